@@ -1,0 +1,40 @@
+# The day's verbs. Each one does its own set-up; `make` alone lists them.
+.PHONY: help setup demo build test test-debug test-release corpus bench format lint clean
+
+help: ## Lists the verbs.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: ## Checks what a build needs, and installs it on Debian.
+	@dev/setup.sh
+
+demo: setup ## Mints an authority and receipts, verifies them, and asks the drop-in: genuine and forged side by side.
+	swift build -c release --product assay
+	dev/demo.sh
+
+build: setup ## Builds the program, optimised.
+	swift build -c release --product assay
+
+test: lint test-debug test-release ## Runs every test, in debug and in release.
+
+test-debug: setup
+	swift test
+
+# A miscompilation that only optimised builds show is why the tests run twice (docs/decisions.md, 6).
+test-release: setup
+	swift test -c release
+
+corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recorded answers, and prints the report.
+	swift test --filter CorpusTests
+
+bench: setup ## Measures against the floor and against OpenSSL, side by side.
+	dev/bench.sh
+
+format: ## Formats the sources.
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+
+lint: ## Checks format and imports.
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+	dev/check-imports.sh
+
+clean: ## Removes what was built.
+	rm -rf .build Benchmarks/.build .demo

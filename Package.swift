@@ -1,0 +1,114 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours is compiled in Swift 6 mode, and a warning stops the build.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "assay",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
+        .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
+        .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
+        .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
+        .executable(name: "assay", targets: ["assay"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        .target(
+            name: "PurchaseVerification",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(name: "PurchaseAPI", swiftSettings: strict),
+        .target(
+            name: "PurchaseServer",
+            dependencies: [
+                "PurchaseAPI",
+                "PurchaseVerification",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AppStoreSimulator",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "assay",
+            dependencies: [
+                "AppStoreSimulator",
+                "PurchaseAPI",
+                "PurchaseServer",
+                "PurchaseVerification",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: [],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PurchaseVerificationTests",
+            dependencies: ["AppStoreSimulator", "PurchaseVerification", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AppStoreSimulatorTests",
+            dependencies: ["AppStoreSimulator", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PurchaseServerTests",
+            dependencies: [
+                "PurchaseServer", "TestSupport",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["assay", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CorpusTests",
+            dependencies: ["PurchaseAPI", "PurchaseServer", "PurchaseVerification", "TestSupport"],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,144 @@
+import Crypto
+import Foundation
+
+extension CertificateTemplate {
+    /// The TBSCertificate (RFC 5280, 4.1.2).
+    func signedPart(publicKeyInfo: [UInt8], issuerKeyInfo: [UInt8]) -> [UInt8] {
+        var parts: [[UInt8]] = []
+        if let version {
+            parts.append(DER.context(0, DER.integer(UInt64(max(0, version - 1)))))
+        }
+        parts += [
+            DER.integer(magnitude: serialNumber),
+            (innerSignatureAlgorithm ?? signatureAlgorithm).der,
+            issuer.der,
+            DER.sequence(Self.time(notBefore), Self.time(notAfter)),
+            subject.der,
+            publicKeyInfo,
+        ]
+        if !omitsExtensions {
+            let list = extensions(publicKeyInfo: publicKeyInfo, issuerKeyInfo: issuerKeyInfo)
+            if !list.isEmpty {
+                parts.append(DER.context(3, DER.sequence(list.map(\.der))))
+            }
+        }
+        return DER.sequence(parts)
+    }
+
+    private func extensions(publicKeyInfo: [UInt8], issuerKeyInfo: [UInt8]) -> [Extension] {
+        var list: [Extension] = []
+        if let isAuthority {
+            list.append(Extension(
+                oid: KnownOID.basicConstraints, isCritical: true, value: basicConstraints(isAuthority)
+            ))
+        }
+        if hasAuthorityKeyIdentifier {
+            let value = DER.sequence(DER.primitiveContext(0, Self.keyIdentifier(issuerKeyInfo)))
+            list.append(Extension(oid: KnownOID.authorityKeyIdentifier, isCritical: false, value: value))
+        }
+        if hasSubjectKeyIdentifier {
+            let value = DER.octetString(Self.keyIdentifier(publicKeyInfo))
+            list.append(Extension(oid: KnownOID.subjectKeyIdentifier, isCritical: false, value: value))
+        }
+        if let keyUsage {
+            list.append(Extension(oid: KnownOID.keyUsage, isCritical: true, value: keyUsage.der))
+        }
+        if !extendedKeyUsage.isEmpty {
+            let value = DER.sequence(extendedKeyUsage.map(\.der))
+            list.append(Extension(oid: KnownOID.extendedKeyUsage, isCritical: true, value: value))
+        }
+        list += markers.map { Extension(oid: $0, isCritical: false, value: DER.null) }
+        return list + extraExtensions
+    }
+
+    /// DER leaves out what has its default value, so "no authority" is an empty sequence.
+    private func basicConstraints(_ isAuthority: Bool) -> [UInt8] {
+        var parts: [[UInt8]] = []
+        if isAuthority {
+            parts.append(DER.boolean(true))
+        }
+        if let pathLength {
+            parts.append(DER.integer(UInt64(max(0, pathLength))))
+        }
+        return DER.sequence(parts)
+    }
+
+    /// UTCTime through 2049, GeneralizedTime from 2050 and before 1950 (RFC 5280, 4.1.2.5).
+    private static func time(_ date: Date) -> [UInt8] {
+        let time = CivilTime(date)
+        if (1950...2049).contains(time.year) {
+            return DER.element(DER.Tag.utcTime, Array(((time.year % 100).padded(2) + time.afterYear).utf8))
+        }
+        return DER.element(DER.Tag.generalizedTime, Array((time.year.padded(4) + time.afterYear).utf8))
+    }
+
+    /// The SHA-1 of the octets of the key's BIT STRING (RFC 5280, 4.2.1.2, method 1).
+    private static func keyIdentifier(_ publicKeyInfo: [UInt8]) -> [UInt8] {
+        var outer = DERCursor(publicKeyInfo)
+        guard let sequence = outer.next(DER.Tag.sequence) else { return ReceiptDigest.sha1.hash(publicKeyInfo) }
+        var inner = DERCursor(publicKeyInfo, within: sequence.content)
+        guard inner.next() != nil, let key = inner.next(DER.Tag.bitString) else {
+            return ReceiptDigest.sha1.hash(publicKeyInfo)
+        }
+        return ReceiptDigest.sha1.hash(Array(publicKeyInfo[key.content].dropFirst()))
+    }
+}
+
+extension CertificateTemplate.Extension {
+    fileprivate var der: [UInt8] {
+        var parts = [oid.der]
+        if isCritical {
+            parts.append(DER.boolean(true))
+        }
+        parts.append(DER.octetString(value))
+        return DER.sequence(parts)
+    }
+}
+
+extension CertificateTemplate.KeyUsage {
+    /// A named bit list: the first bit is the highest of the first octet, trailing zeros are dropped (X.690, 11.2.2).
+    fileprivate var der: [UInt8] {
+        var octets: [UInt8] = [0, 0]
+        var highest = -1
+        for bit in 0..<16 where rawValue & (1 << UInt16(bit)) != 0 {
+            octets[bit / 8] |= 0x80 >> UInt8(bit % 8)
+            highest = bit
+        }
+        let used = Array(octets.prefix(highest / 8 + (highest < 0 ? 0 : 1)))
+        let unused = UInt8(highest < 0 ? 0 : 7 - highest % 8)
+        return DER.element(DER.Tag.bitString, [unused] + used)
+    }
+}
+
+extension CertificateTemplate.SignatureAlgorithm {
+    var digest: ReceiptDigest {
+        switch self {
+        case .sha1WithRSA, .ecdsaWithSHA1: .sha1
+        case .sha256WithRSA, .ecdsaWithSHA256: .sha256
+        case .sha384WithRSA, .ecdsaWithSHA384: .sha384
+        case .sha512WithRSA, .ecdsaWithSHA512: .sha512
+        }
+    }
+
+    /// The AlgorithmIdentifier: NULL parameters with RSA (RFC 4055, 5), none with ECDSA (RFC 5758, 3.2).
+    var der: [UInt8] {
+        switch self {
+        case .sha1WithRSA: Self.rsa("1.2.840.113549.1.1.5")
+        case .sha256WithRSA: Self.rsa("1.2.840.113549.1.1.11")
+        case .sha384WithRSA: Self.rsa("1.2.840.113549.1.1.12")
+        case .sha512WithRSA: Self.rsa("1.2.840.113549.1.1.13")
+        case .ecdsaWithSHA1: Self.ecdsa("1.2.840.10045.4.1")
+        case .ecdsaWithSHA256: Self.ecdsa("1.2.840.10045.4.3.2")
+        case .ecdsaWithSHA384: Self.ecdsa("1.2.840.10045.4.3.3")
+        case .ecdsaWithSHA512: Self.ecdsa("1.2.840.10045.4.3.4")
+        }
+    }
+
+    private static func rsa(_ oid: CertificateTemplate.OID) -> [UInt8] {
+        DER.sequence(oid.der, DER.null)
+    }
+
+    private static func ecdsa(_ oid: CertificateTemplate.OID) -> [UInt8] {
+        DER.sequence(oid.der)
+    }
+}

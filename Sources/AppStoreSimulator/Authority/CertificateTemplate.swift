@@ -1,0 +1,119 @@
+public import CryptoExtras
+public import Foundation
+
+/// The content of an X.509 certificate, any of it; nothing is checked, so that wrong certificates can be made, too.
+///
+/// ```swift
+/// var template = CertificateTemplate.receiptLeaf
+/// template.markers = []
+/// let certificate = try template.signed(by: authority.intermediate.privateKey, publicKey: key.publicKey)
+/// ```
+public struct CertificateTemplate: Sendable {
+    /// The number of the version, 1 to 3; nil leaves the field out, which means version 1 (RFC 5280, 4.1.2.1).
+    public var version: Int? = 3
+    /// The serial number, big-endian. Leading zeros are dropped.
+    public var serialNumber: [UInt8]
+    /// The algorithm named outside the signed part. Its digest is the one that is signed; the kind of signature
+    /// follows the issuer's key, so that an elliptic issuer needs one of the ECDSA names here.
+    public var signatureAlgorithm: SignatureAlgorithm = .sha256WithRSA
+    /// The algorithm named inside the signed part; nil repeats the one outside, as RFC 5280, 4.1.1.2 demands.
+    public var innerSignatureAlgorithm: SignatureAlgorithm?
+    /// Who signs, by name.
+    public var issuer: Name
+    /// Who is certified.
+    public var subject: Name
+    /// The first moment of validity, in whole seconds.
+    public var notBefore: Date
+    /// The last moment of validity, in whole seconds.
+    public var notAfter: Date
+    /// Basic constraints, critical: authority or not; nil leaves the extension out.
+    public var isAuthority: Bool?
+    /// How many authorities may follow below this one; nil sets no limit.
+    public var pathLength: Int?
+    /// Key usage, critical; nil leaves the extension out.
+    public var keyUsage: KeyUsage?
+    /// Extended key usage, critical; an empty list leaves the extension out.
+    public var extendedKeyUsage: [OID] = []
+    /// Extensions that mark a certificate's purpose by their mere presence: not critical, value NULL, as Apple's.
+    public var markers: [OID] = []
+    /// Any further extensions, last, in this order.
+    public var extraExtensions: [Extension] = []
+    /// Whether the subject key identifier is written: the SHA-1 of the public key (RFC 5280, 4.2.1.2).
+    public var hasSubjectKeyIdentifier = true
+    /// Whether the authority key identifier is written: the SHA-1 of the issuer's public key.
+    public var hasAuthorityKeyIdentifier = true
+    /// Leaves the whole extensions field out, whatever the fields above say.
+    public var omitsExtensions = false
+    /// A DER SubjectPublicKeyInfo to certify instead of the key given to `signed`.
+    public var publicKeyInfo: [UInt8]?
+
+    /// A certificate of version 3 with no constraints, usages or markers.
+    /// - Parameter serialNumber: big-endian.
+    public init(issuer: Name, subject: Name, serialNumber: [UInt8], notBefore: Date, notAfter: Date) {
+        self.issuer = issuer
+        self.subject = subject
+        self.serialNumber = serialNumber
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    /// Signs the certificate.
+    /// - Returns: the certificate as DER.
+    /// - Throws: what the crypto library throws when a key cannot sign.
+    public func signed(
+        by issuerKey: _RSA.Signing.PrivateKey,
+        publicKey: _RSA.Signing.PublicKey
+    ) throws -> [UInt8] {
+        try signed(by: .rsa(issuerKey), publicKeyInfo: [UInt8](publicKey.derRepresentation))
+    }
+
+    /// Signs the certificate with a key of any kind, for a key of any kind.
+    /// - Parameter publicKeyInfo: the DER SubjectPublicKeyInfo of the certified key.
+    /// - Returns: the certificate as DER.
+    /// - Throws: what the crypto library throws when a key cannot sign.
+    public func signed(by issuerKey: SigningKey, publicKeyInfo: [UInt8]) throws -> [UInt8] {
+        let certifiedKey = self.publicKeyInfo ?? publicKeyInfo
+        let content = signedPart(publicKeyInfo: certifiedKey, issuerKeyInfo: issuerKey.publicKeyInfo)
+        let signature = try issuerKey.signature(of: content, digest: signatureAlgorithm.digest)
+        return DER.sequence(content, signatureAlgorithm.der, DER.bitString(signature))
+    }
+}
+
+extension CertificateTemplate {
+    /// The names of signature algorithms (RFC 8017, appendix A.2.4; RFC 5758).
+    public enum SignatureAlgorithm: String, CaseIterable, Sendable {
+        case sha1WithRSA, sha256WithRSA, sha384WithRSA, sha512WithRSA
+        case ecdsaWithSHA1, ecdsaWithSHA256, ecdsaWithSHA384, ecdsaWithSHA512
+    }
+
+    /// What the key may be used for (RFC 5280, 4.2.1.3). The raw value has bit 0 of the standard as bit 0.
+    public struct KeyUsage: OptionSet, Sendable {
+        public let rawValue: UInt16
+
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+        public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+        public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+        public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+        public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+        public static let certificateSigning = KeyUsage(rawValue: 1 << 5)
+        public static let revocationListSigning = KeyUsage(rawValue: 1 << 6)
+    }
+
+    /// One extension, any of them.
+    public struct Extension: Hashable, Sendable {
+        public var oid: OID
+        public var isCritical: Bool
+        /// What the extension's OCTET STRING holds: in a right certificate, one DER value.
+        public var value: [UInt8]
+
+        public init(oid: OID, isCritical: Bool, value: [UInt8]) {
+            self.oid = oid
+            self.isCritical = isCritical
+            self.value = value
+        }
+    }
+}

@@ -1,0 +1,67 @@
+public import Crypto
+public import CryptoExtras
+import Foundation
+
+/// A private key of any kind that this simulator signs with.
+public enum SigningKey: Sendable {
+    case rsa(_RSA.Signing.PrivateKey)
+    case p256(P256.Signing.PrivateKey)
+    case p384(P384.Signing.PrivateKey)
+
+    /// A new RSA key with exponent 65537.
+    /// - Parameter bits: the size of the modulus, a multiple of 8, from 1024. Apple's receipt keys have 2048.
+    /// - Throws: `CryptoKitError` for a smaller size.
+    public static func makeRSA(bits: Int = 2048) throws -> SigningKey {
+        .rsa(try _RSA.Signing.PrivateKey(unsafeKeySize: _RSA.Signing.KeySize(bitCount: bits)))
+    }
+
+    /// A new key on the curve P-256.
+    public static func makeP256() -> SigningKey {
+        .p256(P256.Signing.PrivateKey())
+    }
+
+    /// A new key on the curve P-384.
+    public static func makeP384() -> SigningKey {
+        .p384(P384.Signing.PrivateKey())
+    }
+
+    /// The public half as a DER SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
+    public var publicKeyInfo: [UInt8] {
+        switch self {
+        case .rsa(let key): [UInt8](key.publicKey.derRepresentation)
+        case .p256(let key): [UInt8](key.publicKey.derRepresentation)
+        case .p384(let key): [UInt8](key.publicKey.derRepresentation)
+        }
+    }
+
+    /// A SubjectPublicKeyInfo for any modulus and exponent, big-endian, even for such as nobody has a private key for.
+    public static func rsaPublicKeyInfo(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
+        DER.sequence(
+            DER.sequence(KnownOID.rsaEncryption.der, DER.null),
+            DER.bitString(DER.sequence(DER.integer(magnitude: modulus), DER.integer(magnitude: exponent)))
+        )
+    }
+}
+
+extension SigningKey {
+    /// A signature over the bytes: PKCS#1 v1.5 (RFC 8017, 8.2), or an ECDSA-Sig-Value (RFC 3279, 2.2.3).
+    func signature(of bytes: [UInt8], digest: ReceiptDigest) throws -> [UInt8] {
+        switch digest {
+        case .sha1: try signature(for: Insecure.SHA1.hash(data: bytes))
+        case .sha256: try signature(for: SHA256.hash(data: bytes))
+        case .sha384: try signature(for: SHA384.hash(data: bytes))
+        case .sha512: try signature(for: SHA512.hash(data: bytes))
+        }
+    }
+
+    private func signature(for digest: some Digest) throws -> [UInt8] {
+        switch self {
+        case .rsa(let key):
+            [UInt8](try key.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation)
+        case .p256(let key):
+            [UInt8](try key.signature(for: digest).derRepresentation)
+        case .p384(let key):
+            [UInt8](try key.signature(for: digest).derRepresentation)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import CryptoExtras
+public import Foundation
+
+/// A certificate authority of one's own, shaped like the one that vouches for App Store receipts: a root, an
+/// intermediate like Apple's Worldwide Developer Relations authority, and the leaf that signs receipts.
+///
+/// All keys are RSA with 2048 bits and exponent 65537. No name in it can pass for one of Apple's.
+public struct SimulatorAuthority: Sendable {
+    /// The trust anchor to hand to a verifier.
+    public let root: SimulatorIdentity
+    /// Carries the marker 1.2.840.113635.100.6.2.1.
+    public let intermediate: SimulatorIdentity
+    /// Carries the marker 1.2.840.113635.100.6.11.1.
+    public let leaf: SimulatorIdentity
+
+    /// Makes an authority with new keys, which takes a noticeable part of a second.
+    /// - Parameters:
+    ///   - createdAt: when all three certificates begin to be valid. The default, 2008-01-01, is before the first
+    ///     App Store receipt, so that a receipt of any date verifies.
+    ///   - validity: other periods, certificate by certificate. They last until the end of 2049 by default.
+    ///   - signatureAlgorithm: what the three certificates are signed with.
+    /// - Throws: what the crypto library throws when no key can be made.
+    public init(
+        createdAt: Date = CertificateTemplate.earliestDate,
+        validity: Validity = Validity(),
+        signatureAlgorithm: CertificateTemplate.SignatureAlgorithm = .sha256WithRSA
+    ) throws {
+        let keys = try AuthorityKeys()
+        func template(
+            _ standard: CertificateTemplate,
+            _ key: _RSA.Signing.PrivateKey,
+            _ period: Validity.Period?
+        ) -> CertificateTemplate {
+            var template = standard
+            template.serialNumber = key.serialNumber
+            template.notBefore = period?.notBefore ?? createdAt
+            template.notAfter = period?.notAfter ?? CertificateTemplate.latestDate
+            template.signatureAlgorithm = signatureAlgorithm
+            return template
+        }
+        try self.init(
+            keys: keys,
+            root: template(.receiptRoot, keys.root, validity.root),
+            intermediate: template(.receiptIntermediate, keys.intermediate, validity.intermediate),
+            leaf: template(.receiptLeaf, keys.leaf, validity.leaf)
+        )
+    }
+
+    /// Joins three identities, whatever they are.
+    public init(root: SimulatorIdentity, intermediate: SimulatorIdentity, leaf: SimulatorIdentity) {
+        self.root = root
+        self.intermediate = intermediate
+        self.leaf = leaf
+    }
+
+    /// When the three certificates are valid.
+    public struct Validity: Sendable {
+        /// From one moment to another, in whole seconds, both included.
+        public struct Period: Sendable {
+            public var notBefore: Date
+            public var notAfter: Date
+
+            public init(notBefore: Date, notAfter: Date) {
+                self.notBefore = notBefore
+                self.notAfter = notAfter
+            }
+        }
+
+        /// The periods; nil stands for the default.
+        public var root: Period?
+        public var intermediate: Period?
+        public var leaf: Period?
+
+        public init(root: Period? = nil, intermediate: Period? = nil, leaf: Period? = nil) {
+            self.root = root
+            self.intermediate = intermediate
+            self.leaf = leaf
+        }
+    }
+}
+
+extension SimulatorAuthority {
+    /// The same authority with another root certificate for the same key.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+        var template = root.template ?? .receiptRoot.adopting(root)
+        change(&template)
+        let changed = try SimulatorIdentity(template, key: root.privateKey, issuerKey: root.privateKey)
+        return SimulatorAuthority(root: changed, intermediate: intermediate, leaf: leaf)
+    }
+
+    /// The same authority with another intermediate certificate for the same key, signed by the root.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+        var template = intermediate.template ?? .receiptIntermediate.adopting(intermediate)
+        change(&template)
+        let changed = try SimulatorIdentity(template, key: intermediate.privateKey, issuerKey: root.privateKey)
+        return SimulatorAuthority(root: root, intermediate: changed, leaf: leaf)
+    }
+
+    /// The same authority with another leaf certificate for the same key, signed by the intermediate.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+        var template = leaf.template ?? .receiptLeaf.adopting(leaf)
+        change(&template)
+        let changed = try SimulatorIdentity(template, key: leaf.privateKey, issuerKey: intermediate.privateKey)
+        return SimulatorAuthority(root: root, intermediate: intermediate, leaf: changed)
+    }
+
+    /// Another authority with certificates of the same content, but keys of its own.
+    func impersonated(with keys: AuthorityKeys) throws -> SimulatorAuthority {
+        try SimulatorAuthority(
+            keys: keys,
+            root: root.template ?? .receiptRoot.adopting(root),
+            intermediate: intermediate.template ?? .receiptIntermediate.adopting(intermediate),
+            leaf: leaf.template ?? .receiptLeaf.adopting(leaf)
+        )
+    }
+
+    private init(
+        keys: AuthorityKeys,
+        root: CertificateTemplate,
+        intermediate: CertificateTemplate,
+        leaf: CertificateTemplate
+    ) throws {
+        self.root = try SimulatorIdentity(root, key: keys.root, issuerKey: keys.root)
+        self.intermediate = try SimulatorIdentity(intermediate, key: keys.intermediate, issuerKey: keys.root)
+        self.leaf = try SimulatorIdentity(leaf, key: keys.leaf, issuerKey: keys.intermediate)
+    }
+}
+
+/// Three new keys.
+struct AuthorityKeys: Sendable {
+    let root: _RSA.Signing.PrivateKey
+    let intermediate: _RSA.Signing.PrivateKey
+    let leaf: _RSA.Signing.PrivateKey
+
+    init() throws {
+        root = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        intermediate = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        leaf = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    }
+}
+
+extension _RSA.Signing.PrivateKey {
+    /// Sixteen octets that no other key has, positive as RFC 5280, 4.1.2.2 demands.
+    fileprivate var serialNumber: [UInt8] {
+        var octets = Array(ReceiptDigest.sha256.hash([UInt8](publicKey.derRepresentation)).prefix(16))
+        octets[0] = octets[0] & 0x7F | 0x40
+        return octets
+    }
+}

@@ -1,0 +1,61 @@
+public import CryptoExtras
+public import Foundation
+
+/// A certificate and the private key that belongs to it.
+public struct SimulatorIdentity: Sendable {
+    /// The certificate as DER.
+    public let certificate: [UInt8]
+    /// The RSA key, which signs what the certificate vouches for.
+    public let privateKey: _RSA.Signing.PrivateKey
+    /// Who is certified.
+    public let subject: CertificateTemplate.Name
+    /// Who signed the certificate.
+    public let issuer: CertificateTemplate.Name
+    /// The content octets of the serial number.
+    public let serialNumber: [UInt8]
+    /// The first moment of validity.
+    public let notBefore: Date
+    /// The last moment of validity.
+    public let notAfter: Date
+
+    /// What the certificate was made from, where it was made in this run.
+    let template: CertificateTemplate?
+    let signatureAlgorithm: CertificateTemplate.SignatureAlgorithm?
+
+    /// Joins a certificate and a key. Whether they belong together is not checked.
+    /// - Throws: `SimulatorError.malformedCertificate`.
+    public init(certificate: [UInt8], privateKey: _RSA.Signing.PrivateKey) throws {
+        try self.init(certificate: certificate, privateKey: privateKey, template: nil)
+    }
+
+    /// The certificate as PEM text.
+    public var pem: String {
+        let base64 = Data(certificate).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+}
+
+extension SimulatorIdentity {
+    /// Mints the certificate for a key.
+    init(_ template: CertificateTemplate, key: _RSA.Signing.PrivateKey, issuerKey: _RSA.Signing.PrivateKey) throws {
+        let certificate = try template.signed(by: issuerKey, publicKey: key.publicKey)
+        try self.init(certificate: certificate, privateKey: key, template: template)
+    }
+
+    private init(
+        certificate: [UInt8],
+        privateKey: _RSA.Signing.PrivateKey,
+        template: CertificateTemplate?
+    ) throws {
+        let fields = try CertificateFields(certificate)
+        self.certificate = certificate
+        self.privateKey = privateKey
+        self.template = template
+        subject = fields.subject
+        issuer = fields.issuer
+        serialNumber = fields.serialNumber
+        notBefore = fields.notBefore
+        notAfter = fields.notAfter
+        signatureAlgorithm = fields.signatureAlgorithm
+    }
+}

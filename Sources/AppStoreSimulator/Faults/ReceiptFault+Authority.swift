@@ -1,0 +1,112 @@
+import CryptoExtras
+import Foundation
+
+extension ReceiptFault {
+    /// Replaces certificates and keys. The certificates keep their serial numbers, as a forger's would.
+    /// - Throws: what the crypto library throws when a key cannot be made or cannot sign.
+    func alterAuthority(of plan: inout ReceiptPlan) throws {
+        let authority = plan.authority
+        let created = plan.template.creationDate ?? Self.fallbackDate
+        switch self {
+        case .wrongRoot:
+            plan.authority = try authority.impersonated(with: try ForeignKeys.authority.get())
+        case .missingLeafMarker:
+            plan.authority = try authority.replacingLeaf { $0.markers.removeAll { $0 == .receiptMarker } }
+        case .missingIntermediateMarker:
+            plan.authority = try authority.replacingIntermediate { $0.markers.removeAll { $0 == .intermediateMarker } }
+        case .expiredLeaf:
+            plan.authority = try authority.replacingLeaf { $0.expire(before: created) }
+        case .leafNotYetValid:
+            plan.authority = try authority.replacingLeaf { $0.begin(after: created) }
+        case .expiredIntermediate:
+            plan.authority = try authority.replacingIntermediate { $0.expire(before: created) }
+        case .developerCertificate:
+            plan.authority = try authority.replacingLeaf { template in
+                template.subject = CertificateTemplate.Name(
+                    commonName: "Assay Simulator Developer", organization: "Assay Simulator"
+                )
+                template.markers = []
+                template.extendedKeyUsage = [KnownOID.codeSigning]
+            }
+        case .notAnAuthority:
+            plan.authority = try authority.replacingIntermediate { template in
+                template.isAuthority = false
+                template.pathLength = nil
+            }
+        case .pathLengthExceeded:
+            try lengthenPath(of: &plan)
+        case .intermediateKeyUsage:
+            plan.authority = try authority.replacingIntermediate { $0.keyUsage = .digitalSignature }
+        case .leafKeyUsage:
+            plan.authority = try authority.replacingLeaf { $0.keyUsage = .keyEncipherment }
+        case .unknownCriticalExtension:
+            plan.authority = try authority.replacingLeaf { template in
+                template.extraExtensions.append(
+                    CertificateTemplate.Extension(oid: KnownOID.example, isCritical: true, value: DER.null)
+                )
+            }
+        case .wrongIssuerName:
+            plan.authority = try authority.replacingLeaf { template in
+                template.issuer = CertificateTemplate.Name(
+                    commonName: "Assay Simulator Unrelated CA", organization: "Assay Simulator"
+                )
+            }
+        case .weakLeafKey:
+            plan.authority = SimulatorAuthority(
+                root: authority.root,
+                intermediate: authority.intermediate,
+                leaf: try SimulatorIdentity(
+                    authority.leaf.template ?? .receiptLeaf.adopting(authority.leaf),
+                    key: try ForeignKeys.weak.get(),
+                    issuerKey: authority.intermediate.privateKey
+                )
+            )
+        case .foreignSignature:
+            plan.options.signerKey = .rsa(try ForeignKeys.authority.get().leaf)
+        default:
+            break
+        }
+    }
+
+    /// Puts an authority between intermediate and leaf.
+    private func lengthenPath(of plan: inout ReceiptPlan) throws {
+        let authority = plan.authority
+        let key = try ForeignKeys.authority.get().intermediate
+        var template = authority.intermediate.template ?? .receiptIntermediate.adopting(authority.intermediate)
+        template.issuer = authority.intermediate.subject
+        template.subject = CertificateTemplate.Name(
+            commonName: "Assay Simulator Second Developer Relations CA", organization: "Assay Simulator"
+        )
+        let second = try SimulatorIdentity(template, key: key, issuerKey: authority.intermediate.privateKey)
+
+        var leafTemplate = authority.leaf.template ?? .receiptLeaf.adopting(authority.leaf)
+        leafTemplate.issuer = second.subject
+        let leaf = try SimulatorIdentity(leafTemplate, key: authority.leaf.privateKey, issuerKey: key)
+
+        plan.authority = SimulatorAuthority(root: authority.root, intermediate: authority.intermediate, leaf: leaf)
+        plan.options.embeddedCertificates = [leaf, second, authority.intermediate, authority.root].map(\.certificate)
+    }
+
+    /// Stands in for the creation date of a receipt without one: 2024-01-01T00:00:00Z.
+    private static let fallbackDate = Date(timeIntervalSince1970: 1_704_067_200)
+}
+
+extension CertificateTemplate {
+    private static let day: TimeInterval = 86_400
+
+    fileprivate mutating func expire(before date: Date) {
+        notAfter = date.addingTimeInterval(-Self.day)
+        notBefore = min(notBefore, notAfter.addingTimeInterval(-365 * Self.day))
+    }
+
+    fileprivate mutating func begin(after date: Date) {
+        notBefore = date.addingTimeInterval(Self.day)
+        notAfter = max(notAfter, notBefore.addingTimeInterval(365 * Self.day))
+    }
+}
+
+/// Keys that no authority vouches for. They take long to make, so a process makes them once.
+private enum ForeignKeys {
+    static let authority = Result { try AuthorityKeys() }
+    static let weak = Result { try _RSA.Signing.PrivateKey(unsafeKeySize: _RSA.Signing.KeySize(bitCount: 1024)) }
+}

@@ -1,0 +1,129 @@
+public import Foundation
+
+/// The content of an app receipt, any of it; nothing is checked, so that wrong receipts can be made, too.
+///
+/// A field that is nil is left out, unless its comment says that it is written as an empty text.
+public struct AppReceiptTemplate: Hashable, Sendable {
+    /// 0: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox` or `Xcode`
+    public var receiptType: String?
+    /// 1: the number of the app in the App Store; 0 in the sandbox
+    public var adamID: UInt64?
+    /// 2
+    public var bundleID: String?
+    /// 3: the build, CFBundleVersion on iOS and CFBundleShortVersionString on the Mac
+    public var applicationVersion: String?
+    /// 4: goes into the device hash; 16 octets from Apple, 8 from Xcode
+    public var opaqueValue: [UInt8]?
+    /// The version of attribute 4: 2 from Apple, 1 from Xcode
+    public var opaqueValueVersion = 2
+    /// 5
+    public var deviceHash = DeviceHash.none
+    /// 6: encrypted by Apple, 40 to 106 octets; nobody else can read it
+    public var encryptedValue6: [UInt8]?
+    /// 7: encrypted by Apple, 37 to 89 octets; nobody else can read it
+    public var encryptedValue7: [UInt8]?
+    /// 8: when the receipt was created that the device sent. Where it is nil, the text is empty, as in the sandbox.
+    public var sentReceiptCreationDate: Date?
+    /// 9: four characters, such as `P305`, written as one INTEGER
+    public var serverVersion: String?
+    /// 10: such as `4+`
+    public var ageRating: String?
+    /// 11: the number of the developer; 0 in the sandbox
+    public var sellerID: UInt64?
+    /// 12: when this receipt was created; the certificates must be valid then
+    public var creationDate: Date?
+    /// 13: probably a version of the client, such as 150101
+    public var clientVersion: UInt64?
+    /// 14: 1 on the Mac, 27 and more on iOS; no meaning is known
+    public var attribute14: UInt64?
+    /// 15: 0 in the sandbox
+    public var downloadID: UInt64?
+    /// 16: 0 in the sandbox
+    public var versionExternalIdentifier: UInt64?
+    /// 17, once for each
+    public var purchases: [PurchaseTemplate] = []
+    /// 18: when the app was first bought; always 2013-08-01T07:00:00Z in the sandbox
+    public var originalPurchaseDate: Date?
+    /// 19: always `1.0` in the sandbox
+    public var originalApplicationVersion: String?
+    /// 20: present and empty on iOS, absent on the Mac
+    public var attribute20: String?
+    /// 21: when a receipt of the Volume Purchase Program ends
+    public var expirationDate: Date?
+    /// 25
+    public var store: Store?
+    /// Further attributes, after the others in the order `asGiven`.
+    public var extraAttributes: [RawAttribute] = []
+    /// The numbers of attributes to leave out. It does not touch the extra ones.
+    public var omitted: Set<Int> = []
+    /// The order of the attributes of the receipt, and of those of each purchase.
+    public var attributeOrder = AttributeOrder.der
+    /// How dates are written.
+    public var dateStyle = ReceiptDateStyle.seconds
+
+    /// A receipt with nothing in it but an empty attribute 8.
+    public init() {}
+
+    /// The store that the app came from.
+    public struct Store: RawRepresentable, Hashable, Sendable {
+        public let rawValue: UInt64
+
+        public init(rawValue: UInt64) {
+            self.rawValue = rawValue
+        }
+
+        public static let mac = Store(rawValue: 2)
+        public static let iOS = Store(rawValue: 3)
+    }
+
+    /// The payload: what the signature is made over, a SET of attributes.
+    public func payload() -> [UInt8] {
+        attributeOrder.set(attributes())
+    }
+}
+
+extension AppReceiptTemplate {
+    /// All attributes, by their numbers, then the extra ones.
+    func attributes() -> [RawAttribute] {
+        let list: [RawAttribute?] = [
+            receiptType.map { .utf8(0, $0) },
+            adamID.map { .integer(1, $0) },
+            bundleID.map { .utf8(2, $0) },
+            applicationVersion.map { .utf8(3, $0) },
+            opaqueValue.map { RawAttribute(type: 4, version: opaqueValueVersion, value: $0) },
+            deviceHashValue.map { RawAttribute(type: 5, value: $0) },
+            encryptedValue6.map { RawAttribute(type: 6, value: $0) },
+            encryptedValue7.map { RawAttribute(type: 7, value: $0) },
+            date(8, sentReceiptCreationDate) ?? .ia5(8, ""),
+            serverVersion.map { RawAttribute(type: 9, value: DER.integer(magnitude: Array($0.utf8))) },
+            ageRating.map { .ia5(10, $0) },
+            sellerID.map { .integer(11, $0) },
+            date(12, creationDate),
+            clientVersion.map { .integer(13, $0) },
+            attribute14.map { .integer(14, $0) },
+            downloadID.map { .integer(15, $0) },
+            versionExternalIdentifier.map { .integer(16, $0) },
+        ]
+        let entries = purchases.map { RawAttribute(type: 17, value: $0.value(order: attributeOrder)) }
+        let rest: [RawAttribute?] = [
+            date(18, originalPurchaseDate),
+            originalApplicationVersion.map { .utf8(19, $0) },
+            attribute20.map { .utf8(20, $0) },
+            date(21, expirationDate),
+            store.map { .integer(25, $0.rawValue) },
+        ]
+        let all = list.compactMap(\.self) + entries + rest.compactMap(\.self)
+        return all.filter { !omitted.contains($0.type) } + extraAttributes
+    }
+
+    private var deviceHashValue: [UInt8]? {
+        deviceHash.value(
+            opaqueValue: opaqueValue ?? [],
+            bundleIDValue: bundleID.map(DER.utf8String) ?? []
+        )
+    }
+
+    private func date(_ type: Int, _ date: Date?) -> RawAttribute? {
+        date.map { .ia5(type, dateStyle.text($0, attribute: type)) }
+    }
+}

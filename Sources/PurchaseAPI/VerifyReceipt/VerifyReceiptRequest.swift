@@ -1,0 +1,45 @@
+/// What a client posts to `verifyReceipt` (Apple, "requestBody").
+public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
+    /// The receipt in base64.
+    public var receiptData: String
+    /// The app's shared secret; needed for receipts with auto-renewable subscriptions.
+    public var password: String?
+    /// Whether only the latest period of each subscription is wanted.
+    public var excludesOldTransactions: Bool
+
+    public init(receiptData: String, password: String? = nil, excludesOldTransactions: Bool = false) {
+        self.receiptData = receiptData
+        self.password = password
+        self.excludesOldTransactions = excludesOldTransactions
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case receiptData = "receipt-data"
+        case password
+        case excludesOldTransactions = "exclude-old-transactions"
+    }
+
+    /// Reads a request as clients write it: a flag may be a boolean, a number or a string, and an absent receipt is an empty
+    /// one, which no verifier takes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        receiptData = Self.text(container, .receiptData) ?? ""
+        password = Self.text(container, .password)
+        excludesOldTransactions = Self.flag(container, .excludesOldTransactions)
+    }
+
+    private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {
+        do {
+            return try container.decodeIfPresent(String.self, forKey: key)
+        } catch {
+            // A value that is no string says as little as none.
+            return nil
+        }
+    }
+
+    private static func flag(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> Bool {
+        if let flag = try? container.decode(Bool.self, forKey: key) { return flag }
+        if let number = try? container.decode(Int.self, forKey: key) { return number != 0 }
+        return ["true", "1"].contains(text(container, key)?.lowercased())
+    }
+}

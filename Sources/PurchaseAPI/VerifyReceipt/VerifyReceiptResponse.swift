@@ -1,0 +1,161 @@
+/// What `verifyReceipt` answers (Apple, "responseBody"), as far as a receipt alone can prove it.
+public struct VerifyReceiptResponse: Sendable, Equatable {
+    public var status: VerifyReceiptStatus
+    /// `Production` or `Sandbox`.
+    public var environment: String?
+    public var receipt: Receipt?
+    public var latestReceiptInfo: [InAppPurchase]?
+    /// The latest receipt, in base64.
+    public var latestReceipt: String?
+    /// Whether trying again may help. Apple writes it only with errors of its own.
+    public var isRetryable: Bool?
+
+    public init(status: VerifyReceiptStatus) {
+        self.status = status
+    }
+
+    /// `responseBody.Receipt`.
+    public struct Receipt: Sendable, Equatable {
+        public var receiptType: String?
+        public var adamID: UInt64?
+        public var bundleID: String?
+        public var applicationVersion: String?
+        public var downloadID: UInt64?
+        public var versionExternalIdentifier: UInt64?
+        public var receiptCreationDate: AppleDate?
+        public var requestDate: AppleDate?
+        public var originalPurchaseDate: AppleDate?
+        public var originalApplicationVersion: String?
+        public var expirationDate: AppleDate?
+        public var inApp: [InAppPurchase] = []
+
+        public init() {}
+    }
+
+    /// `responseBody.Receipt.In_app`, and the same in `responseBody.Latest_receipt_info`.
+    public struct InAppPurchase: Sendable, Equatable {
+        public var quantity: UInt64?
+        public var productID: String
+        public var transactionID: String
+        public var originalTransactionID: String?
+        public var purchaseDate: AppleDate?
+        public var originalPurchaseDate: AppleDate?
+        public var expiresDate: AppleDate?
+        public var cancellationDate: AppleDate?
+        public var webOrderLineItemID: UInt64?
+        public var isTrialPeriod: Bool?
+        public var isInIntroOfferPeriod: Bool?
+        /// `PURCHASED` or `FAMILY_SHARED`.
+        public var inAppOwnershipType: String?
+        public var promotionalOfferID: String?
+
+        public init(productID: String, transactionID: String) {
+            self.productID = productID
+            self.transactionID = transactionID
+        }
+    }
+}
+
+extension VerifyReceiptResponse {
+    /// The answer in JSON, with the keys in Apple's order of late 2020 and later.
+    public func json() -> [UInt8] {
+        // A purchase takes some 900 bytes.
+        let purchases = (receipt?.inApp.count ?? 0) + (latestReceiptInfo?.count ?? 0)
+        var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.utf8.count ?? 0))
+        json.object { json in
+            if let environment { json.member("environment", environment) }
+            if let receipt {
+                json.key("receipt")
+                receipt.write(to: &json)
+            }
+            if let latestReceiptInfo {
+                json.key("latest_receipt_info")
+                json.array(latestReceiptInfo) { $1.write(to: &$0) }
+            }
+            if let latestReceipt { json.member("latest_receipt", latestReceipt) }
+            json.key("status")
+            json.number(status.rawValue)
+            if let isRetryable {
+                json.key("is_retryable")
+                json.boolean(isRetryable)
+            }
+        }
+        return json.bytes
+    }
+}
+
+extension VerifyReceiptResponse.Receipt {
+    /// Writes the object with the keys in Apple's order; numbers that the receipt lacks are `null`, as Apple writes them.
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.member("receipt_type", receiptType)
+            json.numberMember("adam_id", adamID)
+            json.numberMember("app_item_id", adamID)
+            json.member("bundle_id", bundleID)
+            json.member("application_version", applicationVersion)
+            json.numberMember("download_id", downloadID)
+            json.numberMember("version_external_identifier", versionExternalIdentifier)
+            receiptCreationDate?.write(
+                "receipt_creation_date", "receipt_creation_date_ms", "receipt_creation_date_pst", to: &json)
+            requestDate?.write("request_date", "request_date_ms", "request_date_pst", to: &json)
+            originalPurchaseDate?.write(
+                "original_purchase_date", "original_purchase_date_ms", "original_purchase_date_pst", to: &json)
+            json.member("original_application_version", originalApplicationVersion)
+            expirationDate?.write("expiration_date", "expiration_date_ms", "expiration_date_pst", to: &json)
+            json.key("in_app")
+            json.array(inApp) { $1.write(to: &$0) }
+        }
+    }
+}
+
+extension VerifyReceiptResponse.InAppPurchase {
+    /// Writes the object with the keys in Apple's order; everything in it is a string.
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.digitsMember("quantity", quantity)
+            json.member("product_id", productID)
+            json.member("transaction_id", transactionID)
+            json.member("original_transaction_id", originalTransactionID)
+            purchaseDate?.write("purchase_date", "purchase_date_ms", "purchase_date_pst", to: &json)
+            originalPurchaseDate?.write(
+                "original_purchase_date", "original_purchase_date_ms", "original_purchase_date_pst", to: &json)
+            expiresDate?.write("expires_date", "expires_date_ms", "expires_date_pst", to: &json)
+            cancellationDate?.write(
+                "cancellation_date", "cancellation_date_ms", "cancellation_date_pst", to: &json)
+            json.digitsMember("web_order_line_item_id", webOrderLineItemID)
+            json.flagMember("is_trial_period", isTrialPeriod)
+            json.flagMember("is_in_intro_offer_period", isInIntroOfferPeriod)
+            json.member("in_app_ownership_type", inAppOwnershipType)
+            json.member("promotional_offer_id", promotionalOfferID)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// A member of text, left out where there is none.
+    fileprivate mutating func member(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        string(text)
+    }
+
+    /// A number as a number; absent is `null`.
+    fileprivate mutating func numberMember(_ name: StaticString, _ value: UInt64?) {
+        key(name)
+        if let value { number(value) } else { null() }
+    }
+
+    /// A number as a string, left out where there is none.
+    fileprivate mutating func digitsMember(_ name: StaticString, _ value: UInt64?) {
+        guard let value else { return }
+        key(name)
+        plainString { $0 += Array("\(value)".utf8) }
+    }
+
+    /// A boolean as a string, left out where there is none.
+    fileprivate mutating func flagMember(_ name: StaticString, _ value: Bool?) {
+        guard let value else { return }
+        key(name)
+        plainString { $0 += Array((value ? "true" : "false").utf8) }
+    }
+}

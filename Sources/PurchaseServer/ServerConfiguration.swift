@@ -1,0 +1,34 @@
+public import PurchaseVerification
+
+/// The settings of the server, all with defaults that work on a developer's machine.
+public struct ServerConfiguration: Sendable {
+    /// The address to listen on.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 takes a free one.
+    public var port = 8080
+    /// Whom to trust.
+    public var anchors: [TrustAnchor] = TrustAnchor.apple
+    /// The environments from which receipts are accepted.
+    public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
+    /// The app's shared secret; where it is set, requests for receipts with subscriptions must carry it.
+    public var sharedSecret: String?
+    public var limits = Limits()
+
+    public init() {}
+
+    /// What one client, or all of them together, may take.
+    public struct Limits: Sendable {
+        /// The largest request body, in bytes: a receipt of the largest size that the core takes, in base64, in JSON.
+        public var bodyBytes = 24 << 20
+        /// How long the body of a request may take to arrive, in seconds.
+        public var requestSeconds: Int64 = 30
+        /// How long a connection may wait for a request, in seconds.
+        public var idleSeconds: Int64 = 60
+        /// Connections at the same time; more wait in the system's queue.
+        public var connections = 4096
+        /// Requests being answered at the same time; more are told at once to try again later (21009).
+        public var pendingRequests = 1024
+
+        public init() {}
+    }
+}

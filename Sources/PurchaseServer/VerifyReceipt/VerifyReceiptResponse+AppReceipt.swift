@@ -1,0 +1,54 @@
+package import PurchaseAPI
+package import PurchaseVerification
+
+extension VerifyReceiptResponse.Receipt {
+    /// What the receipt proves, in Apple's words.
+    ///
+    /// - Parameter requestDate: the time of the request; `nil` where there was none.
+    package init<Trust>(_ receipt: AppReceiptContent<Trust>, requestDate: Timestamp?) {
+        self.init()
+        receiptType = receipt.receiptType
+        adamID = receipt.adamID
+        bundleID = receipt.bundleID
+        applicationVersion = receipt.applicationVersion
+        downloadID = receipt.downloadID
+        versionExternalIdentifier = receipt.versionExternalIdentifier
+        receiptCreationDate = receipt.creationDate.map(AppleDate.init(ofReceipt:))
+        self.requestDate = requestDate.map { AppleDate(millisecondsSince1970: $0.millisecondsSince1970) }
+        originalPurchaseDate = receipt.originalPurchaseDate.map(AppleDate.init(ofReceipt:))
+        originalApplicationVersion = receipt.originalApplicationVersion
+        expirationDate = receipt.expirationDate.map(AppleDate.init(ofReceipt:))
+        inApp = receipt.inAppPurchases.map { VerifyReceiptResponse.InAppPurchase($0) }
+    }
+}
+
+extension VerifyReceiptResponse.InAppPurchase {
+    /// What the receipt proves of one purchase, in Apple's words.
+    package init<Trust>(_ purchase: InAppPurchaseContent<Trust>) {
+        self.init(productID: purchase.productID, transactionID: purchase.transactionID)
+        quantity = purchase.quantity
+        originalTransactionID = purchase.originalTransactionID
+        purchaseDate = purchase.purchaseDate.map(AppleDate.init(ofReceipt:))
+        originalPurchaseDate = purchase.originalPurchaseDate.map(AppleDate.init(ofReceipt:))
+        expiresDate = purchase.expiresDate.map(AppleDate.init(ofReceipt:))
+        cancellationDate = purchase.cancellationDate.map(AppleDate.init(ofReceipt:))
+        // Purchases that are no subscriptions have 0 in the receipt and no key in the answer.
+        webOrderLineItemID = purchase.webOrderLineItemID == 0 ? nil : purchase.webOrderLineItemID
+        isTrialPeriod = purchase.isTrialPeriod
+        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
+        promotionalOfferID = purchase.promotionalOfferID
+        inAppOwnershipType =
+            switch purchase.ownershipType {
+            case .purchased: "PURCHASED"
+            case .familyShared: "FAMILY_SHARED"
+            case .other, nil: nil
+            }
+    }
+}
+
+extension AppleDate {
+    /// A date of a receipt: Apple answers with whole seconds, whatever fraction the receipt has.
+    init(ofReceipt timestamp: Timestamp) {
+        self = AppleDate(millisecondsSince1970: timestamp.millisecondsSince1970).inWholeSeconds
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PurchaseAPI
+import PurchaseVerification
+import Synchronization
+
+/// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only exchanged Apple's address for ours may also
+/// say by its Host header which of the two it means.
+struct VerifyReceiptRoutes {
+    private let service: VerifyReceiptService
+    private let limits: ServerConfiguration.Limits
+    private let pending: PendingRequests
+
+    init(service: VerifyReceiptService, limits: ServerConfiguration.Limits) {
+        self.service = service
+        self.limits = limits
+        pending = PendingRequests(limit: limits.pendingRequests)
+    }
+
+    func add(to router: Router<some RequestContext>) {
+        router.post("/verifyReceipt") { request, context in
+            let isSandbox = request.head.authority.map(Self.isSandboxHost) ?? false
+            return await answer(request, at: isSandbox ? .sandbox : .production, context)
+        }
+        router.post("/sandbox/verifyReceipt") { request, context in
+            await answer(request, at: .sandbox, context)
+        }
+        for method in [HTTPRequest.Method.get, .head, .put, .patch, .delete, .options] {
+            for path in ["/verifyReceipt", "/sandbox/verifyReceipt"] {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    Self.response(VerifyReceiptResponse(status: .notPosted), reason: .notPosted)
+                }
+            }
+        }
+    }
+
+    private func answer(
+        _ request: Request, at door: VerifyReceiptService.Door, _ context: some RequestContext
+    ) async -> Response {
+        guard pending.enter() else {
+            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
+        }
+        defer { pending.leave() }
+        let body: Data
+        do {
+            // Whatever the content type says: Apple's clients send JSON under several.
+            let buffer = try await request.body.collect(upTo: limits.bodyBytes)
+            body = Data(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            return Self.response(
+                VerifyReceiptResponse(status: .malformed), reason: .bodyTooLarge, status: .contentTooLarge)
+        } catch {
+            // The connection broke or was cut off; nobody will read this.
+            context.logger.debug("request body did not arrive", metadata: ["error": "\(type(of: error))"])
+            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
+        }
+        let answer = service.answer(body, at: door, now: Timestamp(Date()))
+        context.logger.debug(
+            "verifyReceipt answered",
+            metadata: [
+                "status": "\(answer.response.status.rawValue)",
+                "reason": "\(answer.reason?.code ?? "none")",
+            ])
+        return Self.response(answer.response, reason: answer.reason, isAsOfSigning: answer.isAsOfSigning)
+    }
+
+    private static func isSandboxHost(_ authority: String) -> Bool {
+        authority.lowercased().split(separator: ":").first == "sandbox.itunes.apple.com"
+    }
+
+    private static func response(
+        _ response: VerifyReceiptResponse, reason: VerifyReceiptReason?, isAsOfSigning: Bool = false,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let reason { headers[.assayReason] = reason.code }
+        if isAsOfSigning { headers[.assayState] = "as-of-signing" }
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.json())))
+    }
+}
+
+/// Counts the requests that are being answered, up to a limit.
+private final class PendingRequests: Sendable {
+    private let limit: Int
+    private let count = Atomic(0)
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether there is room for one more; whoever entered must leave.
+    func enter() -> Bool {
+        if count.add(1, ordering: .relaxed).newValue <= limit { return true }
+        leave()
+        return false
+    }
+
+    func leave() {
+        count.subtract(1, ordering: .relaxed)
+    }
+}
+
+// The fallbacks cannot happen: both names are valid tokens.
+extension HTTPField.Name {
+    /// Why the status is not 0, as a stable code.
+    static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
+    /// To what time the answer speaks.
+    static let assayState = HTTPField.Name("Assay-State") ?? .server
+}

@@ -1,0 +1,122 @@
+import Crypto
+package import Foundation
+package import PurchaseAPI
+package import PurchaseVerification
+
+/// `verifyReceipt`, answered from the receipt alone: what came in and a time go in, Apple's answer comes out.
+package struct VerifyReceiptService: Sendable {
+    private let verifier: PurchaseVerifier
+    private let environments: Set<AppStoreEnvironment>
+    private let sharedSecret: String?
+
+    package init(verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?) {
+        self.verifier = verifier
+        self.environments = environments
+        self.sharedSecret = sharedSecret
+    }
+
+    /// Which of Apple's two addresses was asked.
+    package enum Door: Sendable {
+        case production
+        case sandbox
+    }
+
+    /// What is answered, and what goes beside it in headers.
+    package struct Answer: Sendable {
+        package let response: VerifyReceiptResponse
+        /// Why the status is not 0.
+        package let reason: VerifyReceiptReason?
+        /// Whether the answer speaks of subscriptions as they were when the receipt was signed.
+        package var isAsOfSigning: Bool { response.latestReceiptInfo != nil }
+    }
+
+    /// Answers a request body.
+    ///
+    /// - Parameters:
+    ///   - body: the body as it came.
+    ///   - door: the address that was asked.
+    ///   - now: the time of the request.
+    package func answer(_ body: Data, at door: Door, now: Timestamp) -> Answer {
+        let request: VerifyReceiptRequest
+        do {
+            request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
+        } catch {
+            return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
+        }
+        do throws(VerificationError) {
+            let evidence = try Evidence([UInt8](request.receiptData.utf8))
+            let receipt = try verifier.verify(evidence, policies: [EnvironmentPolicy(accepting: environments)])
+            return answer(request, evidence, receipt, at: door, now: now)
+        } catch {
+            return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))
+        }
+    }
+
+    private func answer(
+        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at door: Door, now: Timestamp
+    ) -> Answer {
+        // Local environments have no production: they are answered where sandbox receipts are.
+        let isProduction = receipt.environment == .production
+        switch (door, isProduction) {
+        case (.production, false):
+            return Answer(response: VerifyReceiptResponse(status: .sandboxReceiptAtProduction), reason: .wrongDoor)
+        case (.sandbox, true):
+            return Answer(response: VerifyReceiptResponse(status: .productionReceiptAtSandbox), reason: .wrongDoor)
+        default: break
+        }
+        let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
+        guard isSecretRight(request.password, isNeeded: hasSubscriptions) else {
+            return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
+        }
+        var response = VerifyReceiptResponse(status: .valid)
+        response.environment = receipt.environment?.name
+        response.receipt = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
+        if hasSubscriptions {
+            response.latestReceiptInfo = LatestReceiptInfo.purchases(
+                of: receipt, excludingOld: request.excludesOldTransactions)
+            response.latestReceipt =
+                evidence.encoding == .base64 ? request.receiptData : Data(evidence.bytes).base64EncodedString()
+        }
+        return Answer(response: response, reason: nil)
+    }
+
+    /// A secret that was sent must be right; one that was not is missed only where Apple demands it.
+    private func isSecretRight(_ password: String?, isNeeded: Bool) -> Bool {
+        guard let sharedSecret else { return true }
+        guard let password else { return !isNeeded }
+        // Digests compare in constant time.
+        return SHA256.hash(data: Data(password.utf8)) == SHA256.hash(data: Data(sharedSecret.utf8))
+    }
+
+    /// Apple knows two words for what a receipt lacks: malformed, and not authentic.
+    private static func status(of error: VerificationError) -> VerifyReceiptStatus {
+        switch error.code.stage {
+        case .form: .malformed
+        case .authenticity, .content, .policy: .notAuthenticated
+        }
+    }
+}
+
+/// Why an answer has a status other than 0; it travels in the header `Assay-Reason`.
+package enum VerifyReceiptReason: Sendable {
+    case verification(VerificationError)
+    case notPosted
+    case notJSON
+    case wrongDoor
+    case secretMismatch
+    case bodyTooLarge
+    case serverBusy
+
+    /// The stable code.
+    package var code: String {
+        switch self {
+        case .verification(let error): error.code.rawValue
+        case .notPosted: "not_posted"
+        case .notJSON: "not_json"
+        case .wrongDoor: "environment_mismatch"
+        case .secretMismatch: "shared_secret_mismatch"
+        case .bodyTooLarge: "evidence_too_large"
+        case .serverBusy: "server_busy"
+        }
+    }
+}

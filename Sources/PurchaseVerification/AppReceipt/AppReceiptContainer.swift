@@ -1,0 +1,116 @@
+/// An app receipt taken apart, with nothing checked yet: the CMS container, and where the attributes lie in it.
+struct AppReceiptContainer {
+    /// The container in definite lengths; all offsets of `signedData` point into it.
+    let bytes: [UInt8]
+    let signedData: SignedData
+    /// The bytes that hold the attributes: those of the container, unless the content itself had to be rewritten.
+    let payloadBytes: [UInt8]
+    /// The content of the SET of attributes.
+    let payload: Range<Int>
+
+    /// - Parameter evidence: the receipt in DER, or in the BER that Xcode writes.
+    init(_ evidence: [UInt8]) throws(VerificationError) {
+        do throws(VerificationError) {
+            try self.init(der: evidence)
+        } catch let error where error == BERTranscoder.indefiniteLength || error == BERTranscoder.constructedString {
+            try self.init(der: try BERTranscoder.definite(evidence))
+        }
+    }
+
+    private init(der: [UInt8]) throws(VerificationError) {
+        bytes = der
+        signedData = try SignedData(der.span)
+        (payloadBytes, payload) = try Self.payload(der, content: signedData.content)
+    }
+
+    private static func payload(
+        _ der: [UInt8], content: Range<Int>
+    ) throws(VerificationError) -> ([UInt8], Range<Int>) {
+        do throws(VerificationError) {
+            return (der, try AppReceiptPayload.attributes(der.span, content: content))
+        } catch let error where error == BERTranscoder.indefiniteLength {
+            // The signature is over the content as it is; only the reading of it needs definite lengths.
+            let definite = try BERTranscoder.definite(der.span.copy(content))
+            return (definite, try AppReceiptPayload.attributes(definite.span, content: 0..<definite.count))
+        }
+    }
+
+    /// Whether the bytes can only be a container of this kind: a SEQUENCE, whose first element is the identifier of
+    /// SignedData.
+    static func isRecognized(_ bytes: [UInt8]) -> Bool { bytes.first == DERTag.sequence }
+
+    /// The one embedded certificate that the signer names by issuer and serial number (RFC 5652, 5.3).
+    func signerCertificate() throws(VerificationError) -> Range<Int> {
+        let span = bytes.span
+        let signer = signedData.signer
+        var found: Range<Int>?
+        for (index, certificate) in signedData.certificates.enumerated() {
+            for other in signedData.certificates[..<index] where span.isEqual(other, certificate) {
+                throw VerificationError(.certificateDuplicated)
+            }
+            guard try Self.isNamed(signer, certificate, span) else { continue }
+            guard found == nil else { throw VerificationError(.signerCertificateAmbiguous) }
+            found = certificate
+        }
+        guard let found else {
+            throw VerificationError(
+                .signerCertificateMissing,
+                expected: "a certificate with serial number \(hexadecimal(span.copy(signer.serialNumber)))",
+                found: "\(signedData.certificates.count) others")
+        }
+        return found
+    }
+
+    /// Reads no more of the certificate than its first fields: this runs for every receipt.
+    private static func isNamed(
+        _ signer: SignerInfo, _ certificate: Range<Int>, _ bytes: Span<UInt8>
+    ) throws(VerificationError) -> Bool {
+        var outer = DERCursor(certificate)
+        var body = DERCursor(try outer.next(DERTag.sequence, bytes).content)
+        var fields = DERCursor(try body.next(DERTag.sequence, bytes).content)
+        _ = try fields.nextIf(DERTag.context(0), bytes)
+        let serialNumber = try fields.next(DERTag.integer, bytes).content
+        guard bytes.isEqual(serialNumber, signer.serialNumber) else { return false }
+        _ = try fields.next(DERTag.sequence, bytes)
+        let issuer = try fields.next(DERTag.sequence, bytes).whole
+        return bytes.isEqual(issuer, signer.issuer)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether two stretches of the bytes are the same; eight bytes at a time, since whole certificates are compared.
+    func isEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        guard left.count == right.count, left.lowerBound >= 0, right.lowerBound >= 0,
+            left.upperBound <= count, right.upperBound <= count
+        else { return false }
+        return bytes.isEqual(left.lowerBound, bytes, right.lowerBound, count: left.count)
+    }
+
+    /// Whether a stretch of the bytes is exactly these others.
+    func isEqual(_ range: Range<Int>, _ other: Span<UInt8>) -> Bool {
+        guard range.count == other.count, range.lowerBound >= 0, range.upperBound <= count else { return false }
+        return bytes.isEqual(range.lowerBound, other.bytes, 0, count: range.count)
+    }
+}
+
+extension RawSpan {
+    /// Both stretches must lie within their spans; the loads check it again.
+    fileprivate func isEqual(_ start: Int, _ other: RawSpan, _ otherStart: Int, count: Int) -> Bool {
+        var offset = 0
+        while offset + 8 <= count {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart + offset, as: UInt64.self)
+            else { return false }
+            offset += 8
+        }
+        while offset < count {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: start + offset, as: UInt8.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart + offset, as: UInt8.self)
+            else { return false }
+            offset += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,109 @@
+/// What the extensions of a certificate say, as far as a path depends on it (RFC 5280, 4.2).
+struct CertificateExtensions: Sendable {
+    /// `cA` of the basic constraints; `false` where they are absent.
+    private(set) var isAuthority = false
+    /// How many authorities may follow below this one; `nil` for any number.
+    private(set) var pathLength: Int64?
+    /// The bits of the key usage, the first one (digitalSignature) highest; `nil` where the extension is absent.
+    private(set) var keyUsage: UInt16?
+    /// Whether this is one of Apple's receipt signing certificates.
+    private(set) var hasReceiptSigningMarker = false
+    /// Whether this is one of Apple's Worldwide Developer Relations authorities.
+    private(set) var hasDeveloperRelationsMarker = false
+    /// The first critical extension that is not understood here.
+    private(set) var unknownCriticalExtension: String?
+
+    init() {}
+
+    /// - Parameter content: the content of Extensions ::= SEQUENCE OF Extension.
+    init(_ bytes: Span<UInt8>, _ content: Range<Int>) throws(VerificationError) {
+        var cursor = DERCursor(content)
+        var seen: [[UInt8]] = []
+        while !cursor.isAtEnd {
+            var fields = DERCursor(try cursor.next(DERTag.sequence, bytes).content)
+            let oid = try fields.next(DERTag.objectIdentifier, bytes).content
+            var isCritical = false
+            if let critical = try fields.nextIf(DERTag.boolean, bytes)?.content {
+                // DEFAULT FALSE: in DER only TRUE is written, as FF.
+                guard critical.count == 1, bytes[critical.lowerBound] == 0xFF else {
+                    throw VerificationError(.certificateMalformed, found: "a critical flag that is not TRUE")
+                }
+                isCritical = true
+            }
+            let value = try fields.next(DERTag.octetString, bytes).content
+            try fields.finish()
+            let identifier = bytes.copy(oid)
+            guard !Self.contains(identifier, in: seen) else {
+                throw VerificationError(
+                    .certificateMalformed, found: "extension \(ObjectIdentifier.dotted(identifier)) twice")
+            }
+            seen.append(identifier)
+            try read(bytes, oid, value, isCritical)
+        }
+    }
+
+    private mutating func read(
+        _ bytes: Span<UInt8>, _ oid: Range<Int>, _ value: Range<Int>, _ isCritical: Bool
+    ) throws(VerificationError) {
+        if bytes.holds(ObjectIdentifier.basicConstraints, at: oid) {
+            try readBasicConstraints(bytes, value)
+        } else if bytes.holds(ObjectIdentifier.keyUsage, at: oid) {
+            try readKeyUsage(bytes, value)
+        } else if bytes.holds(ObjectIdentifier.receiptSigningMarker, at: oid) {
+            hasReceiptSigningMarker = true
+        } else if bytes.holds(ObjectIdentifier.developerRelationsMarker, at: oid) {
+            hasDeveloperRelationsMarker = true
+        } else if isCritical, !isUnderstood(bytes, oid) {
+            unknownCriticalExtension = unknownCriticalExtension ?? ObjectIdentifier.dotted(bytes.copy(oid))
+        }
+    }
+
+    /// Policies do not restrict a path whose caller asks for none (RFC 5280, 6.1.5 g). Of the extended key usage none stands
+    /// for receipts; what may sign those says the marker, which every leaf must carry.
+    private func isUnderstood(_ bytes: Span<UInt8>, _ oid: Range<Int>) -> Bool {
+        bytes.holds(ObjectIdentifier.certificatePolicies, at: oid)
+            || bytes.holds(ObjectIdentifier.extendedKeyUsage, at: oid)
+    }
+
+    private mutating func readBasicConstraints(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) {
+        var outer = DERCursor(value)
+        var fields = DERCursor(try outer.next(DERTag.sequence, bytes).content)
+        try outer.finish()
+        if let authority = try fields.nextIf(DERTag.boolean, bytes)?.content {
+            guard authority.count == 1, bytes[authority.lowerBound] == 0xFF else {
+                throw VerificationError(.certificateMalformed, found: "a CA flag that is not TRUE")
+            }
+            isAuthority = true
+        }
+        if let length = try fields.nextIf(DERTag.integer, bytes)?.content {
+            guard let length = try DERInteger.int64(bytes, length), length >= 0, isAuthority else {
+                throw VerificationError(.certificateMalformed, found: "a path length that cannot be")
+            }
+            pathLength = length
+        }
+        try fields.finish()
+    }
+
+    private mutating func readKeyUsage(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) {
+        var outer = DERCursor(value)
+        let bits = try outer.next(DERTag.bitString, bytes).content
+        try outer.finish()
+        guard (2...3).contains(bits.count), bytes[bits.lowerBound] < 8 else {
+            throw VerificationError(.certificateMalformed, found: "a key usage of \(bits.count) bytes")
+        }
+        let first = UInt16(bytes[bits.lowerBound + 1]) << 8
+        keyUsage = bits.count == 3 ? first | UInt16(bytes[bits.lowerBound + 2]) : first
+    }
+
+    /// Whether the key may sign other things than certificates. An absent key usage allows everything (RFC 5280, 4.2.1.3).
+    var maySignContent: Bool { keyUsage.map { $0 & 0x8000 != 0 } ?? true }
+
+    /// Whether the key may sign certificates.
+    var maySignCertificates: Bool { keyUsage.map { $0 & 0x0400 != 0 } ?? true }
+
+    /// A search of its own, apart from anything that throws (docs/decisions.md, 6).
+    @inline(never)
+    private static func contains(_ identifier: [UInt8], in seen: [[UInt8]]) -> Bool {
+        seen.contains { $0 == identifier }
+    }
+}

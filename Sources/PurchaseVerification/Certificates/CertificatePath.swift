@@ -1,0 +1,145 @@
+/// A leaf that a trust anchor vouches for: the proof that all of its certificates were checked. Only
+/// `CertificatePathBuilder` makes one.
+///
+/// The validity period is kept beside it, because it must be judged anew for each receipt.
+final class CertificatePath: Sendable {
+    let leaf: Certificate
+    /// The authorities between the leaf and the anchor, the leaf's issuer first; empty where the anchor issued the leaf or
+    /// is the leaf.
+    let intermediates: [Certificate]
+    let anchor: TrustAnchor
+    /// The period in which all certificates of the path, the anchor included, are valid.
+    let validity: CertificateValidity
+
+    fileprivate init(
+        leaf: Certificate, intermediates: [Certificate], anchor: TrustAnchor
+    ) {
+        self.leaf = leaf
+        self.intermediates = intermediates
+        self.anchor = anchor
+        validity = intermediates.reduce(leaf.validity.intersection(anchor.certificate.validity)) {
+            $0.intersection($1.validity)
+        }
+    }
+
+    /// Whether the leaf is itself what the operator trusts.
+    var isLeafAnchored: Bool { leaf.der == anchor.certificate.der }
+
+    /// Whether every certificate of the path is valid at the moment.
+    func isValid(at moment: Timestamp) -> Bool { validity.contains(moment) }
+}
+
+/// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
+///
+/// Candidates may stand in any order. Embedded roots play no part: a path ends at an anchor that the caller holds.
+struct CertificatePathBuilder {
+    let anchors: [TrustAnchor]
+    /// The moment at which every certificate must be valid: when the evidence says it was signed.
+    let moment: Timestamp
+    private let candidates: [Certificate]
+    private var signatureChecks = 0
+    /// The failure that came nearest to an anchor, which tells most.
+    private var bestFailure: (depth: Int, error: VerificationError)?
+
+    init(anchors: [TrustAnchor], candidates: [Certificate], at moment: Timestamp) {
+        self.anchors = anchors
+        self.candidates = candidates.filter { !$0.isSelfIssued }
+        self.moment = moment
+    }
+
+    /// The path, with every check of a certificate path made; the marker extensions are checked by `MarkerPolicy`.
+    mutating func path(from leaf: Certificate) throws(VerificationError) -> CertificatePath {
+        // What a leaf is for says nothing where the operator trusts it by its bytes.
+        if let anchor = anchors.first(where: { $0.mayStandForItself && $0.certificate.der == leaf.der }) {
+            try leaf.validity.require(moment, of: leaf.subject.description)
+            return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
+        }
+        guard let path = try extend([leaf]) else {
+            throw bestFailure?.error
+                ?? VerificationError(
+                    .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
+        }
+        // Judged last: of a stranger's certificate, that nobody trusts it says more than that it has expired.
+        try requireUsable(leaf)
+        guard leaf.extensions.maySignContent else {
+            throw VerificationError(
+                .keyUsageUnsuitable, expected: "digitalSignature for \(leaf.subject)", found: "another key usage")
+        }
+        return path
+    }
+
+    /// Looks for what issued the last certificate of the chain: first among the anchors, then among the candidates.
+    private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
+        guard let current = chain.last, let leaf = chain.first else { return nil }
+        for anchor in anchors where anchor.certificate.subject == current.issuer {
+            if try issued(chain, by: anchor.certificate) {
+                return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
+            }
+        }
+        for candidate in candidates
+        where candidate.subject == current.issuer && !chain.contains(where: { $0 === candidate }) {
+            guard chain.count <= VerificationBudget.intermediates else {
+                note(
+                    chain.count,
+                    VerificationError(
+                        .pathTooLong, expected: "at most \(VerificationBudget.intermediates) intermediates"))
+                return nil
+            }
+            guard try issued(chain, by: candidate) else { continue }
+            if let path = try extend(chain + [candidate]) { return path }
+        }
+        note(
+            chain.count,
+            VerificationError(
+                .issuerUnknown, expected: "an issuer that is trusted or embedded", found: current.issuer.description))
+        return nil
+    }
+
+    /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is kept.
+    private mutating func issued(_ chain: [Certificate], by issuer: Certificate) throws(VerificationError) -> Bool {
+        guard let current = chain.last else { return false }
+        signatureChecks += 1
+        guard signatureChecks <= VerificationBudget.pathSignatures else {
+            throw VerificationError(
+                .pathBudgetExceeded, expected: "at most \(VerificationBudget.pathSignatures) signature checks")
+        }
+        do throws(VerificationError) {
+            _ = try issuer.publicKey.get()
+            try requireUsable(issuer)
+            guard issuer.extensions.isAuthority else {
+                throw VerificationError(.issuerNotAuthority, found: issuer.subject.description)
+            }
+            guard issuer.extensions.maySignCertificates else {
+                throw VerificationError(
+                    .keyUsageUnsuitable, expected: "keyCertSign for \(issuer.subject)", found: "another key usage")
+            }
+            // The leaf does not count (RFC 5280, 4.2.1.9).
+            let below = chain.count - 1
+            if let limit = issuer.extensions.pathLength, below > limit {
+                throw VerificationError(
+                    .pathLengthExceeded, expected: "at most \(limit) authorities below \(issuer.subject)",
+                    found: "\(below)")
+            }
+            try current.requireSignature(by: issuer)
+            return true
+        } catch {
+            note(chain.count, error)
+            return false
+        }
+    }
+
+    /// What every certificate of a path must be.
+    private func requireUsable(_ certificate: Certificate) throws(VerificationError) {
+        try certificate.validity.require(moment, of: certificate.subject.description)
+        if let unknown = certificate.extensions.unknownCriticalExtension {
+            throw VerificationError(.criticalExtensionUnknown, found: "\(unknown) in \(certificate.subject)")
+        }
+    }
+
+    private mutating func note(_ depth: Int, _ error: VerificationError) {
+        guard depth >= bestFailure?.depth ?? 0 else { return }
+        // At the same depth a reason against an issuer that was found tells more than that none was.
+        if depth == bestFailure?.depth, error.code == .issuerUnknown { return }
+        bestFailure = (depth, error)
+    }
+}

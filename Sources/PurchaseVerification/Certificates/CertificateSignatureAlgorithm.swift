@@ -1,0 +1,74 @@
+import Crypto
+
+/// The algorithms with which a certificate may be signed. SHA-1 is here for one reason: Apple's receipt chains used it
+/// until 2024, and those receipts are still presented. MD5 and everything else is refused.
+enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
+    case sha1WithRSAEncryption
+    case sha256WithRSAEncryption
+    case sha384WithRSAEncryption
+    case sha512WithRSAEncryption
+    case ecdsaWithSHA256
+    case ecdsaWithSHA384
+
+    var isRSA: Bool {
+        switch self {
+        case .ecdsaWithSHA256, .ecdsaWithSHA384: false
+        default: true
+        }
+    }
+
+    var digestAlgorithm: DigestAlgorithm {
+        switch self {
+        case .sha1WithRSAEncryption: .sha1
+        case .sha256WithRSAEncryption, .ecdsaWithSHA256: .sha256
+        case .sha384WithRSAEncryption, .ecdsaWithSHA384: .sha384
+        case .sha512WithRSAEncryption: .sha512
+        }
+    }
+
+    private var objectIdentifier: [UInt8] {
+        switch self {
+        case .sha1WithRSAEncryption: ObjectIdentifier.sha1WithRSAEncryption
+        case .sha256WithRSAEncryption: ObjectIdentifier.sha256WithRSAEncryption
+        case .sha384WithRSAEncryption: ObjectIdentifier.sha384WithRSAEncryption
+        case .sha512WithRSAEncryption: ObjectIdentifier.sha512WithRSAEncryption
+        case .ecdsaWithSHA256: ObjectIdentifier.ecdsaWithSHA256
+        case .ecdsaWithSHA384: ObjectIdentifier.ecdsaWithSHA384
+        }
+    }
+
+    init(_ bytes: Span<UInt8>, algorithmIdentifier: Range<Int>) throws(VerificationError) {
+        let (oid, hasUsualParameters) = try AlgorithmIdentifier.read(bytes, algorithmIdentifier)
+        for algorithm in Self.allCases where bytes.holds(algorithm.objectIdentifier, at: oid) {
+            guard hasUsualParameters else { break }
+            self = algorithm
+            return
+        }
+        throw VerificationError(
+            .certificateAlgorithmUnsupported, expected: "RSA or ECDSA with SHA-1 or SHA-2",
+            found: ObjectIdentifier.dotted(bytes.copy(oid)))
+    }
+}
+
+/// ECDSA over the curves of Apple's authorities; the signature is a SEQUENCE of two integers (RFC 3279, 2.2.3).
+enum ECDSASignature {
+    static func isValid(_ signature: [UInt8], by key: P256.Signing.PublicKey, for digest: MessageDigest) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return switch digest {
+        case .sha1: false
+        case .sha256(let digest): key.isValidSignature(signature, for: digest)
+        case .sha384(let digest): key.isValidSignature(signature, for: digest)
+        case .sha512(let digest): key.isValidSignature(signature, for: digest)
+        }
+    }
+
+    static func isValid(_ signature: [UInt8], by key: P384.Signing.PublicKey, for digest: MessageDigest) -> Bool {
+        guard let signature = try? P384.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return switch digest {
+        case .sha1: false
+        case .sha256(let digest): key.isValidSignature(signature, for: digest)
+        case .sha384(let digest): key.isValidSignature(signature, for: digest)
+        case .sha512(let digest): key.isValidSignature(signature, for: digest)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Crypto
+import CryptoExtras
+
+/// A public key that may take part in a path: RSA, or one of the two curves of Apple's authorities.
+enum PublicKey: Sendable {
+    case rsa(RSAPublicKey)
+    case p256(P256.Signing.PublicKey)
+    case p384(P384.Signing.PublicKey)
+
+    /// Reads a whole SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
+    init(_ bytes: Span<UInt8>, subjectPublicKeyInfo: Range<Int>) throws(VerificationError) {
+        var outer = DERCursor(subjectPublicKeyInfo)
+        var info = DERCursor(try outer.next(DERTag.sequence, bytes).content)
+        let algorithm = try info.next(DERTag.sequence, bytes).content
+        let key = try info.next(DERTag.bitString, bytes).content
+        try info.finish()
+        guard let unusedBits = key.first, bytes[unusedBits] == 0 else {
+            throw VerificationError(.publicKeyUnacceptable, found: "a key that is no whole number of bytes")
+        }
+        let keyBytes = (key.lowerBound + 1)..<key.upperBound
+
+        var identifier = DERCursor(algorithm)
+        let oid = try identifier.next(DERTag.objectIdentifier, bytes).content
+        if bytes.holds(ObjectIdentifier.rsaEncryption, at: oid) {
+            self = .rsa(try RSAPublicKey(bytes, pkcs1: keyBytes, whole: subjectPublicKeyInfo))
+            return
+        }
+        guard bytes.holds(ObjectIdentifier.ecPublicKey, at: oid) else {
+            throw VerificationError(
+                .publicKeyUnacceptable, expected: "RSA, P-256 or P-384",
+                found: ObjectIdentifier.dotted(bytes.copy(oid)))
+        }
+        let curve = try identifier.next(DERTag.objectIdentifier, bytes).content
+        try identifier.finish()
+        let point = bytes.copy(keyBytes)
+        do {
+            if bytes.holds(ObjectIdentifier.secp256r1, at: curve) {
+                self = .p256(try P256.Signing.PublicKey(x963Representation: point))
+                return
+            }
+            if bytes.holds(ObjectIdentifier.secp384r1, at: curve) {
+                self = .p384(try P384.Signing.PublicKey(x963Representation: point))
+                return
+            }
+        } catch {
+            throw VerificationError(.publicKeyUnacceptable, expected: "a point on the curve")
+        }
+        throw VerificationError(
+            .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.copy(curve)))
+    }
+
+    /// What kind of key it is, for people.
+    var kind: String {
+        switch self {
+        case .rsa(let key): "RSA \(key.modulusBytes * 8)"
+        case .p256: "P-256"
+        case .p384: "P-384"
+        }
+    }
+}
+
+/// An RSA key of 2,048 to 4,096 bit with the exponent 65,537, decoded once and kept for many signatures.
+struct RSAPublicKey: Sendable {
+    private let key: _RSA.Signing.PublicKey
+    /// The length of the modulus, and so of each signature.
+    let modulusBytes: Int
+
+    /// - Parameters:
+    ///   - pkcs1: where RSAPublicKey ::= SEQUENCE { modulus, publicExponent } lies (RFC 8017, A.1.1).
+    ///   - whole: the SubjectPublicKeyInfo around it.
+    fileprivate init(_ bytes: Span<UInt8>, pkcs1: Range<Int>, whole: Range<Int>) throws(VerificationError) {
+        var outer = DERCursor(pkcs1)
+        var numbers = DERCursor(try outer.next(DERTag.sequence, bytes).content)
+        try outer.finish()
+        let modulus = try numbers.next(DERTag.integer, bytes).content
+        let exponent = try numbers.next(DERTag.integer, bytes).content
+        try numbers.finish()
+        try DERInteger.requireMinimal(bytes, modulus)
+        let isNegative = bytes[modulus.lowerBound] & 0x80 != 0
+        modulusBytes = bytes[modulus.lowerBound] == 0 ? modulus.count - 1 : modulus.count
+        guard !isNegative, VerificationBudget.rsaModulusBytes.contains(modulusBytes) else {
+            throw VerificationError(
+                .publicKeyUnacceptable, expected: "an RSA modulus of 2,048 to 4,096 bit",
+                found: "\(modulusBytes * 8) bit")
+        }
+        // Every authority and leaf of Apple's uses 65,537; small exponents have a history of forged paddings.
+        guard try DERInteger.uint64(bytes, exponent) == 65_537 else {
+            throw VerificationError(
+                .publicKeyUnacceptable, expected: "the RSA exponent 65537",
+                found: "0x\(hexadecimal(bytes.copy(exponent)))")
+        }
+        do {
+            key = try _RSA.Signing.PublicKey(derRepresentation: bytes.copy(whole))
+        } catch {
+            throw VerificationError(.publicKeyUnacceptable, expected: "a usable RSA key")
+        }
+    }
+
+    /// Whether the signature is RSASSA-PKCS1-v1_5 by this key over this digest (RFC 8017, 8.2.2).
+    func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool {
+        guard signature.count == modulusBytes else { return false }
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return switch digest {
+        case .sha1(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
+        case .sha256(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
+        case .sha384(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
+        case .sha512(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// A certificate that the caller trusts because of what it is, not because of who signed it.
+///
+/// Nothing in the evidence can add one. Apple's roots are in `apple`; anything else the operator names himself.
+public struct TrustAnchor: Sendable {
+    let certificate: Certificate
+    let authority: Authority
+
+    /// For what an anchor may vouch.
+    enum Authority: Sendable {
+        /// Apple: production and sandbox.
+        case apple
+        /// An authority that the operator named: every environment that he accepts, if the certificate may issue others;
+        /// if it may not, it can only stand for itself, and for environments that are local to a developer's machine.
+        case operatorNamed
+    }
+
+    /// Trusts a certificate that the caller names, in DER: the root of a simulator, or Xcode's own signing certificate.
+    ///
+    /// - Throws: `VerificationError` with the code `certificate_malformed` or `public_key_unacceptable`.
+    public init(certificate der: [UInt8]) throws(VerificationError) {
+        try self.init(der, .operatorNamed)
+    }
+
+    init(_ der: [UInt8], _ authority: Authority) throws(VerificationError) {
+        certificate = try Certificate(der)
+        _ = try certificate.publicKey.get()
+        self.authority = authority
+    }
+
+    /// The certificate's subject, in words.
+    public var subject: String { certificate.subject.description }
+
+    /// Whether evidence may be signed with the anchor's own key, as Xcode does it.
+    var mayStandForItself: Bool {
+        switch authority {
+        case .apple: false
+        case .operatorNamed: true
+        }
+    }
+
+    /// Whether the anchor may vouch for evidence of this environment.
+    ///
+    /// Apple never signs what Xcode or a simulator makes. And whoever holds the key of a lone certificate, as every developer
+    /// holds Xcode's, must not be able to write production purchases with it.
+    func vouches(for environment: AppStoreEnvironment?, signedByAnchorItself: Bool) -> Bool {
+        switch (authority, environment) {
+        case (.apple, .production), (.apple, .sandbox): true
+        case (.apple, _): false
+        case (.operatorNamed, .production), (.operatorNamed, .sandbox), (.operatorNamed, nil): !signedByAnchorItself
+        case (.operatorNamed, _): true
+        }
+    }
+}

@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Base64 as clients send it (RFC 4648): strictly first, and only where that fails with the repairs that are known to be
+/// needed, each of which is named in the result.
+enum Base64Text {
+    /// Whether all of the first bytes could be base64 in one of its spellings.
+    static func isText(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.prefix(64).allSatisfy { isAlphabet($0) || isWhiteSpace($0) || $0 == UInt8(ascii: "=") }
+    }
+
+    /// Without white space at either end.
+    static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        let start = bytes.firstIndex { !isWhiteSpace($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isWhiteSpace($0) }.map { $0 + 1 } ?? start
+        return bytes[start..<end]
+    }
+
+    /// The decoded bytes and how they were written.
+    ///
+    /// - Throws: `base64_malformed`.
+    static func decode(
+        _ text: ArraySlice<UInt8>
+    ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
+        if let data = Data(base64Encoded: Data(text)) {
+            return ([UInt8](data), .base64)
+        }
+        return try repaired(text)
+    }
+
+    private static func repaired(
+        _ text: ArraySlice<UInt8>
+    ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
+        var usesURLAlphabet = false
+        var spaces = 0
+        var otherWhiteSpace = 0
+        var characters: [UInt8] = []
+        characters.reserveCapacity(text.count + 3)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"):
+                characters.append(UInt8(ascii: "+"))
+                usesURLAlphabet = true
+            case UInt8(ascii: "_"):
+                characters.append(UInt8(ascii: "/"))
+                usesURLAlphabet = true
+            case UInt8(ascii: " "):
+                characters.append(byte)
+                spaces += 1
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
+                otherWhiteSpace += 1
+            default:
+                characters.append(byte)
+            }
+        }
+        // A space is a plus sign that a form post decoded; where line breaks are in the text it may be indentation instead.
+        if spaces > 0, let bytes = decoded(characters.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }) {
+            return (bytes, .base64FormDecoded)
+        }
+        if let bytes = decoded(characters.filter { $0 != UInt8(ascii: " ") }) {
+            return (bytes, usesURLAlphabet ? .base64URL : .base64WithWhiteSpace)
+        }
+        throw VerificationError(.base64Malformed, found: "\(text.count) characters that do not decode")
+    }
+
+    /// Strict base64 with its padding supplied, which the URL alphabet leaves off.
+    private static func decoded(_ characters: [UInt8]) -> [UInt8]? {
+        let missing = (4 - characters.count % 4) % 4
+        guard missing < 3 else { return nil }
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: missing)
+        return Data(base64Encoded: Data(characters + padding)).map { [UInt8]($0) }
+    }
+
+    private static func isAlphabet(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"),
+            UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+}

@@ -1,0 +1,188 @@
+/// The stable codes of everything that can be wrong with evidence, in the order in which the checks run.
+///
+/// The raw value is what travels; it never changes its meaning. `docs/reason-codes.md` lists them for users.
+public enum ReasonCode: String, Sendable, CaseIterable {
+    // Size and form of the evidence.
+    case evidenceEmpty = "evidence_empty"
+    case evidenceTooLarge = "evidence_too_large"
+    case evidenceUnrecognized = "evidence_unrecognized"
+    case evidenceUnsupported = "evidence_unsupported"
+    case jwsInsteadOfReceipt = "jws_instead_of_receipt"
+    case base64Malformed = "base64_malformed"
+
+    // ASN.1.
+    case asn1Truncated = "asn1_truncated"
+    case asn1Malformed = "asn1_malformed"
+    case asn1LengthNotMinimal = "asn1_length_not_minimal"
+    case asn1IntegerNotMinimal = "asn1_integer_not_minimal"
+    case asn1TooDeep = "asn1_too_deep"
+    case trailingBytes = "trailing_bytes"
+
+    // The CMS container (RFC 5652).
+    case notSignedData = "not_signed_data"
+    case signedDataVersionUnsupported = "signed_data_version_unsupported"
+    case contentTypeUnsupported = "content_type_unsupported"
+    case contentMissing = "content_missing"
+    case certificatesMissing = "certificates_missing"
+    case tooManyCertificates = "too_many_certificates"
+    case certificateDuplicated = "certificate_duplicated"
+    case signerCountUnsupported = "signer_count_unsupported"
+    case signerIdentifierUnsupported = "signer_identifier_unsupported"
+    case signerCertificateMissing = "signer_certificate_missing"
+    case signerCertificateAmbiguous = "signer_certificate_ambiguous"
+    case digestAlgorithmUnsupported = "digest_algorithm_unsupported"
+    case digestAlgorithmMismatch = "digest_algorithm_mismatch"
+    case signatureAlgorithmUnsupported = "signature_algorithm_unsupported"
+    case signatureAlgorithmMismatch = "signature_algorithm_mismatch"
+    case signedAttributesMalformed = "signed_attributes_malformed"
+
+    // The date at which the certificates are judged.
+    case payloadMalformed = "payload_malformed"
+    case creationDateMissing = "creation_date_missing"
+
+    // The certificate path (RFC 5280).
+    case certificateMalformed = "certificate_malformed"
+    case certificateAlgorithmMismatch = "certificate_algorithm_mismatch"
+    case certificateAlgorithmUnsupported = "certificate_algorithm_unsupported"
+    case publicKeyUnacceptable = "public_key_unacceptable"
+    case issuerUnknown = "issuer_unknown"
+    case certificateSignatureInvalid = "certificate_signature_invalid"
+    case certificateNotYetValid = "certificate_not_yet_valid"
+    case certificateExpired = "certificate_expired"
+    case issuerNotAuthority = "issuer_not_authority"
+    case pathLengthExceeded = "path_length_exceeded"
+    case keyUsageUnsuitable = "key_usage_unsuitable"
+    case criticalExtensionUnknown = "critical_extension_unknown"
+    case pathTooLong = "path_too_long"
+    case pathBudgetExceeded = "path_budget_exceeded"
+    case leafMarkerMissing = "leaf_marker_missing"
+    case intermediateMarkerMissing = "intermediate_marker_missing"
+
+    // The signature over the content.
+    case contentTypeMismatch = "content_type_mismatch"
+    case messageDigestMismatch = "message_digest_mismatch"
+    case signatureInvalid = "signature_invalid"
+
+    // The content.
+    case attributeMalformed = "attribute_malformed"
+    case attributeDuplicated = "attribute_duplicated"
+    case attributeMissing = "attribute_missing"
+    case tooManyAttributes = "too_many_attributes"
+    case tooManyPurchases = "too_many_purchases"
+    case environmentNotVouchedFor = "environment_not_vouched_for"
+
+    // The caller's policies.
+    case environmentNotAccepted = "environment_not_accepted"
+    case bundleIDMismatch = "bundle_id_mismatch"
+    case applicationVersionMismatch = "application_version_mismatch"
+    case deviceHashMismatch = "device_hash_mismatch"
+    case receiptExpired = "receipt_expired"
+}
+
+extension ReasonCode {
+    /// What kind of fault a code names. A door that knows only a few answers (Apple's status codes) chooses by it.
+    public enum Stage: String, Sendable, CaseIterable {
+        /// The bytes are not well-formed evidence.
+        case form
+        /// The bytes are well formed, but nobody trusted vouches for them.
+        case authenticity
+        /// Genuine, but its content is not what Apple's format says.
+        case content
+        /// Genuine, but not what the caller accepts.
+        case policy
+    }
+
+    /// The stage at which the code arises.
+    public var stage: Stage {
+        switch self {
+        case .evidenceEmpty, .evidenceTooLarge, .evidenceUnrecognized, .evidenceUnsupported, .jwsInsteadOfReceipt,
+            .base64Malformed, .asn1Truncated, .asn1Malformed, .asn1LengthNotMinimal, .asn1IntegerNotMinimal,
+            .asn1TooDeep, .trailingBytes,
+            .notSignedData, .signedDataVersionUnsupported, .contentTypeUnsupported, .contentMissing,
+            .tooManyCertificates, .payloadMalformed:
+            .form
+        case .certificatesMissing, .certificateDuplicated, .signerCountUnsupported, .signerIdentifierUnsupported,
+            .signerCertificateMissing, .signerCertificateAmbiguous, .digestAlgorithmUnsupported,
+            .digestAlgorithmMismatch, .signatureAlgorithmUnsupported, .signatureAlgorithmMismatch,
+            .signedAttributesMalformed, .creationDateMissing, .certificateMalformed, .certificateAlgorithmMismatch,
+            .certificateAlgorithmUnsupported, .publicKeyUnacceptable, .issuerUnknown, .certificateSignatureInvalid,
+            .certificateNotYetValid, .certificateExpired, .issuerNotAuthority, .pathLengthExceeded,
+            .keyUsageUnsuitable, .criticalExtensionUnknown, .pathTooLong, .pathBudgetExceeded, .leafMarkerMissing,
+            .intermediateMarkerMissing, .contentTypeMismatch, .messageDigestMismatch, .signatureInvalid,
+            .environmentNotVouchedFor:
+            .authenticity
+        case .attributeMalformed, .attributeDuplicated, .attributeMissing, .tooManyAttributes, .tooManyPurchases:
+            .content
+        case .environmentNotAccepted, .bundleIDMismatch, .applicationVersionMismatch, .deviceHashMismatch,
+            .receiptExpired:
+            .policy
+        }
+    }
+
+    /// What the code says, in a sentence.
+    public var sentence: String {
+        switch self {
+        case .evidenceEmpty: "There is nothing to verify."
+        case .evidenceTooLarge: "The evidence is larger than any receipt may be."
+        case .evidenceUnrecognized: "This is none of the forms in which the App Store signs purchases."
+        case .evidenceUnsupported: "This kind of evidence cannot be verified here."
+        case .jwsInsteadOfReceipt: "This is signed data of StoreKit 2 (a JWS), not an app receipt."
+        case .base64Malformed: "The base64 text is damaged."
+        case .asn1Truncated: "The receipt ends before its contents do."
+        case .asn1Malformed: "The receipt is not well-formed ASN.1."
+        case .asn1LengthNotMinimal: "A length is written in more bytes than it needs."
+        case .asn1IntegerNotMinimal: "An integer is empty or written in more bytes than it needs."
+        case .asn1TooDeep: "The receipt is nested more deeply than any receipt may be."
+        case .trailingBytes: "Something follows where the receipt should end."
+        case .notSignedData: "The container is not CMS signed data."
+        case .signedDataVersionUnsupported: "The container has a version that receipts do not have."
+        case .contentTypeUnsupported: "The container holds something other than plain data."
+        case .contentMissing: "The container holds no content."
+        case .certificatesMissing: "The container holds no certificates."
+        case .tooManyCertificates: "The container holds more certificates than any receipt may."
+        case .certificateDuplicated: "The container holds the same certificate twice."
+        case .signerCountUnsupported: "A receipt has exactly one signer."
+        case .signerIdentifierUnsupported: "The signer is not named by issuer and serial number."
+        case .signerCertificateMissing: "The signer's certificate is not in the container."
+        case .signerCertificateAmbiguous: "Two certificates answer to the signer's name and serial number."
+        case .digestAlgorithmUnsupported: "The digest algorithm is not one that receipts are signed with."
+        case .digestAlgorithmMismatch: "The digest algorithm of the signer is not announced by the container."
+        case .signatureAlgorithmUnsupported: "The signature algorithm is not one that receipts are signed with."
+        case .signatureAlgorithmMismatch: "The signature algorithm names another digest than the signer does."
+        case .signedAttributesMalformed: "The signed attributes are not what CMS prescribes."
+        case .payloadMalformed: "The signed content is not a set of receipt attributes."
+        case .creationDateMissing: "The receipt has no creation date, so its certificates cannot be judged."
+        case .certificateMalformed: "A certificate is not well-formed."
+        case .certificateAlgorithmMismatch: "A certificate names two different signature algorithms."
+        case .certificateAlgorithmUnsupported: "A certificate is signed with an algorithm that is not accepted."
+        case .publicKeyUnacceptable: "A public key is of a kind or size that is not accepted."
+        case .issuerUnknown: "The certificates do not lead to a trusted authority."
+        case .certificateSignatureInvalid: "A certificate was not signed by the authority that it names."
+        case .certificateNotYetValid: "A certificate was not yet valid when the receipt was made."
+        case .certificateExpired: "A certificate had expired when the receipt was made."
+        case .issuerNotAuthority: "A certificate was issued by one that is not a certificate authority."
+        case .pathLengthExceeded: "A certificate path is longer than its authority allows."
+        case .keyUsageUnsuitable: "A certificate's key may not be used for this."
+        case .criticalExtensionUnknown: "A certificate has a critical extension that is not understood."
+        case .pathTooLong: "The certificate path is longer than any path of a receipt may be."
+        case .pathBudgetExceeded: "The certificates take more signature checks than any receipt may."
+        case .leafMarkerMissing: "The signing certificate is not one for App Store receipts."
+        case .intermediateMarkerMissing:
+            "The issuer of the signing certificate is not Apple's developer relations authority."
+        case .contentTypeMismatch: "The signed content type is not the type of the content."
+        case .messageDigestMismatch: "The content was changed after it was signed."
+        case .signatureInvalid: "The signature does not match the content."
+        case .attributeMalformed: "An attribute has not the form that its type prescribes."
+        case .attributeDuplicated: "An attribute that may stand once stands twice."
+        case .attributeMissing: "An attribute that is needed is not there."
+        case .tooManyAttributes: "The receipt has more attributes than any receipt may."
+        case .tooManyPurchases: "The receipt has more purchases than any receipt may."
+        case .environmentNotVouchedFor: "The authority that signed this may not vouch for its environment."
+        case .environmentNotAccepted: "The receipt comes from an environment that is not accepted."
+        case .bundleIDMismatch: "The receipt belongs to another app."
+        case .applicationVersionMismatch: "The receipt belongs to another version of the app."
+        case .deviceHashMismatch: "The receipt was made for another device."
+        case .receiptExpired: "The receipt has expired."
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// What hostile bytes may cost at the most. Each limit has its reason beside it.
+enum VerificationBudget {
+    /// The largest evidence as it arrives, in bytes. The largest real receipt known has 200 purchases and 108 kB of base64;
+    /// 10,000 purchases take about 5.5 MB.
+    static let evidenceBytes = 16 << 20
+
+    /// How deep constructed BER may nest. A receipt with its certificates needs 11 levels.
+    static let berDepth = 24
+
+    /// Certificates in one container. Apple embeds three.
+    static let certificates = 10
+
+    /// Certificates between the leaf and the anchor. Apple has one; two more leave room for a private authority.
+    static let intermediates = 3
+
+    /// Signature checks spent on finding a path. Apple's chains need two.
+    static let pathSignatures = 12
+
+    /// Remembered certificate paths. Apple has signed receipts with a dozen leaves since 2010.
+    static let rememberedPaths = 32
+
+    /// Attributes of the receipt itself, purchases aside, and of one purchase. Apple writes fewer than 30 of each.
+    static let attributes = 256
+
+    /// Purchases in one receipt. The largest real receipt known has 200.
+    static let purchases = 20_000
+
+    /// Bytes of the modulus of an RSA key: 2,048 to 4,096 bit. Shorter is not safe, longer only slow.
+    static let rsaModulusBytes = 256...512
+}

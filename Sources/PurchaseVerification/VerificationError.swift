@@ -1,0 +1,33 @@
+/// Why a piece of evidence was not accepted.
+///
+/// The `code` is the contract: it is the same in the ledger, in logs, in HTTP headers and problem documents, and on the
+/// command line. `expected` and `found` are the two facts that disagreed, where there are two. `message` is a sentence for
+/// people and may change.
+public struct VerificationError: Error, Sendable, Equatable {
+    /// The stable code, one of `ReasonCode`.
+    public let code: ReasonCode
+    /// What the rule asked for, in words or as a value; `nil` where the code says it all.
+    public let expected: String?
+    /// What the evidence held instead; `nil` where there is nothing to show.
+    public let found: String?
+
+    package init(_ code: ReasonCode, expected: String? = nil, found: String? = nil) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+
+    /// The sentence of the code, with the two facts.
+    public var message: String {
+        switch (expected, found) {
+        case (let expected?, let found?): "\(code.sentence) Expected \(expected), found \(found)."
+        case (let expected?, nil): "\(code.sentence) Expected \(expected)."
+        case (nil, let found?): "\(code.sentence) Found \(found)."
+        case (nil, nil): code.sentence
+        }
+    }
+}
+
+extension VerificationError: CustomStringConvertible {
+    public var description: String { "\(code.rawValue): \(message)" }
+}

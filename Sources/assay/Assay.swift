@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+
+/// The program. It chooses a command and computes nothing.
+@main
+struct Assay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assay",
+        abstract: "Verifies App Store purchases, offline and on your own machines.",
+        version: "0.1.0",
+        subcommands: [Verify.self, Inspect.self, Serve.self, Mint.self])
+
+    /// Exit status 2 for wrong usage and for I/O, so that 1 can mean one thing: some evidence was rejected.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let status = exitCode(for: error)
+            let message = fullMessage(for: error)
+            if !message.isEmpty {
+                Terminal.write(message + "\n", toErrors: status != .success)
+            }
+            Foundation.exit(status == .success || status == .rejected ? status.rawValue : ExitCode.unusable.rawValue)
+        }
+    }
+}
+
+extension ExitCode {
+    /// Some evidence was rejected.
+    static let rejected = ExitCode(1)
+    /// Wrong usage, or something could not be read or written.
+    static let unusable = ExitCode(2)
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import PurchaseVerification
+
+/// `assay inspect`: what is in it, and which check does it fail?
+struct Inspect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows what a receipt says and how each check ends. It vouches for nothing.",
+        discussion: "Exit status: 0 every check passed, 1 some did not, 2 wrong usage or unreadable input.")
+
+    @Argument(help: ArgumentHelp("What to look into; '-' is standard input.", valueName: "file"))
+    var file: String
+
+    @OptionGroup var options: VerificationOptions
+
+    @Flag(name: .long, help: "Hide what identifies a person: transaction and order numbers, device and account data.")
+    var redact = false
+
+    @Flag(name: .long, help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let verifier = try options.verifier()
+        var reader = EvidenceReader([file])
+        let first = reader.next()
+        if let error = reader.errors.first { throw error }
+        guard let item = first else { throw InputError(file, "holds nothing") }
+        guard reader.next() == nil else {
+            throw ValidationError("'\(file)' holds several receipts; 'assay verify' takes streams.")
+        }
+        let inspection = verifier.inspect(item.evidence(), policies: options.policies())
+        let report = InspectionReport(
+            inspection, source: file, unchecked: options.uncheckedDemands, redactor: Redactor(isActive: redact))
+        Terminal.write(json ? report.json() : report.text())
+        if inspection.firstFailure != nil { throw ExitCode.rejected }
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import PurchaseServer
+import PurchaseVerification
+
+/// `assay serve`: the drop-in for `verifyReceipt`.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Answers verifyReceipt as Apple does, from the receipt alone.",
+        discussion: """
+            Each option can be given in the environment instead: ASSAY_HOST, ASSAY_PORT, ASSAY_TRUST and \
+            ASSAY_ENVIRONMENT (several separated by commas), ASSAY_SHARED_SECRET, ASSAY_LOG_LEVEL. \
+            An option is stronger than the environment.
+            """)
+
+    @Option(name: .long, help: "The address to listen on (127.0.0.1).")
+    var host: String?
+
+    @Option(name: .long, help: "The port to listen on (8080); 0 takes a free one.")
+    var port: Int?
+
+    @Option(name: .long, help: "A certificate to trust besides Apple's roots, in DER or PEM. Repeat for several.")
+    var trust: [String] = []
+
+    @Option(
+        name: .long,
+        help: "An environment to accept (Production and Sandbox): Production, Sandbox, Xcode or another name.")
+    var environment: [String] = []
+
+    @Option(
+        name: .long,
+        help: "The file with the app's shared secret; in the environment, ASSAY_SHARED_SECRET is the secret itself.")
+    var sharedSecretFile: String?
+
+    @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical (info).")
+    var logLevel: String?
+
+    @Option(name: .long, help: "The largest request body, in bytes (25165824).")
+    var maxBodyBytes: Int?
+
+    @Option(name: .long, help: "Connections at the same time (4096).")
+    var maxConnections: Int?
+
+    @Option(name: .long, help: "How long a request may take to arrive, in seconds (30).")
+    var requestSeconds: Int64?
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
+        logger.logLevel = try level(logLevel ?? environment["ASSAY_LOG_LEVEL"] ?? "info")
+        let server = purchaseServer(try configuration(environment), logger: logger) { address in
+            Terminal.write("assay: ready on \(address)\n")
+        }
+        do {
+            try await server.runService()
+        } catch {
+            Terminal.complain("the server stopped: \(error)")
+            throw ExitCode.unusable
+        }
+    }
+
+    /// Options first, then the environment, then the defaults.
+    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
+        var configuration = ServerConfiguration()
+        configuration.host = host ?? environment["ASSAY_HOST"] ?? configuration.host
+        if let text = environment["ASSAY_PORT"], port == nil {
+            guard let number = Int(text) else { throw ValidationError("ASSAY_PORT is no number: '\(text)'.") }
+            configuration.port = number
+        }
+        configuration.port = port ?? configuration.port
+        guard (0...65_535).contains(configuration.port) else {
+            throw ValidationError("A port is a number from 0 to 65535.")
+        }
+        configuration.anchors = try TrustFile.anchors(trust.isEmpty ? environment.list("ASSAY_TRUST") : trust)
+        let names = self.environment.isEmpty ? environment.list("ASSAY_ENVIRONMENT") : self.environment
+        if !names.isEmpty { configuration.environments = Set(names.map(AppStoreEnvironment.init(argument:))) }
+        configuration.sharedSecret = try sharedSecret(environment)
+        if let maxBodyBytes { configuration.limits.bodyBytes = maxBodyBytes }
+        if let maxConnections { configuration.limits.connections = maxConnections }
+        if let requestSeconds { configuration.limits.requestSeconds = requestSeconds }
+        guard configuration.limits.bodyBytes > 0, configuration.limits.connections > 0,
+            configuration.limits.requestSeconds > 0
+        else { throw ValidationError("Limits are numbers from 1.") }
+        return configuration
+    }
+
+    /// A secret never stands on the command line, where every user of the machine could read it.
+    private func sharedSecret(_ environment: [String: String]) throws -> String? {
+        guard let sharedSecretFile else { return environment["ASSAY_SHARED_SECRET"] }
+        let secret = String(decoding: try InputFile.read(sharedSecretFile), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !secret.isEmpty else { throw InputError(sharedSecretFile, "holds no secret") }
+        return secret
+    }
+
+    private func level(_ name: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: name.lowercased()) else {
+            throw ValidationError("'\(name)' is no log level.")
+        }
+        return level
+    }
+}
+
+extension [String: String] {
+    /// The entries of a variable that holds several, separated by commas.
+    fileprivate func list(_ name: String) -> [String] {
+        self[name]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? []
+    }
+}

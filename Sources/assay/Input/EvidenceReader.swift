@@ -1,0 +1,194 @@
+import Foundation
+import PurchaseAPI
+
+/// One piece of evidence to check, and where it came from.
+struct EvidenceItem: Sendable {
+    /// The argument that named it.
+    let source: String
+    /// The line, counted from 1, where the source is a stream of requests.
+    let line: Int?
+    /// The evidence as it stands in the source: bytes, or a request in JSON.
+    let content: Content
+
+    enum Content: Sendable {
+        case evidence([UInt8])
+        case request(Data)
+    }
+
+    /// The bytes of the evidence. A request without one gives none, which no verifier takes.
+    func evidence() -> [UInt8] {
+        switch content {
+        case .evidence(let bytes): bytes
+        case .request(let json): Self.receiptData(json) ?? [UInt8](json)
+        }
+    }
+
+    private static func receiptData(_ json: Data) -> [UInt8]? {
+        do {
+            return [UInt8](try JSONDecoder().decode(VerifyReceiptRequest.self, from: json).receiptData.utf8)
+        } catch {
+            // Not a request after all; the verifier will say what it is not.
+            return nil
+        }
+    }
+}
+
+/// Reads arguments into evidence, piece by piece, so that a stream of any length takes little memory.
+///
+/// A source whose first line is a JSON object by itself is a stream of requests, one a line; any other source is one piece of
+/// evidence or one request.
+struct EvidenceReader: IteratorProtocol {
+    private var sources: ArraySlice<String>
+    private var stream: LineStream?
+    /// What could not be read.
+    private(set) var errors: [InputError] = []
+    private let sourceCount: Int
+
+    init(_ sources: [String]) {
+        self.sources = sources[...]
+        sourceCount = sources.count
+    }
+
+    /// The share of the input that was read.
+    var share: Double {
+        let finished = Double(sourceCount - sources.count) - (stream == nil ? 0 : 1)
+        return (finished + (stream?.share ?? 0)) / Double(max(1, sourceCount))
+    }
+
+    mutating func next() -> EvidenceItem? {
+        while true {
+            do {
+                if stream != nil {
+                    if let item = try stream?.next() { return item }
+                    stream = nil
+                }
+                guard let source = sources.popFirst() else { return nil }
+                var opened = try LineStream(source)
+                let first = try opened.firstItem()
+                if opened.isRequests { stream = opened }
+                return first
+            } catch let error as InputError {
+                stream = nil
+                errors.append(error)
+            } catch {
+                stream = nil
+                errors.append(InputError("input", "\(error)"))
+            }
+        }
+    }
+}
+
+/// A source read line by line, as far as it has lines.
+private struct LineStream {
+    private let source: String
+    private let handle: FileHandle
+    private let size: Int?
+    private var buffer = Data()
+    private var isAtEnd = false
+    private var bytesRead = 0
+    private var line = 0
+    private(set) var isRequests = false
+    private static let chunk = 1 << 20
+
+    init(_ source: String) throws {
+        self.source = source
+        (handle, size) = try InputFile.open(source)
+    }
+
+    var share: Double {
+        guard let size, size > 0 else { return 0 }
+        return Double(bytesRead - buffer.count) / Double(size)
+    }
+
+    /// The whole source as one item, unless its first line shows that it is a stream of requests.
+    mutating func firstItem() throws -> EvidenceItem {
+        try fill()
+        if let first = buffer.first(where: { !Self.isWhiteSpace($0) }), first == UInt8(ascii: "{"),
+            let line = try firstLine(), Self.isJSONObject(line)
+        {
+            isRequests = true
+            if let item = try next() { return item }
+        }
+        while !isAtEnd {
+            try fill()
+            guard buffer.count <= InputFile.limit else {
+                throw InputError(source, "larger than \(InputFile.limit) bytes")
+            }
+        }
+        let content: EvidenceItem.Content =
+            Self.isJSONObject(buffer) ? .request(buffer) : .evidence([UInt8](buffer))
+        return EvidenceItem(source: source, line: nil, content: content)
+    }
+
+    /// The next line that is not blank.
+    mutating func next() throws -> EvidenceItem? {
+        while let text = try takeLine() {
+            line += 1
+            guard text.contains(where: { !Self.isWhiteSpace($0) }) else { continue }
+            return EvidenceItem(source: source, line: line, content: .request(text))
+        }
+        return nil
+    }
+
+    /// The first line without taking it; `nil` where it is the only one, or longer than any evidence.
+    private mutating func firstLine() throws -> Data? {
+        var searched = 0
+        while true {
+            if let end = buffer[(buffer.startIndex + searched)...].firstIndex(of: UInt8(ascii: "\n")) {
+                let rest = buffer[end...].contains { !Self.isWhiteSpace($0) }
+                return rest || !isAtEnd ? buffer[..<end] : nil
+            }
+            searched = buffer.count
+            guard !isAtEnd, buffer.count <= InputFile.limit else { return nil }
+            try fill()
+        }
+    }
+
+    private mutating func takeLine() throws -> Data? {
+        var searched = 0
+        while true {
+            if let end = buffer[(buffer.startIndex + searched)...].firstIndex(of: UInt8(ascii: "\n")) {
+                let text = Data(buffer[..<end])
+                buffer = buffer[(end + 1)...]
+                return text
+            }
+            searched = buffer.count
+            if isAtEnd {
+                guard !buffer.isEmpty else { return nil }
+                let text = Data(buffer)
+                buffer = Data()
+                return text
+            }
+            guard buffer.count <= InputFile.limit else {
+                throw InputError(source, "line \(line + 1) is larger than \(InputFile.limit) bytes")
+            }
+            try fill()
+        }
+    }
+
+    private mutating func fill() throws {
+        do {
+            guard let data = try handle.read(upToCount: Self.chunk), !data.isEmpty else {
+                isAtEnd = true
+                return
+            }
+            bytesRead += data.count
+            // A fresh buffer: what was taken from the old one is let go.
+            buffer = Data(buffer) + data
+        } catch {
+            throw InputError(source, "cannot be read")
+        }
+    }
+
+    private static func isJSONObject(_ data: Data) -> Bool {
+        guard data.first(where: { !isWhiteSpace($0) }) == UInt8(ascii: "{") else { return false }
+        do {
+            return try JSONSerialization.jsonObject(with: data) is [String: Any]
+        } catch {
+            // A property list of iOS 6 begins with a brace, too.
+            return false
+        }
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}

@@ -1,0 +1,38 @@
+/// Runs batches of work on several cores and hands their results out in the order in which the batches came.
+///
+/// Only so many batches are under way as keep every core busy, so a stream of any length takes little memory.
+struct ParallelBatches {
+    /// How many batches may run at the same time.
+    let jobs: Int
+
+    func run<Batch: Sendable, Output: Sendable>(
+        next: () -> Batch?,
+        work: @escaping @Sendable (Batch) -> Output,
+        output: (Output) -> Void
+    ) async {
+        await withTaskGroup(of: (Int, Output).self) { group in
+            var started = 0
+            var written = 0
+            var waiting: [Int: Output] = [:]
+            var isExhausted = false
+            while true {
+                // One batch more than there are cores waits ready, but none runs far ahead of what is written.
+                while !isExhausted, started - written <= jobs {
+                    guard let batch = next() else {
+                        isExhausted = true
+                        break
+                    }
+                    let index = started
+                    started += 1
+                    group.addTask { (index, work(batch)) }
+                }
+                guard let (index, result) = await group.next() else { return }
+                waiting[index] = result
+                while let result = waiting.removeValue(forKey: written) {
+                    output(result)
+                    written += 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import PurchaseServer
+import PurchaseVerification
+
+/// What was found out about one piece of evidence.
+struct Verdict: Sendable {
+    let source: String
+    let line: Int?
+    /// What kind of evidence it is; `nil` where it was not recognised.
+    let evidence: EvidenceKind?
+    let result: Result<AppReceipt, VerificationError>
+
+    init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any AppReceiptPolicy]) {
+        source = item.source
+        line = item.line
+        do throws(VerificationError) {
+            let evidence = try Evidence(item.evidence())
+            self.evidence = evidence.kind
+            result = Result { () throws(VerificationError) in try verifier.verify(evidence, policies: policies) }
+        } catch {
+            evidence = nil
+            result = .failure(error)
+        }
+    }
+
+    var isVerified: Bool {
+        switch result {
+        case .success: true
+        case .failure: false
+        }
+    }
+
+    /// The source with its line, for people.
+    var place: String { line.map { "\(source):\($0)" } ?? source }
+}
+
+/// The verdicts of a batch, written out.
+struct VerdictBatch: Sendable {
+    private(set) var text = ""
+    private(set) var verified = 0
+    private(set) var rejected = 0
+
+    mutating func append(_ verdict: Verdict, _ format: any VerdictFormat) {
+        text += format.text(verdict)
+        if verdict.isVerified { verified += 1 } else { rejected += 1 }
+    }
+}
+
+/// How many verdicts there were of each kind.
+struct VerdictSummary {
+    private(set) var verified = 0
+    private(set) var rejected = 0
+
+    var count: Int { verified + rejected }
+
+    mutating func add(_ batch: VerdictBatch) {
+        verified += batch.verified
+        rejected += batch.rejected
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import PurchaseAPI
+import PurchaseServer
+import PurchaseVerification
+
+/// How verdicts are written.
+protocol VerdictFormat: Sendable {
+    /// One verdict, with its line ends.
+    func text(_ verdict: Verdict) -> String
+    /// What stands at the end.
+    func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String
+}
+
+/// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`, `message`,
+/// `content`.
+struct JSONVerdictFormat: VerdictFormat {
+    func text(_ verdict: Verdict) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.key("source")
+            json.string(verdict.source)
+            if let line = verdict.line {
+                json.key("line")
+                json.number(line)
+            }
+            json.key("evidence")
+            json.optional(verdict.evidence?.rawValue)
+            json.key("verdict")
+            json.string(verdict.isVerified ? "verified" : "rejected")
+            let error = verdict.error
+            json.key("code")
+            json.optional(error?.code.rawValue)
+            json.key("expected")
+            json.optional(error?.expected)
+            json.key("found")
+            json.optional(error?.found)
+            json.key("message")
+            json.optional(error?.message)
+            json.key("content")
+            if let receipt = verdict.receipt {
+                VerifyReceiptResponse.Receipt(receipt, requestDate: nil).write(to: &json)
+            } else {
+                json.null()
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+
+    func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String { "" }
+}
+
+/// A line for each verdict, the reason below it, and for a single receipt a table of its purchases.
+struct TextVerdictFormat: VerdictFormat {
+    let showsPurchases: Bool
+
+    func text(_ verdict: Verdict) -> String {
+        switch verdict.result {
+        case .success(let receipt): accepted(verdict, receipt)
+        case .failure(let error): rejected(verdict, error)
+        }
+    }
+
+    private func accepted(_ verdict: Verdict, _ receipt: AppReceipt) -> String {
+        let purchases = receipt.inAppPurchases
+        let count = purchases.count == 1 ? "1 purchase" : "\(purchases.count) purchases"
+        var text = "verified  \(verdict.place)\n"
+        text += "          \(receipt.bundleID.plain) \(receipt.applicationVersion.plain)"
+        text += ", \(receipt.receiptType.plain), made \(receipt.creationDate?.description ?? "-"), \(count)\n"
+        guard showsPurchases, !purchases.isEmpty else { return text }
+        var table = TextTable(["transaction", "product", "quantity", "purchased", "expires", "cancelled"])
+        for purchase in purchases {
+            table.append([
+                purchase.transactionID.printable, purchase.productID.printable,
+                purchase.quantity.map(String.init) ?? "-", purchase.purchaseDate?.description ?? "-",
+                purchase.expiresDate?.description ?? "-", purchase.cancellationDate?.description ?? "-",
+            ])
+        }
+        return text + table.text(indent: 10)
+    }
+
+    private func rejected(_ verdict: Verdict, _ error: VerificationError) -> String {
+        var text = "REJECTED  \(verdict.place)\n          \(error.code.rawValue): \(error.code.sentence)\n"
+        if let expected = error.expected { text += "          expected: \(expected.printable)\n" }
+        if let found = error.found { text += "          found:    \(found.printable)\n" }
+        return text
+    }
+
+    func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String {
+        guard summary.count > 0 else { return "" }
+        var text = "\n\(summary.verified) verified, \(summary.rejected) rejected.\n"
+        if !unchecked.isEmpty, summary.verified > 0 {
+            text += "Not checked: \(unchecked.joined(separator: ", ")).\n"
+        }
+        return text
+    }
+}
+
+extension Verdict {
+    fileprivate var receipt: AppReceipt? {
+        if case .success(let receipt) = result { receipt } else { nil }
+    }
+
+    fileprivate var error: VerificationError? {
+        if case .failure(let error) = result { error } else { nil }
+    }
+}
+
+extension JSONWriter {
+    /// A string, or `null`.
+    mutating func optional(_ text: String?) {
+        if let text { string(text) } else { null() }
+    }
+}
+
+extension Optional where Wrapped == String {
+    /// The text, or a dash.
+    var plain: String { self?.printable ?? "-" }
+}
+
+extension String {
+    /// Without control characters: evidence must not be able to drive the terminal that shows it.
+    var printable: String {
+        let scalars = unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,122 @@
+public import Foundation
+
+/// The corpus of real receipts and of Apple's answers to them. It is not part of the project: it lies beside it, at
+/// `../shared/corpus`, or where `ASSAY_CORPUS` says.
+public enum Corpus {
+    /// Why corpus tests do not run where there is no corpus.
+    public static let absence =
+        "The corpus of real receipts is not beside the project (../shared/corpus), so this test was skipped."
+
+    /// Where the corpus lies; `nil` where there is none.
+    public static let folder: URL? = {
+        let path =
+            ProcessInfo.processInfo.environment["ASSAY_CORPUS"]
+            ?? projectFolder.deletingLastPathComponent().appending(path: "shared/corpus").path
+        let folder = URL(fileURLWithPath: path, isDirectory: true)
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+
+    public static var isPresent: Bool { folder != nil }
+
+    /// The root of the project.
+    public static let projectFolder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// All items of the manifest. A corpus that is there but cannot be read, or is empty, is an error.
+    public static func items() throws -> [CorpusItem] {
+        let manifest = try JSONDecoder().decode(Manifest.self, from: try read("MANIFEST.json"))
+        guard !manifest.items.isEmpty else { throw CorpusError.empty }
+        return manifest.items
+    }
+
+    /// The items of a kind.
+    public static func items(_ kind: String) throws -> [CorpusItem] {
+        try items().filter { $0.kind == kind }
+    }
+
+    /// A file of the corpus.
+    public static func read(_ path: String) throws -> Data {
+        guard let folder else { throw CorpusError.absent }
+        return try Data(contentsOf: folder.appending(path: path))
+    }
+
+    private struct Manifest: Decodable {
+        let items: [CorpusItem]
+    }
+}
+
+public enum CorpusError: Error {
+    case absent
+    case empty
+}
+
+/// One file of the corpus, as its manifest describes it.
+public struct CorpusItem: Decodable, Sendable {
+    public let file: String
+    public let kind: String
+    public let environment: String?
+    public let receiptType: String?
+    public let bundleID: String?
+    public let applicationVersion: String?
+    public let creationDate: String?
+    public let inAppCount: Int?
+    public let digest: String?
+    public let deviceGUID: String?
+    public let pair: String?
+    public let golden: String?
+    public let expected: Expected?
+    public let editedFields: [EditedField]?
+
+    public struct Expected: Decodable, Sendable {
+        public let verdict: String?
+    }
+
+    public struct EditedField: Decodable, Sendable {
+        public let place: String
+        public let field: String
+
+        private enum CodingKeys: String, CodingKey {
+            case place = "where"
+            case field
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case file, kind, environment, digest, pair, golden, expected
+        case receiptType = "receipt_type"
+        case bundleID = "bundle_id"
+        case applicationVersion = "application_version"
+        case creationDate = "creation_date"
+        case inAppCount = "in_app_count"
+        case deviceGUID = "device_guid_hex"
+        case editedFields = "edited_fields"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        file = try container.decode(String.self, forKey: .file)
+        kind = try container.decode(String.self, forKey: .kind)
+        environment = try container.decodeIfPresent(String.self, forKey: .environment)
+        receiptType = try container.decodeIfPresent(String.self, forKey: .receiptType)
+        bundleID = try container.decodeIfPresent(String.self, forKey: .bundleID)
+        applicationVersion = try container.decodeIfPresent(String.self, forKey: .applicationVersion)
+        creationDate = try container.decodeIfPresent(String.self, forKey: .creationDate)
+        inAppCount = try container.decodeIfPresent(Int.self, forKey: .inAppCount)
+        digest = try container.decodeIfPresent(String.self, forKey: .digest)
+        deviceGUID = try container.decodeIfPresent(String.self, forKey: .deviceGUID)
+        pair = try container.decodeIfPresent(String.self, forKey: .pair)
+        expected = try container.decodeIfPresent(Expected.self, forKey: .expected)
+        editedFields = try container.decodeIfPresent([EditedField].self, forKey: .editedFields)
+        // Either a word, or `false` for an answer that is no model.
+        golden = try? container.decodeIfPresent(String.self, forKey: .golden)
+    }
+
+    public var name: String { String(file.split(separator: "/").last ?? "") }
+
+    /// The bytes of the file.
+    public func bytes() throws -> [UInt8] {
+        let bytes = [UInt8](try Corpus.read(file))
+        guard !bytes.isEmpty else { throw CorpusError.empty }
+        return bytes
+    }
+}
