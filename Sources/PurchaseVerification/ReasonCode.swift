@@ -151,7 +151,7 @@ extension ReasonCode {
         case .signatureAlgorithmMismatch: "The signature algorithm names another digest than the signer does."
         case .signedAttributesMalformed: "The signed attributes are not what CMS prescribes."
         case .payloadMalformed: "The signed content is not a set of receipt attributes."
-        case .creationDateMissing: "The receipt has no creation date, so its certificates cannot be judged."
+        case .creationDateMissing: "The receipt has no readable creation date, so its certificates cannot be judged."
         case .certificateMalformed: "A certificate is not well-formed."
         case .certificateAlgorithmMismatch: "A certificate names two different signature algorithms."
         case .certificateAlgorithmUnsupported: "A certificate is signed with an algorithm that is not accepted."

@@ -20,13 +20,19 @@ struct Assay: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            let status = exitCode(for: error)
+            let status = status(of: error)
             let message = fullMessage(for: error)
             if !message.isEmpty {
                 Terminal.write(message + "\n", toErrors: status != .success)
             }
-            Foundation.exit(status == .success || status == .rejected ? status.rawValue : ExitCode.unusable.rawValue)
+            Foundation.exit(status.rawValue)
         }
+    }
+
+    /// The status that a command asked for; success for help; everything else is wrong usage or I/O.
+    private static func status(of error: any Error) -> ExitCode {
+        if let status = error as? ExitCode { return status }
+        return exitCode(for: error) == .success ? .success : .unusable
     }
 }
 

@@ -121,7 +121,8 @@ struct AppReceiptCorpusTests {
         if verdict.contains("invalid chain") || verdict.contains("Apple roots") { return chain.contains(code) }
         switch item.kind {
         case "apple-signed-not-a-receipt":
-            return [.payloadMalformed, .trailingBytes, .leafMarkerMissing, .signatureAlgorithmUnsupported].contains(code)
+            return [.payloadMalformed, .trailingBytes, .leafMarkerMissing, .signatureAlgorithmUnsupported].contains(
+                code)
         case "forged-certificate": return code == .notSignedData
         default: return code.stage == .form || code.stage == .authenticity
         }

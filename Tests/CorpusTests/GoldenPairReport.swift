@@ -36,8 +36,10 @@ struct GoldenPairReport {
         let text = String(decoding: data, as: UTF8.self)
         guard text.contains("com.company.appclient") else { return data }
         return Data(
-            text.replacing("com.company.appclient", with: "com.browsec.vpnclient").replacing("company_", with: "browsec_")
-                .utf8)
+            text.replacing("com.company.appclient", with: "com.browsec.vpnclient").replacing(
+                "company_", with: "browsec_"
+            )
+            .utf8)
     }
 
     mutating func compare(_ ours: [String: Any], with apple: [String: Any], request: Data) {
@@ -48,7 +50,8 @@ struct GoldenPairReport {
         compareMembers(ourReceipt, appleReceipt, place: "receipt", except: ["in_app"])
         if isLatest { compareDates(ourReceipt, appleReceipt, request) }
         let ourPurchases = ourReceipt["in_app"] as? [[String: Any]] ?? []
-        compareList(ourPurchases, appleReceipt["in_app"] as? [[String: Any]] ?? [], place: "receipt.in_app", ordered: true)
+        compareList(
+            ourPurchases, appleReceipt["in_app"] as? [[String: Any]] ?? [], place: "receipt.in_app", ordered: true)
         if let latest = apple["latest_receipt_info"] as? [[String: Any]] {
             compareList(
                 ours["latest_receipt_info"] as? [[String: Any]] ?? [], latest, place: "latest_receipt_info",

@@ -28,9 +28,10 @@ extension CertificateTemplate {
     private func extensions(publicKeyInfo: [UInt8], issuerKeyInfo: [UInt8]) -> [Extension] {
         var list: [Extension] = []
         if let isAuthority {
-            list.append(Extension(
-                oid: KnownOID.basicConstraints, isCritical: true, value: basicConstraints(isAuthority)
-            ))
+            list.append(
+                Extension(
+                    oid: KnownOID.basicConstraints, isCritical: true, value: basicConstraints(isAuthority)
+                ))
         }
         if hasAuthorityKeyIdentifier {
             let value = DER.sequence(DER.primitiveContext(0, Self.keyIdentifier(issuerKeyInfo)))

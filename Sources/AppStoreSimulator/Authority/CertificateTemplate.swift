@@ -82,34 +82,48 @@ public struct CertificateTemplate: Sendable {
 extension CertificateTemplate {
     /// The names of signature algorithms (RFC 8017, appendix A.2.4; RFC 5758).
     public enum SignatureAlgorithm: String, CaseIterable, Sendable {
+        /// PKCS#1 v1.5 signatures, with NULL parameters
         case sha1WithRSA, sha256WithRSA, sha384WithRSA, sha512WithRSA
+        /// ECDSA signatures, without parameters
         case ecdsaWithSHA1, ecdsaWithSHA256, ecdsaWithSHA384, ecdsaWithSHA512
     }
 
     /// What the key may be used for (RFC 5280, 4.2.1.3). The raw value has bit 0 of the standard as bit 0.
     public struct KeyUsage: OptionSet, Sendable {
+        /// One bit for each use.
         public let rawValue: UInt16
 
+        /// Any bits, known or not.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
+        /// Signing data: what a leaf that signs receipts is for.
         public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+        /// Signing what the signer cannot deny later.
         public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
+        /// Encrypting keys.
         public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+        /// Encrypting data.
         public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+        /// Agreeing on keys.
         public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+        /// Signing certificates: what an authority is for.
         public static let certificateSigning = KeyUsage(rawValue: 1 << 5)
+        /// Signing revocation lists.
         public static let revocationListSigning = KeyUsage(rawValue: 1 << 6)
     }
 
     /// One extension, any of them.
     public struct Extension: Hashable, Sendable {
+        /// What kind of extension it is.
         public var oid: OID
+        /// Whether a verifier that does not know it must refuse the certificate.
         public var isCritical: Bool
         /// What the extension's OCTET STRING holds: in a right certificate, one DER value.
         public var value: [UInt8]
 
+        /// An extension with any content.
         public init(oid: OID, isCritical: Bool, value: [UInt8]) {
             self.oid = oid
             self.isCritical = isCritical

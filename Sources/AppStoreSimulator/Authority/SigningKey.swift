@@ -4,8 +4,11 @@ import Foundation
 
 /// A private key of any kind that this simulator signs with.
 public enum SigningKey: Sendable {
+    /// As in the whole chain of Apple's receipts.
     case rsa(_RSA.Signing.PrivateKey)
+    /// As in the leaves that sign App Store data.
     case p256(P256.Signing.PrivateKey)
+    /// As in the intermediates and the root above such leaves.
     case p384(P384.Signing.PrivateKey)
 
     /// A new RSA key with exponent 65537.

@@ -57,20 +57,26 @@ public struct SimulatorAuthority: Sendable {
     public struct Validity: Sendable {
         /// From one moment to another, in whole seconds, both included.
         public struct Period: Sendable {
+            /// The first moment.
             public var notBefore: Date
+            /// The last moment.
             public var notAfter: Date
 
+            /// A period, even one that ends before it begins.
             public init(notBefore: Date, notAfter: Date) {
                 self.notBefore = notBefore
                 self.notAfter = notAfter
             }
         }
 
-        /// The periods; nil stands for the default.
+        /// The root's period; nil stands for the default.
         public var root: Period?
+        /// The intermediate's period; nil stands for the default.
         public var intermediate: Period?
+        /// The leaf's period; nil stands for the default.
         public var leaf: Period?
 
+        /// The default periods, but for those that are given.
         public init(root: Period? = nil, intermediate: Period? = nil, leaf: Period? = nil) {
             self.root = root
             self.intermediate = intermediate

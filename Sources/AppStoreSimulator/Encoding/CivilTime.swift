@@ -38,7 +38,8 @@ struct CivilTime {
 
     /// `2024-01-31T12:34:56`
     var internet: String {
-        "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))T\(hour.padded(2)):\(minute.padded(2)):\(second.padded(2))"
+        let date = "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
+        return "\(date)T\(hour.padded(2)):\(minute.padded(2)):\(second.padded(2))"
     }
 
     /// `0131123456Z`: what UTCTime and GeneralizedTime have in common after the year.

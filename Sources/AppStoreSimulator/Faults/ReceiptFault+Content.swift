@@ -17,9 +17,12 @@ extension ReceiptFault {
             plan.template.extraAttributes.append(.ia5(12, "2024-02-30T12:00:00Z"))
         case .noTransactionID:
             if plan.template.purchases.isEmpty {
-                plan.template.purchases = [.nonConsumable(
-                    productID: "product", transactionID: "", purchaseDate: plan.template.creationDate ?? .distantPast
-                )]
+                plan.template.purchases = [
+                    .nonConsumable(
+                        productID: "product", transactionID: "",
+                        purchaseDate: plan.template.creationDate ?? .distantPast
+                    )
+                ]
             }
             for index in plan.template.purchases.indices {
                 plan.template.purchases[index].omitted.insert(1703)

@@ -66,13 +66,17 @@ public struct AppReceiptTemplate: Hashable, Sendable {
 
     /// The store that the app came from.
     public struct Store: RawRepresentable, Hashable, Sendable {
+        /// The number in the receipt.
         public let rawValue: UInt64
 
+        /// Any number, known or not.
         public init(rawValue: UInt64) {
             self.rawValue = rawValue
         }
 
+        /// The Mac App Store
         public static let mac = Store(rawValue: 2)
+        /// The App Store on iOS
         public static let iOS = Store(rawValue: 3)
     }
 

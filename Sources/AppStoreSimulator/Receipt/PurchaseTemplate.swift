@@ -52,23 +52,32 @@ public struct PurchaseTemplate: Hashable, Sendable {
 
     /// The kind of a product. The numbers were found by comparing receipts with the names of products.
     public struct ProductType: RawRepresentable, Hashable, Sendable {
+        /// The number in the receipt.
         public let rawValue: UInt64
 
+        /// Any number, known or not.
         public init(rawValue: UInt64) {
             self.rawValue = rawValue
         }
 
+        /// Bought once and kept.
         public static let nonConsumable = ProductType(rawValue: 0)
+        /// Used up.
         public static let consumable = ProductType(rawValue: 1)
+        /// Ends, and is not renewed by the store.
         public static let nonRenewingSubscription = ProductType(rawValue: 2)
+        /// Renewed by the store until it is cancelled.
         public static let autoRenewableSubscription = ProductType(rawValue: 3)
+        /// Renewed by the store, and costs nothing.
         public static let freeSubscription = ProductType(rawValue: 4)
     }
 
     /// Whose purchase it is.
     public struct OwnershipType: RawRepresentable, Hashable, Sendable {
+        /// The number in the receipt.
         public let rawValue: UInt64
 
+        /// Any number, known or not.
         public init(rawValue: UInt64) {
             self.rawValue = rawValue
         }

@@ -6,7 +6,9 @@ public enum ReceiptDigest: String, CaseIterable, Sendable {
     case sha1
     /// What Apple signs with since 2023-06.
     case sha256
+    /// Never seen in a receipt.
     case sha384
+    /// Never seen in a receipt.
     case sha512
 }
 

@@ -18,13 +18,14 @@ struct ReceiptPlan {
 
     /// The certificates that travel along.
     var certificates: [[UInt8]] {
-        options.embeddedCertificates ?? options.certificates.map { certificate in
-            switch certificate {
-            case .leaf: authority.leaf.certificate
-            case .intermediate: authority.intermediate.certificate
-            case .root: authority.root.certificate
+        options.embeddedCertificates
+            ?? options.certificates.map { certificate in
+                switch certificate {
+                case .leaf: authority.leaf.certificate
+                case .intermediate: authority.intermediate.certificate
+                case .root: authority.root.certificate
+                }
             }
-        }
     }
 
     /// Signs.

@@ -56,6 +56,7 @@ public struct SigningOptions: Sendable {
 
     /// A certificate of the authority.
     public enum Certificate: CaseIterable, Sendable {
+        /// The signer, the authority above it, and the trust anchor.
         case leaf, intermediate, root
     }
 }

@@ -55,10 +55,15 @@ final class AppReceiptPayload: Sendable {
         while !cursor.isAtEnd {
             let attribute = try ReceiptAttributeElement(bytes, &cursor)
             guard attribute.type == ReceiptAttributeType.creationDate else { continue }
-            if let date = try ReceiptAttributeReader(type: attribute.type).date(bytes, attribute.value) { return date }
+            do throws(VerificationError) {
+                let date = try ReceiptAttributeReader(type: attribute.type).date(bytes, attribute.value)
+                if let date { return date }
+            } catch {
+                throw VerificationError(.creationDateMissing, expected: "a date in attribute 12", found: error.found)
+            }
             break
         }
-        throw VerificationError(.creationDateMissing, expected: "a date in attribute 12")
+        throw VerificationError(.creationDateMissing, expected: "a date in attribute 12", found: "none")
     }
 
     /// Where the attributes lie in the signed content: inside a SET, which Xcode may wrap in one more OCTET STRING.

@@ -6,6 +6,8 @@ struct CertificateExtensions: Sendable {
     private(set) var pathLength: Int64?
     /// The bits of the key usage, the first one (digitalSignature) highest; `nil` where the extension is absent.
     private(set) var keyUsage: UInt16?
+    /// Whether the key is for certain purposes only (4.2.1.12).
+    private(set) var hasExtendedKeyUsage = false
     /// Whether this is one of Apple's receipt signing certificates.
     private(set) var hasReceiptSigningMarker = false
     /// Whether this is one of Apple's Worldwide Developer Relations authorities.
@@ -53,16 +55,12 @@ struct CertificateExtensions: Sendable {
             hasReceiptSigningMarker = true
         } else if bytes.holds(ObjectIdentifier.developerRelationsMarker, at: oid) {
             hasDeveloperRelationsMarker = true
-        } else if isCritical, !isUnderstood(bytes, oid) {
+        } else if bytes.holds(ObjectIdentifier.extendedKeyUsage, at: oid) {
+            hasExtendedKeyUsage = true
+        } else if isCritical, !bytes.holds(ObjectIdentifier.certificatePolicies, at: oid) {
+            // Policies do not restrict a path whose caller asks for none (RFC 5280, 6.1.5 g), so they may be critical.
             unknownCriticalExtension = unknownCriticalExtension ?? ObjectIdentifier.dotted(bytes.copy(oid))
         }
-    }
-
-    /// Policies do not restrict a path whose caller asks for none (RFC 5280, 6.1.5 g). Of the extended key usage none stands
-    /// for receipts; what may sign those says the marker, which every leaf must carry.
-    private func isUnderstood(_ bytes: Span<UInt8>, _ oid: Range<Int>) -> Bool {
-        bytes.holds(ObjectIdentifier.certificatePolicies, at: oid)
-            || bytes.holds(ObjectIdentifier.extendedKeyUsage, at: oid)
     }
 
     private mutating func readBasicConstraints(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) {
@@ -98,8 +96,9 @@ struct CertificateExtensions: Sendable {
     /// Whether the key may sign other things than certificates. An absent key usage allows everything (RFC 5280, 4.2.1.3).
     var maySignContent: Bool { keyUsage.map { $0 & 0x8000 != 0 } ?? true }
 
-    /// Whether the key may sign certificates.
-    var maySignCertificates: Bool { keyUsage.map { $0 & 0x0400 != 0 } ?? true }
+    /// Whether the key may sign certificates of receipt signers. An authority that is limited to certain purposes may not:
+    /// receipts are none of them, and Xcode's signing certificate, which every developer holds, is such an authority.
+    var maySignCertificates: Bool { !hasExtendedKeyUsage && (keyUsage.map { $0 & 0x0400 != 0 } ?? true) }
 
     /// A search of its own, apart from anything that throws (docs/decisions.md, 6).
     @inline(never)

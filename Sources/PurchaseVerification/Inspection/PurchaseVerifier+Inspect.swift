@@ -20,7 +20,10 @@ extension PurchaseVerifier {
         run.check("marker extensions", after: path) { path throws(VerificationError) in
             try MarkerPolicy.require(path)
         }
-        let signer = container.flatMap(Self.signerKey(of:))
+        // Trusted by nobody where the path failed; it still shows whether the content was changed.
+        let signer = run.check("signing key", after: container) { container throws(VerificationError) in
+            try Certificate(container.bytes.span.copy(try container.signerCertificate())).publicKey.get()
+        }
         run.check("signature", after: container, signer) { container, key throws(VerificationError) in
             try ContentSignature.verify(container.signedData, container.bytes.span, key: key)
         }
@@ -44,16 +47,6 @@ extension PurchaseVerifier {
                     + ($0.signedData.signer.signedAttributes == nil ? "" : ", with signed attributes")
             },
             containerBytes: container?.bytes.count, receipt: receipt)
-    }
-
-    /// The key that the container's signer claims, trusted by nobody: it can show whether the content was changed.
-    private static func signerKey(of container: AppReceiptContainer) -> PublicKey? {
-        do throws(VerificationError) {
-            return try Certificate(container.bytes.span.copy(try container.signerCertificate())).publicKey.get()
-        } catch {
-            // The check of the certificate path reports the same error.
-            return nil
-        }
     }
 
     private static func certificates(of container: AppReceiptContainer) -> [UnverifiedCertificate] {

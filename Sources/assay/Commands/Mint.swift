@@ -9,7 +9,7 @@ struct Mint: ParsableCommand {
         abstract: "Writes a receipt for tests, signed by an authority of your own.",
         discussion: """
             The authority is made once and kept in a folder. What it signs verifies with '--trust FOLDER/root.pem' and \
-            nowhere else.
+            nowhere else; what '--kind xcode' signs, with '--trust FOLDER-xcode/storekit.pem --environment Xcode'.
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -124,7 +124,9 @@ struct Mint: ParsableCommand {
         let created = created ?? Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let template = try template(created)
         if kind == .xcode {
-            return try XcodeSigner(folder: folder).encode(template)
+            // Xcode has no authority: its signer is a folder of its own.
+            let signer = try XcodeSigner(folder: URL(fileURLWithPath: authority + "-xcode", isDirectory: true))
+            return try signer.encode(template)
         }
         var signing = SigningOptions()
         signing.digest = digest

@@ -15,7 +15,8 @@ struct PurchaseArgument {
         for part in text.split(separator: ",") {
             let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             guard let key = pair.first, pair.count == 2, Self.keys.contains(key) else {
-                throw ValidationError("'\(part)' is none of \(Self.keys.sorted().joined(separator: ", ")) with a value.")
+                throw ValidationError(
+                    "'\(part)' is none of \(Self.keys.sorted().joined(separator: ", ")) with a value.")
             }
             values[key] = pair[1]
         }

@@ -1,0 +1,52 @@
+import Foundation
+
+/// The program as it was built beside the tests.
+enum Program {
+    /// Where it is.
+    static let url: URL = {
+        // The test bundle, or the runner, lies in the folder of what was built.
+        let candidates = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
+            .flatMap {
+                [$0, $0.deletingLastPathComponent(), $0.deletingLastPathComponent().deletingLastPathComponent()]
+            }
+            .map { $0.appending(path: "assay") }
+        return candidates.first { url in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && !isFolder.boolValue
+        } ?? URL(fileURLWithPath: "/nonexistent/assay")
+    }()
+
+    struct Result {
+        let output: String
+        let status: Int32
+    }
+
+    /// Runs a line of shell in a folder, with the program on the path. Standard error is part of the output.
+    static func shell(_ command: String, in folder: URL, environment: [String: String] = [:]) throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "exec 2>&1; \(command)"]
+        process.currentDirectoryURL = folder
+        process.environment = environment.merging([
+            "PATH": url.deletingLastPathComponent().path + ":/usr/local/bin:/usr/bin:/bin", "HOME": folder.path,
+        ]) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Result(output: String(decoding: data, as: UTF8.self), status: process.terminationStatus)
+    }
+
+    /// Runs the body in a folder of its own, which is removed afterwards.
+    static func inTemporaryFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer {
+            // A folder that stays behind in the temporary folder harms nothing.
+            try? FileManager.default.removeItem(at: folder)
+        }
+        return try body(folder)
+    }
+}

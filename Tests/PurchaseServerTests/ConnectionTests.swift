@@ -1,0 +1,123 @@
+import AppStoreSimulator
+import Foundation
+import HummingbirdTesting
+import Logging
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// What only raw connections show: chunks, Host headers, slow senders.
+@Suite("Connections")
+struct ConnectionTests {
+    private func withServer(
+        _ change: (inout ServerConfiguration) -> Void = { _ in }, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
+        change(&configuration)
+        let server = purchaseServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await server.test(.live) { client async throws in
+            try await body(try #require(client.port))
+        }
+    }
+
+    private static func json() throws -> String {
+        #"{"receipt-data":""# + Data(try MintedWorld.mint()).base64EncodedString() + #""}"#
+    }
+
+    @Test("The Host header of Apple's sandbox means the sandbox")
+    func hostHeader() async throws {
+        try await withServer { port in
+            for (host, status) in [
+                ("sandbox.itunes.apple.com", 0), ("Sandbox.iTunes.Apple.com:443", 0), ("buy.itunes.apple.com", 21007),
+                ("127.0.0.1:\(port)", 21007), ("sandbox.itunes.apple.com.example.org", 21007),
+            ] {
+                let body = try Self.json()
+                let answer = try await RawConnection.open(port: port) { connection in
+                    try await connection.send(
+                        "POST /verifyReceipt HTTP/1.1\r\nHost: \(host)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                    )
+                    return try await connection.read(until: "\"status\":")
+                }
+                #expect(answer.contains("\"status\":\(status)}"), "\(host)")
+            }
+        }
+    }
+
+    @Test("A body in chunks is a body")
+    func chunks() async throws {
+        try await withServer { port in
+            let body = try Self.json()
+            let answer = try await RawConnection.open(port: port) { connection in
+                try await connection.send(
+                    "POST /sandbox/verifyReceipt HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+                var rest = Substring(body)
+                while !rest.isEmpty {
+                    let chunk = rest.prefix(777)
+                    rest = rest.dropFirst(777)
+                    try await connection.send("\(String(chunk.utf8.count, radix: 16))\r\n\(chunk)\r\n")
+                }
+                try await connection.send("0\r\n\r\n")
+                return try await connection.read(until: "\"status\":0}")
+            }
+            #expect(answer.contains("\"status\":0}"))
+        }
+    }
+
+    @Test("A request that trickles is cut off at its time limit; one that is quick enough is answered")
+    func slowSender() async throws {
+        try await withServer({ $0.limits.requestSeconds = 1 }) { port in
+            let body = try Self.json()
+            let answer = try await RawConnection.open(port: port) { connection in
+                try await connection.send(
+                    "POST /sandbox/verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+                for byte in body.prefix(12) {
+                    do {
+                        try await connection.send(String(byte))
+                    } catch {
+                        break
+                    }
+                    try await Task.sleep(for: .milliseconds(250))
+                }
+                return try await connection.readToEnd()
+            }
+            #expect(!answer.contains("\"status\":0}"))
+            let next = try await RawConnection.open(port: port) { connection in
+                try await connection.send(
+                    "POST /sandbox/verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+                return try await connection.read(until: "\"status\":")
+            }
+            #expect(next.contains("\"status\":0}"))
+        }
+    }
+
+    @Test("A connection that says nothing, or only half a header, is closed after the idle time")
+    func idle() async throws {
+        try await withServer({ $0.limits.idleSeconds = 1 }) { port in
+            for start in ["", "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
+                let answer = try await RawConnection.open(port: port) { connection in
+                    if !start.isEmpty { try await connection.send(start) }
+                    return try await connection.readToEnd()
+                }
+                #expect(!answer.contains("200 OK"))
+            }
+        }
+    }
+
+    @Test("Many requests over one connection are answered in their order")
+    func pipelined() async throws {
+        try await withServer { port in
+            let answer = try await RawConnection.open(port: port) { connection in
+                let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+                let last = "GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                try await connection.send(String(repeating: request, count: 20) + last)
+                return try await connection.readToEnd()
+            }
+            #expect(answer.components(separatedBy: #"{"status":"ok"}"#).count == 21)
+            #expect(answer.contains("404 Not Found"))
+        }
+    }
+}

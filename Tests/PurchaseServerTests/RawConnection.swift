@@ -1,0 +1,54 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A connection over which a test says exactly what it wants, byte by byte.
+struct RawConnection {
+    private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// Connects to a port of this machine, and closes when the body ends.
+    static func open<Result: Sendable>(
+        port: Int, _ body: @Sendable (inout Exchange) async throws -> Result
+    ) async throws -> Result {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            var exchange = Exchange(iterator: inbound.makeAsyncIterator(), outbound: outbound)
+            return try await body(&exchange)
+        }
+    }
+
+    /// What goes out and comes in.
+    struct Exchange {
+        var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+        let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+
+        func send(_ text: String) async throws {
+            try await outbound.write(ByteBuffer(string: text))
+        }
+
+        /// Reads until the answer holds a text, or the other side closes.
+        mutating func read(until text: String) async throws -> String {
+            var answer = ""
+            while !answer.contains(text), let part = try await iterator.next() {
+                answer += String(buffer: part)
+            }
+            return answer
+        }
+
+        /// Reads until the other side closes.
+        mutating func readToEnd() async throws -> String {
+            var answer = ""
+            do {
+                while let part = try await iterator.next() { answer += String(buffer: part) }
+            } catch is IOError {
+                // Reset: closed all the same.
+            }
+            return answer
+        }
+    }
+}

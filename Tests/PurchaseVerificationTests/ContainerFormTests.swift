@@ -1,0 +1,182 @@
+import AppStoreSimulator
+import Foundation
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// What may differ in a receipt that is still genuine.
+@Suite("Forms of a genuine receipt")
+struct ContainerFormTests {
+    private let policies: [any AppReceiptPolicy] = [
+        EnvironmentPolicy(accepting: [.sandbox]), BundleIDPolicy("com.example.app"),
+    ]
+
+    private func verify(_ evidence: [UInt8]) throws -> AppReceipt {
+        let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
+        return try PurchaseVerifier(anchors: [anchor]).verify(evidence, policies: policies)
+    }
+
+    @Test("Every digest of the SHA family, in both spellings of the algorithm", arguments: ReceiptDigest.allCases)
+    func digest(_ digest: ReceiptDigest) throws {
+        for spelling in [SigningOptions.SignatureAlgorithmName.rsaEncryption, .digestWithRSA] {
+            for signedAttributes in [false, true] {
+                var signing = SigningOptions()
+                signing.digest = digest
+                signing.signatureAlgorithm = spelling
+                signing.signedAttributes = signedAttributes
+                #expect(try verify(try MintedWorld.mint(signing: signing)).inAppPurchases.count == 3)
+            }
+        }
+    }
+
+    @Test("BER: indefinite lengths, the payload in one piece or in many", arguments: [nil, 1, 100, 1000])
+    func indefiniteLengths(_ pieceLength: Int?) throws {
+        for wrapsPayloadTwice in [false, true] {
+            for signedAttributes in [false, true] {
+                var signing = SigningOptions.xcode
+                signing.pieceLength = pieceLength
+                signing.wrapsPayloadTwice = wrapsPayloadTwice
+                signing.signedAttributes = signedAttributes
+                let receipt = try verify(try MintedWorld.mint(signing: signing))
+                #expect(receipt.inAppPurchases.count == 3)
+                #expect(receipt.attributes.count > 15)
+            }
+        }
+    }
+
+    @Test("A payload that is wrapped twice")
+    func wrappedTwice() throws {
+        var signing = SigningOptions()
+        signing.wrapsPayloadTwice = true
+        #expect(try verify(try MintedWorld.mint(signing: signing)).bundleID == "com.example.app")
+    }
+
+    @Test("The certificates in any order, with the root or without it")
+    func certificateOrder() throws {
+        let orders: [[SigningOptions.Certificate]] = [
+            [.leaf, .intermediate, .root], [.root, .intermediate, .leaf], [.intermediate, .leaf],
+            [.leaf, .intermediate], [.intermediate, .root, .leaf], [.root, .leaf, .intermediate],
+        ]
+        for order in orders {
+            var signing = SigningOptions()
+            signing.certificates = order
+            #expect(try verify(try MintedWorld.mint(signing: signing)).inAppPurchases.count == 3)
+        }
+    }
+
+    @Test("A certificate beside the path that has nothing to do with it")
+    func strangerEmbedded() throws {
+        let authority = try MintedWorld.authority()
+        var signing = SigningOptions()
+        signing.embeddedCertificates = [
+            try MintedWorld.otherAuthority().intermediate.certificate, authority.leaf.certificate,
+            authority.intermediate.certificate, try MintedWorld.otherAuthority().root.certificate,
+        ]
+        #expect(try verify(try MintedWorld.mint(signing: signing)).inAppPurchases.count == 3)
+    }
+
+    @Test("Authorities that sign with any accepted algorithm")
+    func certificateAlgorithms() throws {
+        for algorithm in [
+            CertificateTemplate.SignatureAlgorithm.sha1WithRSA, .sha256WithRSA, .sha384WithRSA, .sha512WithRSA,
+        ] {
+            let authority = try MintedWorld.authority()
+                .replacingIntermediate { $0.signatureAlgorithm = algorithm }
+                .replacingLeaf { $0.signatureAlgorithm = algorithm }
+            #expect(try verify(try MintedWorld.mint(authority: authority)).inAppPurchases.count == 3)
+        }
+    }
+
+    @Test("Base64 as clients write it")
+    func base64() throws {
+        let receipt = try MintedWorld.mint()
+        let plain = Data(receipt).base64EncodedString()
+        let expected = try verify(receipt)
+        let forms: [(String, String)] = [
+            ("plain", plain), ("line end", plain + "\n"), ("white space around", "  \(plain)\r\n\r\n"),
+            ("no padding", plain.replacing("=", with: "")),
+            (
+                "lines of 64",
+                Data(receipt).base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
+            ),
+            (
+                "lines of 76",
+                Data(receipt).base64EncodedString(options: [.lineLength76Characters, .endLineWithLineFeed])
+            ),
+            ("URL alphabet", plain.replacing("+", with: "-").replacing("/", with: "_")),
+            (
+                "URL alphabet, no padding",
+                plain.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+            ),
+            ("form decoded", plain.replacing("+", with: " ")),
+        ]
+        for (name, text) in forms {
+            #expect(try verify(Array(text.utf8)) == expected, "\(name)")
+        }
+    }
+
+    @Test("Both ends of a certificate's validity belong to it")
+    func validityEnds() throws {
+        for offset in [0.0, 0.999] {
+            let authority = try MintedWorld.authority().replacingLeaf {
+                $0.notBefore = MintedWorld.moment
+                $0.notAfter = MintedWorld.moment
+            }
+            var template = MintedWorld.receipt()
+            template.creationDate = MintedWorld.moment.addingTimeInterval(offset)
+            #expect(try verify(try MintedWorld.mint(template, authority: authority)).inAppPurchases.count == 3)
+        }
+    }
+
+    @Test("A remembered path is judged anew at the date of each receipt")
+    func rememberedPath() throws {
+        let authority = try MintedWorld.authority().replacingLeaf {
+            $0.notAfter = MintedWorld.moment.addingTimeInterval(86_400)
+        }
+        let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: authority.root.certificate)])
+        func receipt(daysLater days: Double) throws -> [UInt8] {
+            var template = MintedWorld.receipt()
+            template.creationDate = MintedWorld.moment.addingTimeInterval(days * 86_400)
+            return try MintedWorld.mint(template, authority: authority)
+        }
+        _ = try verifier.verify(try receipt(daysLater: 0), policies: [])
+        #expect(verifier.rememberedPaths == 1)
+        _ = try verifier.verify(try receipt(daysLater: 1), policies: [])
+        #expect(verifier.rememberedPaths == 1)
+        #expect(throws: VerificationError.self) {
+            try verifier.verify(try receipt(daysLater: 2), policies: [])
+        }
+        _ = try verifier.verify(try receipt(daysLater: 0.5), policies: [])
+        #expect(verifier.rememberedPaths == 1)
+    }
+
+    @Test("Nothing that fails is remembered, and what is remembered is bounded")
+    func memoryIsBounded() throws {
+        let authority = try MintedWorld.authority()
+        let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: authority.root.certificate)])
+        for fault in [ReceiptFault.missingLeafMarker, .expiredLeaf, .wrongRoot, .flippedLeafCertificateByte] {
+            #expect(throws: VerificationError.self) {
+                try verifier.verify(try MintedWorld.mint(fault: fault), policies: [])
+            }
+        }
+        #expect(verifier.rememberedPaths == 0)
+        for number in 0..<40 {
+            let other = try authority.replacingLeaf { $0.serialNumber = [0x40, UInt8(number)] }
+            _ = try verifier.verify(try MintedWorld.mint(authority: other), policies: [])
+        }
+        #expect(verifier.rememberedPaths == 32)
+    }
+
+    @Test("A receipt as Xcode signs it passes with its own certificate as anchor, and only as Xcode's")
+    func xcode() throws {
+        let signer = try MintedWorld.xcodeSigner()
+        let template = AppReceiptTemplate.xcode(
+            bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases())
+        let evidence = try signer.encode(template)
+        let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: signer.identity.certificate)])
+        let receipt = try verifier.verify(evidence, policies: [EnvironmentPolicy(accepting: [.xcode])])
+        #expect(receipt.environment == .xcode)
+        #expect(receipt.inAppPurchases.count == 3)
+        #expect(throws: VerificationError.self) { try PurchaseVerifier().verify(evidence, policies: []) }
+    }
+}

@@ -1,0 +1,217 @@
+import AppStoreSimulator
+import CryptoExtras
+import Foundation
+import PurchaseVerification
+import TestSupport
+
+/// What can be wrong with a certificate path.
+enum CertificateCounterExamples {
+    static let all = certificates + path + markers
+
+    static let certificates: [CounterExample] = [
+        .container(.certificateMalformed, "a leaf that is not a certificate inside") { tree in
+            tree.signedData[3, 0, 2].tag = 0x04
+        },
+        .container(.certificateMalformed, "an intermediate with a serial number of no bytes") { tree in
+            tree.signedData[3, 1, 0, 1].content = []
+        },
+        .leaf(.certificateMalformed, "an extension twice") {
+            $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]
+            $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]
+        },
+        .leaf(.certificateAlgorithmMismatch, "SHA-256 outside, SHA-512 inside") {
+            $0.innerSignatureAlgorithm = .sha512WithRSA
+        },
+        .container(.certificateAlgorithmUnsupported, "MD5 with RSA") { tree in
+            for number in [0, 1] {
+                let algorithm: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x04]
+                if number == 0 {
+                    tree.signedData[3, 0, 0, 2, 0].content = algorithm
+                } else {
+                    tree.signedData[3, 0, 1, 0].content = algorithm
+                }
+            }
+        },
+        .minted(.publicKeyUnacceptable, .weakLeafKey),
+        .leaf(.publicKeyUnacceptable, "the RSA exponent 3") { $0.publicKeyInfo = rsaKey(bytes: 256, exponent: [3]) },
+        .leaf(.publicKeyUnacceptable, "the RSA exponent 1") { $0.publicKeyInfo = rsaKey(bytes: 256, exponent: [1]) },
+        .leaf(.publicKeyUnacceptable, "an RSA exponent of 2,048 bit") {
+            $0.publicKeyInfo = rsaKey(bytes: 256, exponent: [UInt8](repeating: 0x7F, count: 256))
+        },
+        .leaf(.publicKeyUnacceptable, "an RSA key of 8,192 bit") {
+            $0.publicKeyInfo = rsaKey(bytes: 1024, exponent: [1, 0, 1])
+        },
+        .leaf(.publicKeyUnacceptable, "an RSA key of 2,040 bit") {
+            $0.publicKeyInfo = rsaKey(bytes: 255, exponent: [1, 0, 1])
+        },
+        .intermediate(.publicKeyUnacceptable, "an authority of 1,024 bit") {
+            $0.publicKeyInfo = rsaKey(bytes: 128, exponent: [1, 0, 1])
+        },
+        .leaf(.publicKeyUnacceptable, "an elliptic leaf for an RSA signature") {
+            $0.publicKeyInfo = SigningKey.makeP256().publicKeyInfo
+        },
+    ]
+
+    static let path: [CounterExample] = [
+        CounterExample(.issuerUnknown, "an authority that nobody named", anchors: { [] }) { try MintedWorld.mint() },
+        CounterExample(.issuerUnknown, "the intermediate is not embedded") {
+            var signing = SigningOptions()
+            signing.certificates = [.leaf, .root]
+            return try MintedWorld.mint(signing: signing)
+        },
+        .minted(.issuerUnknown, .wrongIssuerName),
+        CounterExample(.issuerUnknown, "issuers that name each other") { try issuerLoop() },
+        .minted(.certificateSignatureInvalid, .wrongRoot),
+        .minted(.certificateSignatureInvalid, .flippedLeafCertificateByte),
+        CounterExample(.certificateSignatureInvalid, "an intermediate that another root signed") {
+            let (authority, other) = (try MintedWorld.authority(), try MintedWorld.otherAuthority())
+            var signing = SigningOptions()
+            signing.embeddedCertificates = [authority.leaf.certificate, other.intermediate.certificate]
+            return try MintedWorld.mint(signing: signing)
+        },
+        .minted(.certificateExpired, .expiredLeaf),
+        .minted(.certificateExpired, .expiredIntermediate),
+        .leaf(.certificateExpired, "a leaf that ended a second before") {
+            $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
+        },
+        .minted(.certificateNotYetValid, .leafNotYetValid),
+        .leaf(.certificateNotYetValid, "a leaf that begins a second later") {
+            $0.notBefore = MintedWorld.moment.addingTimeInterval(1)
+        },
+        .intermediate(.certificateNotYetValid, "an intermediate that begins a second later") {
+            $0.notBefore = MintedWorld.moment.addingTimeInterval(1)
+        },
+        CounterExample(
+            .certificateExpired, "a root that ended a second before",
+            anchors: {
+                [try rootEnding(MintedWorld.moment.addingTimeInterval(-1))]
+            }
+        ) { try MintedWorld.mint() },
+        .minted(.issuerNotAuthority, .notAnAuthority),
+        .intermediate(.issuerNotAuthority, "no basic constraints") {
+            $0.isAuthority = nil; $0.pathLength = nil
+        },
+        .intermediate(.issuerNotAuthority, "an authority of version 1") {
+            $0.version = 1; $0.omitsExtensions = true
+        },
+        .minted(.pathLengthExceeded, .pathLengthExceeded),
+        .minted(.keyUsageUnsuitable, .intermediateKeyUsage),
+        .minted(.keyUsageUnsuitable, .leafKeyUsage),
+        .intermediate(.keyUsageUnsuitable, "an authority for signing code only") {
+            $0.extendedKeyUsage = ["1.3.6.1.5.5.7.3.3"]
+        },
+        .minted(.criticalExtensionUnknown, .unknownCriticalExtension),
+        .intermediate(.criticalExtensionUnknown, "critical name constraints in an authority") {
+            $0.extraExtensions = [.init(oid: "2.5.29.30", isCritical: true, value: [0x30, 0])]
+        },
+        CounterExample(.pathTooLong, "four intermediates") { try longPath(intermediates: 4) },
+        CounterExample(.pathBudgetExceeded, "a thicket of authorities with one name") { try thicket() },
+    ]
+
+    static let markers: [CounterExample] = [
+        .minted(.leafMarkerMissing, .missingLeafMarker),
+        .minted(.leafMarkerMissing, .developerCertificate),
+        .minted(.intermediateMarkerMissing, .missingIntermediateMarker),
+        CounterExample(.intermediateMarkerMissing, "a leaf that the root itself issued") {
+            let authority = try MintedWorld.authority()
+            let leaf = try certificate(
+                "Assay Simulator Receipt Signing", by: authority.root, issuer: authority.root.subject,
+                key: authority.leaf.privateKey, isAuthority: false)
+            var signing = SigningOptions()
+            signing.embeddedCertificates = [leaf]
+            signing.signerIssuer = authority.root.subject
+            signing.signerSerialNumber = [0x51]
+            return try MintedWorld.mint(signing: signing)
+        },
+    ]
+
+    /// A key that nobody has, of a size and exponent of choice.
+    private static func rsaKey(bytes: Int, exponent: [UInt8]) -> [UInt8] {
+        SigningKey.rsaPublicKeyInfo(modulus: [UInt8](repeating: 0xC5, count: bytes), exponent: exponent)
+    }
+
+    private static func rootEnding(_ date: Date) throws -> [UInt8] {
+        try MintedWorld.authority().replacingRoot { $0.notAfter = date }.root.certificate
+    }
+
+    /// A certificate with the serial number 0x51, and so many more, for a key, issued by an identity under a name of choice.
+    private static func certificate(
+        _ commonName: String, by signer: SimulatorIdentity, issuer: CertificateTemplate.Name,
+        key: _RSA.Signing.PrivateKey, isAuthority: Bool, number: Int = 0
+    ) throws -> [UInt8] {
+        var template = CertificateTemplate(
+            issuer: issuer, subject: .init(commonName: commonName, organization: "Assay Simulator"),
+            serialNumber: [UInt8(0x51 + number)], notBefore: CertificateTemplate.earliestDate,
+            notAfter: CertificateTemplate.latestDate)
+        template.isAuthority = isAuthority
+        template.keyUsage = isAuthority ? [.certificateSigning] : [.digitalSignature]
+        template.markers = isAuthority ? [.intermediateMarker] : [.receiptMarker]
+        return try template.signed(by: signer.privateKey, publicKey: key.publicKey)
+    }
+
+    /// Authorities in a row: each is issued by the next, the last by the root, the first issues the leaf. One key serves all.
+    private static func longPath(intermediates: Int) throws -> [UInt8] {
+        let authority = try MintedWorld.authority()
+        let key = authority.intermediate
+        func name(_ number: Int) -> CertificateTemplate.Name {
+            .init(commonName: "Authority \(number)", organization: "Assay Simulator")
+        }
+        var embedded = [
+            try certificate(
+                "Assay Simulator Receipt Signing", by: key, issuer: name(1), key: authority.leaf.privateKey,
+                isAuthority: false)
+        ]
+        for number in 1...intermediates {
+            let isLast = number == intermediates
+            embedded.append(
+                try certificate(
+                    "Authority \(number)", by: isLast ? authority.root : key,
+                    issuer: isLast ? authority.root.subject : name(number + 1), key: key.privateKey, isAuthority: true))
+        }
+        var signing = SigningOptions()
+        signing.embeddedCertificates = embedded
+        signing.signerIssuer = name(1)
+        signing.signerSerialNumber = [0x51]
+        return try MintedWorld.mint(signing: signing)
+    }
+
+    /// Two authorities, each issued by the other.
+    private static func issuerLoop() throws -> [UInt8] {
+        let authority = try MintedWorld.authority()
+        let key = authority.intermediate
+        let first = CertificateTemplate.Name(commonName: "First", organization: "Assay Simulator")
+        let second = CertificateTemplate.Name(commonName: "Second", organization: "Assay Simulator")
+        var signing = SigningOptions()
+        signing.embeddedCertificates = [
+            try certificate("Leaf", by: key, issuer: first, key: authority.leaf.privateKey, isAuthority: false),
+            try certificate("First", by: key, issuer: second, key: key.privateKey, isAuthority: true, number: 1),
+            try certificate("Second", by: key, issuer: first, key: key.privateKey, isAuthority: true, number: 2),
+        ]
+        signing.signerIssuer = first
+        signing.signerSerialNumber = [0x51]
+        return try MintedWorld.mint(signing: signing)
+    }
+
+    /// Nine authorities that could each have issued any other: more paths than anybody should try.
+    private static func thicket() throws -> [UInt8] {
+        let authority = try MintedWorld.authority()
+        let key = authority.intermediate
+        let name = CertificateTemplate.Name(commonName: "Bramble", organization: "Assay Simulator")
+        let knot = CertificateTemplate.Name(commonName: "Knot", organization: "Assay Simulator")
+        var embedded = [
+            try certificate("Leaf", by: key, issuer: name, key: authority.leaf.privateKey, isAuthority: false)
+        ]
+        for number in 0..<9 {
+            let isBramble = number % 2 == 0
+            embedded.append(
+                try certificate(
+                    isBramble ? "Bramble" : "Knot", by: key, issuer: isBramble ? knot : name, key: key.privateKey,
+                    isAuthority: true, number: number + 1))
+        }
+        var signing = SigningOptions()
+        signing.embeddedCertificates = embedded
+        signing.signerIssuer = name
+        signing.signerSerialNumber = [0x51]
+        return try MintedWorld.mint(signing: signing)
+    }
+}
