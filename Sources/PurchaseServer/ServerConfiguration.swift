@@ -18,8 +18,8 @@ public struct ServerConfiguration: Sendable {
 
     /// What one client, or all of them together, may take.
     public struct Limits: Sendable {
-        /// The largest request body, in bytes: a receipt of the largest size that the core takes, in base64, in JSON.
-        public var bodyBytes = 24 << 20
+        /// The largest request body, in bytes: base64 of the largest size that the core takes (16 MiB), in JSON.
+        public var bodyBytes = 17 << 20
         /// How long the body of a request may take to arrive, in seconds.
         public var requestSeconds: Int64 = 30
         /// How long a connection may wait for a request, in seconds.

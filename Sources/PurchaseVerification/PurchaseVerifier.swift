@@ -68,11 +68,10 @@ public struct PurchaseVerifier: Sendable {
         of container: AppReceiptContainer, leaf: Range<Int>, at moment: Timestamp
     ) throws(VerificationError) -> CertificatePath {
         let bytes = container.bytes.span
-        var candidates: [Certificate] = []
+        var builder = CertificatePathBuilder(anchors: anchors, at: moment)
         for range in container.signedData.certificates where range != leaf {
-            candidates.append(try Certificate(bytes.copy(range)))
+            builder.add { () throws(VerificationError) in try Certificate(bytes.copy(range)) }
         }
-        var builder = CertificatePathBuilder(anchors: anchors, candidates: candidates, at: moment)
         return try builder.path(from: try Certificate(bytes.copy(leaf)))
     }
 

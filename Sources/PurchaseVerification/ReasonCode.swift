@@ -1,4 +1,4 @@
-/// The stable codes of everything that can be wrong with evidence, in the order in which the checks run.
+/// The stable codes of everything that can be wrong with evidence, grouped by what they are about.
 ///
 /// The raw value is what travels; it never changes its meaning. `docs/reason-codes.md` lists them for users.
 public enum ReasonCode: String, Sendable, CaseIterable {

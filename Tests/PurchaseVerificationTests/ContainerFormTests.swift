@@ -75,6 +75,22 @@ struct ContainerFormTests {
         #expect(try verify(try MintedWorld.mint(signing: signing)).inAppPurchases.count == 3)
     }
 
+    @Test(
+        "An embedded certificate that nobody can read and nobody needs, whether its neighbours were seen before or not")
+    func unreadableEmbedded() throws {
+        let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
+        let seenBefore = PurchaseVerifier(anchors: [anchor])
+        _ = try seenBefore.verify(try MintedWorld.mint(), policies: policies)
+        // Well formed up to its issuer, which is as far as the search for the signer reads.
+        var tree = DERTree(try MintedWorld.mint())
+        var stranger = tree.signedData[3, 2]
+        stranger[0, 4] = DERTree(tag: 0x05, content: [])
+        tree.signedData[3].children.append(stranger)
+        for verifier in [seenBefore, PurchaseVerifier(anchors: [anchor])] {
+            #expect(try verifier.verify(tree.bytes, policies: policies).inAppPurchases.count == 3)
+        }
+    }
+
     @Test("Authorities that sign with any accepted algorithm")
     func certificateAlgorithms() throws {
         for algorithm in [

@@ -9,14 +9,18 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        var response: Response
         do {
-            return try await next(request, context)
+            response = try await next(request, context)
         } catch let error as any HTTPResponseError {
-            return Self.problem(error.status)
+            response = Self.problem(error.status)
         } catch {
             context.logger.error("request failed", metadata: ["error": "\(type(of: error))"])
-            return Self.problem(.internalServerError)
+            response = Self.problem(.internalServerError)
         }
+        // A body here would be taken for the next answer of the connection (RFC 9110, 9.3.2).
+        if request.method == .head { response.body = ResponseBody() }
+        return response
     }
 
     private static func problem(_ status: HTTPResponse.Status) -> Response {

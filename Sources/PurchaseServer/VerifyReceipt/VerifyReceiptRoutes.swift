@@ -55,7 +55,7 @@ struct VerifyReceiptRoutes {
         } catch {
             // The connection broke or was cut off; nobody will read this.
             context.logger.debug("request body did not arrive", metadata: ["error": "\(type(of: error))"])
-            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
+            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .requestIncomplete)
         }
         let answer = service.answer(body, at: door, now: Timestamp(Date()))
         context.logger.debug(

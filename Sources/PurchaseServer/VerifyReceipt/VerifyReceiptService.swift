@@ -105,6 +105,7 @@ package enum VerifyReceiptReason: Sendable {
     case wrongDoor
     case secretMismatch
     case bodyTooLarge
+    case requestIncomplete
     case serverBusy
 
     /// The stable code.
@@ -116,6 +117,7 @@ package enum VerifyReceiptReason: Sendable {
         case .wrongDoor: "environment_mismatch"
         case .secretMismatch: "shared_secret_mismatch"
         case .bodyTooLarge: "evidence_too_large"
+        case .requestIncomplete: "request_incomplete"
         case .serverBusy: "server_busy"
         }
     }

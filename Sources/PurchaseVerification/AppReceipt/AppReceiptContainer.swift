@@ -28,6 +28,9 @@ struct AppReceiptContainer {
     ) throws(VerificationError) -> ([UInt8], Range<Int>) {
         do throws(VerificationError) {
             return (der, try AppReceiptPayload.attributes(der.span, content: content))
+        } catch let error where error.code.isASN1 && error != BERTranscoder.indefiniteLength {
+            throw VerificationError(
+                .payloadMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
         } catch let error where error == BERTranscoder.indefiniteLength {
             // The signature is over the content as it is; only the reading of it needs definite lengths.
             let definite = try BERTranscoder.definite(der.span.copy(content))
@@ -35,8 +38,7 @@ struct AppReceiptContainer {
         }
     }
 
-    /// Whether the bytes can only be a container of this kind: a SEQUENCE, whose first element is the identifier of
-    /// SignedData.
+    /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and nothing else that is evidence begins so.
     static func isRecognized(_ bytes: [UInt8]) -> Bool { bytes.first == DERTag.sequence }
 
     /// The one embedded certificate that the signer names by issuer and serial number (RFC 5652, 5.3).
@@ -48,7 +50,11 @@ struct AppReceiptContainer {
             for other in signedData.certificates[..<index] where span.isEqual(other, certificate) {
                 throw VerificationError(.certificateDuplicated)
             }
-            guard try Self.isNamed(signer, certificate, span) else { continue }
+            do throws(VerificationError) {
+                guard try Self.isNamed(signer, certificate, span) else { continue }
+            } catch {
+                throw VerificationError(.certificateMalformed, expected: error.expected, found: error.found)
+            }
             guard found == nil else { throw VerificationError(.signerCertificateAmbiguous) }
             found = certificate
         }

@@ -14,7 +14,13 @@ final class AppReceiptPayload: Sendable {
     init(_ bytes: [UInt8], _ range: Range<Int>) throws(VerificationError) {
         self.bytes = bytes
         self.range = range
-        (record, purchases) = try Self.read(bytes.span, range)
+        do throws(VerificationError) {
+            (record, purchases) = try Self.read(bytes.span, range)
+        } catch let error where error.code.isASN1 {
+            // The signature is good by now: it is not the receipt that is damaged, it says something unknown.
+            throw VerificationError(
+                .attributeMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
+        }
     }
 
     private static func read(
@@ -53,7 +59,13 @@ final class AppReceiptPayload: Sendable {
     static func creationDate(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(VerificationError) -> Timestamp {
         var cursor = DERCursor(range)
         while !cursor.isAtEnd {
-            let attribute = try ReceiptAttributeElement(bytes, &cursor)
+            let attribute: ReceiptAttributeElement
+            do throws(VerificationError) {
+                attribute = try ReceiptAttributeElement(bytes, &cursor)
+            } catch {
+                throw VerificationError(
+                    .payloadMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
+            }
             guard attribute.type == ReceiptAttributeType.creationDate else { continue }
             do throws(VerificationError) {
                 let date = try ReceiptAttributeReader(type: attribute.type).date(bytes, attribute.value)
@@ -66,7 +78,7 @@ final class AppReceiptPayload: Sendable {
         throw VerificationError(.creationDateMissing, expected: "a date in attribute 12", found: "none")
     }
 
-    /// Where the attributes lie in the signed content: inside a SET, which Xcode may wrap in one more OCTET STRING.
+    /// Where the attributes lie in the signed content: inside a SET, which may be wrapped in one more OCTET STRING.
     static func attributes(_ bytes: Span<UInt8>, content: Range<Int>) throws(VerificationError) -> Range<Int> {
         var outer = DERCursor(content)
         if let wrapped = try outer.nextIf(DERTag.octetString, bytes) {

@@ -103,7 +103,7 @@ final class Certificate: Sendable {
 
 extension ReasonCode {
     /// The codes of the DER reader, which say nothing about what was being read.
-    fileprivate var isASN1: Bool {
+    var isASN1: Bool {
         switch self {
         case .asn1Truncated, .asn1Malformed, .asn1LengthNotMinimal, .asn1IntegerNotMinimal, .trailingBytes: true
         default: false

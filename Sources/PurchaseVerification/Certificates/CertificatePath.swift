@@ -36,15 +36,26 @@ struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
     /// The moment at which every certificate must be valid: when the evidence says it was signed.
     let moment: Timestamp
-    private let candidates: [Certificate]
+    private var candidates: [Certificate] = []
+    private var unreadable: VerificationError?
     private var signatureChecks = 0
     /// The failure that came nearest to an anchor, which tells most.
     private var bestFailure: (depth: Int, error: VerificationError)?
 
-    init(anchors: [TrustAnchor], candidates: [Certificate], at moment: Timestamp) {
+    init(anchors: [TrustAnchor], at moment: Timestamp) {
         self.anchors = anchors
-        self.candidates = candidates.filter { !$0.isSelfIssued }
         self.moment = moment
+    }
+
+    /// Adds a certificate that may lie on the path. One that cannot be read counts only if no path is found without it: a
+    /// verdict must not depend on whether the rest of the chain was seen before.
+    mutating func add(_ read: () throws(VerificationError) -> Certificate) {
+        do throws(VerificationError) {
+            let candidate = try read()
+            if !candidate.isSelfIssued { candidates.append(candidate) }
+        } catch {
+            unreadable = unreadable ?? error
+        }
     }
 
     /// The path, with every check of a certificate path made; the marker extensions are checked by `MarkerPolicy`.
@@ -55,7 +66,7 @@ struct CertificatePathBuilder {
             return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
         }
         guard let path = try extend([leaf]) else {
-            throw bestFailure?.error
+            throw unreadable ?? bestFailure?.error
                 ?? VerificationError(
                     .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
         }

@@ -16,7 +16,7 @@ public struct DeviceHashPolicy: AppReceiptPolicy {
     public var name: String { "device hash" }
 
     public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let expected = receipt.deviceHash else {
+        guard let found = receipt.deviceHash else {
             throw VerificationError(.attributeMissing, expected: "a device hash (attribute 5)")
         }
         guard let opaqueValue = receipt.opaqueValue else {
@@ -31,9 +31,9 @@ public struct DeviceHashPolicy: AppReceiptPolicy {
         hash.update(data: bundleID)
         let digest = hash.finalize()
         // The comparison of digests takes the same time wherever they differ.
-        guard digest == expected else {
+        guard digest == found else {
             throw VerificationError(
-                .deviceHashMismatch, expected: hexadecimal(expected), found: hexadecimal(digest))
+                .deviceHashMismatch, expected: hexadecimal(digest), found: hexadecimal(found))
         }
     }
 }

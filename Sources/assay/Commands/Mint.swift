@@ -32,34 +32,13 @@ struct Mint: ParsableCommand {
     @Option(name: .long, help: "The version of the app.")
     var appVersion: String?
 
-    @Option(
-        name: .long, help: "When the receipt was made, in RFC 3339; now, if not given.",
-        transform: { text in
-            guard let moment = Timestamp(text) else {
-                throw ValidationError("'\(text)' is no time such as 2026-01-31T12:00:00Z.")
-            }
-            return moment.date
-        })
-    var created: Date?
+    @Option(name: .long, help: "When the receipt was made, such as 2026-01-31T12:00:00Z; now, if not given.")
+    var created: Timestamp?
 
-    @Option(
-        name: .long, help: "When the receipt expires (vpp), in RFC 3339; a year after it was made, if not given.",
-        transform: { text in
-            guard let moment = Timestamp(text) else {
-                throw ValidationError("'\(text)' is no time such as 2026-01-31T12:00:00Z.")
-            }
-            return moment.date
-        })
-    var expires: Date?
+    @Option(name: .long, help: "When the receipt expires; a year after it was made, if it is of the kind vpp.")
+    var expires: Timestamp?
 
-    @Option(
-        name: .long, help: "The device that it is made for: a UUID (iOS), or hexadecimal bytes (Mac address).",
-        transform: { text in
-            guard let device = DeviceIdentifier(text) else {
-                throw ValidationError("'\(text)' is neither a UUID nor hexadecimal bytes.")
-            }
-            return device
-        })
+    @Option(name: .long, help: "The device that it is made for: a UUID (iOS), or hexadecimal bytes (Mac address).")
     var deviceID: DeviceIdentifier?
 
     @Option(
@@ -121,7 +100,7 @@ struct Mint: ParsableCommand {
 
     private func encoded() throws -> [UInt8] {
         let folder = URL(fileURLWithPath: authority, isDirectory: true)
-        let created = created ?? Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+        let created = created?.date ?? Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let template = try template(created)
         if kind == .xcode {
             // Xcode has no authority: its signer is a folder of its own.
@@ -150,7 +129,7 @@ struct Mint: ParsableCommand {
             case .vpp:
                 AppReceiptTemplate.volumePurchase(
                     bundleID: bundleID, creationDate: created,
-                    expirationDate: expires ?? created.addingTimeInterval(365 * 86_400), purchases: purchases,
+                    expirationDate: expires?.date ?? created.addingTimeInterval(365 * 86_400), purchases: purchases,
                     device: device)
             case .mac:
                 AppReceiptTemplate.mac(bundleID: bundleID, creationDate: created, purchases: purchases, device: device)
@@ -159,7 +138,7 @@ struct Mint: ParsableCommand {
                     bundleID: bundleID, creationDate: created, purchases: purchases, device: device)
             }
         if let appVersion { template.applicationVersion = appVersion }
-        if let expires { template.expirationDate = expires }
+        if let expires { template.expirationDate = expires.date }
         return template
     }
 

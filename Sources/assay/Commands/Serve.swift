@@ -27,7 +27,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         name: .long,
         help: "An environment to accept (Production and Sandbox): Production, Sandbox, Xcode or another name.")
-    var environment: [String] = []
+    var environment: [AppStoreEnvironment] = []
 
     @Option(
         name: .long,
@@ -37,7 +37,7 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical (info).")
     var logLevel: String?
 
-    @Option(name: .long, help: "The largest request body, in bytes (25165824).")
+    @Option(name: .long, help: "The largest request body, in bytes (17825792).")
     var maxBodyBytes: Int?
 
     @Option(name: .long, help: "Connections at the same time (4096).")
@@ -74,8 +74,9 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("A port is a number from 0 to 65535.")
         }
         configuration.anchors = try TrustFile.anchors(trust.isEmpty ? environment.list("ASSAY_TRUST") : trust)
-        let names = self.environment.isEmpty ? environment.list("ASSAY_ENVIRONMENT") : self.environment
-        if !names.isEmpty { configuration.environments = Set(names.map(AppStoreEnvironment.init(argument:))) }
+        let named = environment.list("ASSAY_ENVIRONMENT").map(AppStoreEnvironment.init(argument:))
+        let accepted = self.environment.isEmpty ? named : self.environment
+        if !accepted.isEmpty { configuration.environments = Set(accepted) }
         configuration.sharedSecret = try sharedSecret(environment)
         if let maxBodyBytes { configuration.limits.bodyBytes = maxBodyBytes }
         if let maxConnections { configuration.limits.connections = maxConnections }
@@ -88,7 +89,12 @@ struct Serve: AsyncParsableCommand {
 
     /// A secret never stands on the command line, where every user of the machine could read it.
     private func sharedSecret(_ environment: [String: String]) throws -> String? {
-        guard let sharedSecretFile else { return environment["ASSAY_SHARED_SECRET"] }
+        guard let sharedSecretFile else {
+            guard environment["ASSAY_SHARED_SECRET"] != "" else {
+                throw ValidationError("ASSAY_SHARED_SECRET is set, but empty.")
+            }
+            return environment["ASSAY_SHARED_SECRET"]
+        }
         let secret = String(decoding: try InputFile.read(sharedSecretFile), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else { throw InputError(sharedSecretFile, "holds no secret") }

@@ -12,32 +12,19 @@ struct VerificationOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: "The device that the receipt must be made for: a UUID (iOS), or hexadecimal bytes (Mac address).",
-        transform: { text in
-            guard let device = DeviceIdentifier(text) else {
-                throw ValidationError("'\(text)' is neither a UUID nor hexadecimal bytes.")
-            }
-            return device
-        })
+        help: "The device that the receipt must be made for: a UUID (iOS), or hexadecimal bytes (Mac address).")
     var deviceID: DeviceIdentifier?
 
     @Option(
         name: .long,
-        help: "An environment to accept: Production, Sandbox, Xcode or another name. Repeat for several.",
-        transform: AppStoreEnvironment.init(argument:))
+        help: "An environment to accept: Production, Sandbox, Xcode or another name. Repeat for several.")
     var environment: [AppStoreEnvironment] = []
 
     @Option(name: .long, help: "A certificate to trust besides Apple's roots, in DER or PEM. Repeat for several.")
     var trust: [String] = []
 
     @Option(
-        name: .long, help: "The time at which the receipt is used, in RFC 3339; now, if not given.",
-        transform: { text in
-            guard let moment = Timestamp(text) else {
-                throw ValidationError("'\(text)' is no time such as 2026-01-31T12:00:00Z.")
-            }
-            return moment
-        })
+        name: .long, help: "The time at which the receipt is used, such as 2026-01-31T12:00:00Z; now, if not given.")
     var at: Timestamp?
 
     /// The verifier, with Apple's roots and the certificates that were named.
@@ -63,18 +50,6 @@ struct VerificationOptions: ParsableArguments {
         if appVersion == nil { unchecked.append("app version (--app-version)") }
         if deviceID == nil { unchecked.append("device (--device-id)") }
         return unchecked
-    }
-}
-
-extension AppStoreEnvironment {
-    /// The environment of an argument; the names that are known are taken in any case.
-    init(argument: String) {
-        switch argument.lowercased() {
-        case "production": self = .production
-        case "sandbox": self = .sandbox
-        case "xcode": self = .xcode
-        default: self = .other(argument)
-        }
     }
 }
 

@@ -15,6 +15,9 @@ enum CertificateCounterExamples {
         .container(.certificateMalformed, "an intermediate with a serial number of no bytes") { tree in
             tree.signedData[3, 1, 0, 1].content = []
         },
+        .container(.certificateMalformed, "an embedded certificate that is an empty SEQUENCE") { tree in
+            tree.signedData[3].children.append(DERTree(tag: 0x30, children: []))
+        },
         .leaf(.certificateMalformed, "an extension twice") {
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]

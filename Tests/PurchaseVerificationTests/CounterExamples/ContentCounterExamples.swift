@@ -31,16 +31,18 @@ enum ContentCounterExamples {
         .payload(.attributeMalformed, "a number beyond 64 bits") { tree in
             tree[tree.index(ofAttribute: 15), 2].content = [0x02, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0]
         },
-        .payload(.attributeMalformed, "an attribute type beyond 64 bits") { tree in
+        .payload(.payloadMalformed, "an attribute type beyond 64 bits") { tree in
             tree[0, 0].content = [1, 0, 0, 0, 0, 0, 0, 0, 0]
         },
-        .payload(.asn1IntegerNotMinimal, "a number with a superfluous byte") { tree in
+        .payload(.attributeMalformed, "a number with a superfluous byte") { tree in
             tree[tree.index(ofAttribute: 16), 2].content = [0x02, 2, 0, 1]
         },
-        .payload(.trailingBytes, "two values in one attribute") { tree in
+        .payload(.attributeMalformed, "two values in one attribute") { tree in
             tree[tree.index(ofAttribute: 3), 2].content += [0x05, 0]
         },
-        .payload(.trailingBytes, "an attribute of four fields") { $0[0].children.append(DERTree(tag: 5, content: [])) },
+        .payload(.payloadMalformed, "an attribute of four fields") {
+            $0[0].children.append(DERTree(tag: 5, content: []))
+        },
         .minted(.attributeDuplicated, .duplicateAttribute),
         .payload(.attributeDuplicated, "an unknown attribute twice") { tree in
             tree.children += [DERTree](repeating: unknownAttribute(9999), count: 2)

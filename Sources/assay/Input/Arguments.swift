@@ -1,0 +1,28 @@
+public import ArgumentParser
+public import PurchaseVerification
+
+extension Timestamp: ExpressibleByArgument {
+    /// RFC 3339, such as `2026-01-31T12:00:00Z`.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension DeviceIdentifier: ExpressibleByArgument {
+    /// A UUID, or hexadecimal bytes.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension AppStoreEnvironment: ExpressibleByArgument {
+    /// The environment of an argument; the names that are known are taken in any case.
+    public init(argument: String) {
+        switch argument.lowercased() {
+        case "production": self = .production
+        case "sandbox": self = .sandbox
+        case "xcode": self = .xcode
+        default: self = .other(argument)
+        }
+    }
+}

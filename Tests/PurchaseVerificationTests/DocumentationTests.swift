@@ -1,0 +1,18 @@
+import Foundation
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Documentation")
+struct DocumentationTests {
+    @Test("Every code is in docs/reason-codes.md, once, and no other is")
+    func reasonCodes() throws {
+        let url = Corpus.projectFolder.appending(path: "docs/reason-codes.md")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        for code in ReasonCode.allCases {
+            let count = text.components(separatedBy: "`\(code.rawValue)`").count - 1
+            #expect(count == 1, "\(code.rawValue) stands \(count) times")
+            #expect(!code.sentence.isEmpty && code.sentence.hasSuffix("."))
+        }
+    }
+}
