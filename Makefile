@@ -21,7 +21,7 @@ test-debug: setup
 
 # A miscompilation that only optimised builds show is why the tests run twice (docs/decisions.md, 6).
 test-release: setup
-	swift test -c release
+	swift test -c release --scratch-path .build-tests
 
 corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recorded answers, and prints the report.
 	swift test --filter CorpusTests
@@ -37,4 +37,4 @@ lint: ## Checks format and imports.
 	dev/check-imports.sh
 
 clean: ## Removes what was built.
-	rm -rf .build Benchmarks/.build .demo
+	rm -rf .build .build-tests Benchmarks/.build .demo
