@@ -76,6 +76,7 @@ package struct CivilDate: Sendable, Equatable {
     }
 
     /// Days since 1970-01-01; the month must be 1 to 12.
+    @inline(__always)
     package var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shiftedYear.flooredDivision(by: 400)
@@ -102,6 +103,7 @@ extension CivilDate: CustomStringConvertible {
 }
 
 extension Int64 {
+    @inline(__always)
     package func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -33,6 +33,19 @@ struct TimestampTests {
         #expect(Timestamp(text) == nil)
     }
 
+    @Test("The short way to read a date in a receipt accepts and refuses what the long way does, byte for byte")
+    func everyByte() throws {
+        for text in ["2023-06-21T09:14:02Z", "1999-12-31T23:59:59Z", "2024-02-29T00:00:00Z", "0000-01-01T00:00:00Z"] {
+            for offset in text.utf8.indices.indices {
+                for byte in UInt8.min...UInt8.max {
+                    var bytes = Array(text.utf8)
+                    bytes[text.utf8.distance(from: text.utf8.startIndex, to: offset)] = byte
+                    #expect(ReceiptDateForms.short(bytes) == ReceiptDateForms.long(bytes), "\(bytes)")
+                }
+            }
+        }
+    }
+
     @Test("A date is written as it was read, in UTC, for every day of four centuries")
     func roundTrip() throws {
         var day: Int64 = -25_000

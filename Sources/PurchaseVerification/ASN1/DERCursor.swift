@@ -66,7 +66,10 @@ struct DERCursor {
         }
         var length = Int(bytes[start + 1])
         var contentStart = start + 2
-        if length >= 0x80 {
+        if length == 0x82, end - start >= 4, bytes[start + 2] != 0 {
+            length = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
+            contentStart = start + 4
+        } else if length >= 0x80 {
             (length, contentStart) = try Self.longLength(bytes, at: start, end: end)
         }
         guard length <= end - contentStart else {
@@ -93,7 +96,14 @@ struct DERCursor {
         return try next(bytes)
     }
 
+    /// Goes on behind an element that the caller has recognised and checked himself.
+    @inline(__always)
+    mutating func skip(to position: Int) {
+        self.position = position
+    }
+
     /// Confirms that nothing follows.
+    @inline(__always)
     func finish() throws(VerificationError) {
         guard isAtEnd else {
             throw VerificationError(.trailingBytes, expected: "the end", found: "\(end - position) more bytes")

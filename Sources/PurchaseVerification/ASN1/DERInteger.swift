@@ -25,6 +25,18 @@ enum DERInteger {
         return value
     }
 
+    /// The value of an INTEGER of one to eight bytes that is minimal and not negative; `nil` for any other.
+    @inline(__always)
+    static func shortUInt64(_ bytes: Span<UInt8>, _ content: Range<Int>) -> UInt64? {
+        let count = content.upperBound &- content.lowerBound
+        guard count >= 1, count <= 8, content.lowerBound &+ 8 <= bytes.count else { return nil }
+        let loaded = UInt64(
+            bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: content.lowerBound, as: UInt64.self))
+        // A set sign bit is a negative number, and nine zero bits in front of more are one byte too many.
+        guard loaded &>> 63 == 0, count == 1 || loaded &>> 55 != 0 else { return nil }
+        return loaded &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)
+    }
+
     /// Refuses an empty integer and one whose first nine bits are equal.
     @inline(__always)
     static func requireMinimal(_ bytes: Span<UInt8>, _ content: Range<Int>) throws(VerificationError) {

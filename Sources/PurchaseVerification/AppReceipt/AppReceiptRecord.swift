@@ -94,6 +94,7 @@ struct PurchaseRecord: Sendable {
         }
     }
 
+    @inline(__always)
     private mutating func read(
         _ bytes: Span<UInt8>, _ attribute: ReceiptAttributeElement
     ) throws(VerificationError) {

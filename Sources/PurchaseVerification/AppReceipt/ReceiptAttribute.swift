@@ -46,17 +46,72 @@ struct ReceiptAttributeElement {
 
     @inline(__always)
     init(_ bytes: Span<UInt8>, _ cursor: inout DERCursor) throws(VerificationError) {
+        if let attribute = Self.short(bytes, &cursor) {
+            self = attribute
+        } else {
+            self = try Self.any(bytes, &cursor)
+        }
+    }
+
+    /// An attribute as nearly all are: shorter than 128 bytes, its type in one or two bytes, its version in one. It is
+    /// recognised by two loads and skipped as a whole; any other form, malformed ones included, is left to `any`.
+    @inline(__always)
+    private static func short(_ bytes: Span<UInt8>, _ cursor: inout DERCursor) -> ReceiptAttributeElement? {
+        let start = cursor.position
+        // The shortest has 10 bytes; two more are loaded, which lie in the container.
+        guard start >= 0, start &+ 12 <= bytes.count else { return nil }
+        let raw = bytes.bytes
+        let first = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+        let second = UInt32(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt32.self))
+        let length = Int(first >> 8 & 0xFF)
+        let type: Int64
+        let version: Int64
+        let valueLength: Int
+        let header: Int
+        if first & 0xFFFF_0080_FFFF_80FF == 0x0102_0000_0202_0030 {
+            // 30 LL 02 02 TT TT 02 01 | VV 04 LL
+            type = Int64(first >> 32 & 0xFF) << 8 | Int64(first >> 40 & 0xFF)
+            (version, header) = (Int64(second & 0xFF), 9)
+            guard second & 0xFF80 == 0x0400 else { return nil }
+            valueLength = Int(second >> 16 & 0xFF)
+            // Two bytes where one would do are not DER.
+            guard type >= 0x80 else { return nil }
+        } else if first & 0x80FF_FF80_FFFF_80FF == 0x0001_0200_0102_0030 {
+            // 30 LL 02 01 TT 02 01 VV | 04 LL
+            type = Int64(first >> 32 & 0xFF)
+            (version, header) = (Int64(first >> 56 & 0xFF), 8)
+            guard second & 0xFF == 0x04 else { return nil }
+            valueLength = Int(second >> 8 & 0xFF)
+        } else {
+            return nil
+        }
+        let end = start &+ 2 &+ length
+        guard valueLength &+ header == length, end <= cursor.end else { return nil }
+        cursor.skip(to: end)
+        return ReceiptAttributeElement(
+            type: type, version: version, value: Range(uncheckedBounds: (end &- valueLength, end)))
+    }
+
+    private init(type: Int64, version: Int64, value: Range<Int>) {
+        self.type = type
+        self.version = version
+        self.value = value
+    }
+
+    @inline(never)
+    private static func any(
+        _ bytes: Span<UInt8>, _ cursor: inout DERCursor
+    ) throws(VerificationError) -> ReceiptAttributeElement {
         var fields = DERCursor(try cursor.next(DERTag.sequence, bytes).content)
         let type = try DERInteger.int64(bytes, try fields.next(DERTag.integer, bytes).content)
         let version = try DERInteger.int64(bytes, try fields.next(DERTag.integer, bytes).content)
-        value = try fields.next(DERTag.octetString, bytes).content
+        let value = try fields.next(DERTag.octetString, bytes).content
         try fields.finish()
         guard let type, let version else {
             throw VerificationError(
                 .attributeMalformed, expected: "type and version within 64 bits", found: "a longer one")
         }
-        self.type = type
-        self.version = version
+        return ReceiptAttributeElement(type: type, version: version, value: value)
     }
 }
 
@@ -98,86 +153,5 @@ public struct ReceiptAttribute: Sendable, Hashable {
             // Not a DER element: then it is bytes.
         }
         return .bytes(value)
-    }
-}
-
-/// Reads the DER value inside an attribute.
-struct ReceiptAttributeReader {
-    let type: Int64
-
-    /// Text: a UTF8String, or an IA5String where Apple writes one. The offsets of its characters.
-    func text(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> CompactRange {
-        let element = try only(bytes, value)
-        guard element.tag == DERTag.utf8String || element.tag == DERTag.ia5String else {
-            throw malformed("a string", "tag \(hexByte(element.tag))")
-        }
-        guard Self.isText(bytes, element.content, isASCII: element.tag == DERTag.ia5String) else {
-            throw malformed("a string", "bytes that are none")
-        }
-        return CompactRange(element.content)
-    }
-
-    /// A date; `nil` where the string is empty, as Apple writes a date that does not apply.
-    func date(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
-        let element = try only(bytes, value)
-        guard element.tag == DERTag.ia5String || element.tag == DERTag.utf8String else {
-            throw malformed("a date", "tag \(hexByte(element.tag))")
-        }
-        if element.content.isEmpty { return nil }
-        guard let date = ReceiptDate.read(bytes, element.content) else {
-            throw malformed("a date", String(decoding: bytes.copy(element.content).prefix(64), as: UTF8.self))
-        }
-        return date
-    }
-
-    /// An identifier or a count.
-    func unsigned(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> UInt64 {
-        let element = try only(bytes, value)
-        guard element.tag == DERTag.integer else { throw malformed("an integer", "tag \(hexByte(element.tag))") }
-        guard let number = try DERInteger.uint64(bytes, element.content) else {
-            throw malformed("an integer from 0 to 2^64 - 1", "0x\(hexadecimal(bytes.copy(element.content).prefix(32)))")
-        }
-        return number
-    }
-
-    @inline(__always)
-    private func only(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> DERElement {
-        var cursor = DERCursor(value)
-        let element = try cursor.next(bytes)
-        try cursor.finish()
-        return element
-    }
-
-    private func malformed(_ expected: String, _ found: String) -> VerificationError {
-        VerificationError(.attributeMalformed, expected: "\(expected) in attribute \(type)", found: found)
-    }
-
-    /// Whether the bytes are UTF-8; ASCII, which nearly all are, is decided in one pass.
-    private static func isText(_ bytes: Span<UInt8>, _ range: Range<Int>, isASCII: Bool) -> Bool {
-        var bits: UInt8 = 0
-        for offset in range { bits |= bytes[offset] }
-        if bits < 0x80 { return true }
-        return !isASCII && String(validating: bytes.copy(range), as: UTF8.self) != nil
-    }
-}
-
-/// The offsets of a value in eight bytes, so that a purchase's record stays small. Offset 0 is never a value's: it means that
-/// the attribute is absent.
-struct CompactRange: Sendable {
-    private let lowerBound: UInt32
-    private let count: UInt32
-
-    static let absent = CompactRange()
-
-    private init() { (lowerBound, count) = (0, 0) }
-
-    /// The evidence budget keeps offsets far below 2^32.
-    init(_ range: Range<Int>) {
-        lowerBound = UInt32(truncatingIfNeeded: range.lowerBound)
-        count = UInt32(truncatingIfNeeded: range.count)
-    }
-
-    var range: Range<Int>? {
-        lowerBound == 0 ? nil : Int(lowerBound)..<(Int(lowerBound) + Int(count))
     }
 }

@@ -25,9 +25,14 @@ enum Base64Text {
     static func decode(
         _ text: ArraySlice<UInt8>
     ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
-        if let data = Data(base64Encoded: Data(text)) {
-            return ([UInt8](data), .base64)
+        // Read where it lies: a copy of a long text costs as much as its decoding.
+        let decoded = text.withUnsafeBytes { buffer -> [UInt8]? in
+            guard let start = buffer.baseAddress else { return nil }
+            let text = Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: buffer.count, deallocator: .none)
+            return Data(base64Encoded: text).map { [UInt8]($0) }
         }
+        if let decoded { return (decoded, .base64) }
         return try repaired(text)
     }
 

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// What a client may hand in, recognised by its form alone.
 public enum EvidenceKind: String, Sendable, CaseIterable {
     /// PKCS#7 around a set of attributes.
@@ -92,6 +86,6 @@ public struct Evidence: Sendable {
 enum CompactJWS {
     static func isRecognized(_ text: ArraySlice<UInt8>) -> Bool {
         // `eyJ` is how base64 of `{"` begins.
-        text.starts(with: Array("eyJ".utf8)) && text.count { $0 == UInt8(ascii: ".") } == 2
+        text.starts(with: "eyJ".utf8) && text.count { $0 == UInt8(ascii: ".") } == 2
     }
 }

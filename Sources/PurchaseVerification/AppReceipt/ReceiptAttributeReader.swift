@@ -1,0 +1,141 @@
+/// Reads the DER value inside an attribute.
+///
+/// Each kind of value has a short way for the form that Apple writes, and a long way for every other: what the short way does
+/// not recognise is read again from its start, so that both accept and refuse the same.
+struct ReceiptAttributeReader {
+    let type: Int64
+
+    /// Text: a UTF8String, or an IA5String where Apple writes one. The offsets of its characters.
+    @inline(__always)
+    func text(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> CompactRange {
+        if let content = Self.shortContent(bytes, value, DERTag.utf8String), bytes.isASCII(content) {
+            return CompactRange(content)
+        }
+        return try anyText(bytes, value)
+    }
+
+    /// A date; `nil` where the string is empty, as Apple writes a date that does not apply.
+    @inline(__always)
+    func date(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
+        if let content = Self.shortContent(bytes, value, DERTag.ia5String) {
+            if content.isEmpty { return nil }
+            if let date = ReceiptDate.readUTCSeconds(bytes, content) { return date }
+        }
+        return try anyDate(bytes, value)
+    }
+
+    /// An identifier or a count.
+    @inline(__always)
+    func unsigned(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> UInt64 {
+        if let content = Self.shortContent(bytes, value, DERTag.integer),
+            let number = DERInteger.shortUInt64(bytes, content)
+        {
+            return number
+        }
+        return try anyUnsigned(bytes, value)
+    }
+
+    /// The content of an element that takes up the whole value, has this tag and a length of one byte.
+    @inline(__always)
+    private static func shortContent(_ bytes: Span<UInt8>, _ value: Range<Int>, _ tag: UInt8) -> Range<Int>? {
+        let count = value.upperBound &- value.lowerBound
+        guard count >= 2, count < 0x82, value.upperBound <= bytes.count else { return nil }
+        let header = UInt16(
+            littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: value.lowerBound, as: UInt16.self))
+        guard header == UInt16(tag) | UInt16(truncatingIfNeeded: count &- 2) &<< 8 else { return nil }
+        return Range(uncheckedBounds: (value.lowerBound &+ 2, value.upperBound))
+    }
+
+    @inline(never)
+    private func anyText(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> CompactRange {
+        let element = try only(bytes, value)
+        let isASCII = bytes.isASCII(element.content)
+        guard element.tag == DERTag.utf8String || (element.tag == DERTag.ia5String && isASCII) else {
+            throw malformed("a string", "tag \(hexByte(element.tag))")
+        }
+        guard isASCII || String(validating: bytes.copy(element.content), as: UTF8.self) != nil else {
+            throw malformed("a string", "bytes that are none")
+        }
+        return CompactRange(element.content)
+    }
+
+    @inline(never)
+    private func anyDate(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
+        let element = try only(bytes, value)
+        guard element.tag == DERTag.ia5String || element.tag == DERTag.utf8String else {
+            throw malformed("a date", "tag \(hexByte(element.tag))")
+        }
+        if element.content.isEmpty { return nil }
+        guard let date = ReceiptDate.read(bytes, element.content) else {
+            throw malformed("a date", String(decoding: bytes.copy(element.content).prefix(64), as: UTF8.self))
+        }
+        return date
+    }
+
+    @inline(never)
+    private func anyUnsigned(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> UInt64 {
+        let element = try only(bytes, value)
+        guard element.tag == DERTag.integer else { throw malformed("an integer", "tag \(hexByte(element.tag))") }
+        guard let number = try DERInteger.uint64(bytes, element.content) else {
+            throw malformed("an integer from 0 to 2^64 - 1", "0x\(hexadecimal(bytes.copy(element.content).prefix(32)))")
+        }
+        return number
+    }
+
+    private func only(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> DERElement {
+        var cursor = DERCursor(value)
+        let element = try cursor.next(bytes)
+        try cursor.finish()
+        return element
+    }
+
+    private func malformed(_ expected: String, _ found: String) -> VerificationError {
+        VerificationError(.attributeMalformed, expected: "\(expected) in attribute \(type)", found: found)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether all bytes between the offsets, which must lie in the span, are ASCII.
+    @inline(__always)
+    func isASCII(_ range: Range<Int>) -> Bool {
+        let raw = bytes
+        var offset = range.lowerBound
+        var bits: UInt64 = 0
+        while offset &+ 8 <= range.upperBound {
+            bits |= raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset &+= 8
+        }
+        let rest = range.upperBound &- offset
+        if rest > 0, offset &+ 8 <= count {
+            // Loads past the range, but within the bytes; what lies past it is shifted out.
+            let last = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            return (bits | last &<< UInt64(truncatingIfNeeded: 64 &- 8 &* rest)) & 0x8080_8080_8080_8080 == 0
+        }
+        while offset < range.upperBound {
+            bits |= UInt64(raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
+            offset += 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+}
+
+/// The offsets of a value in eight bytes, so that a purchase's record stays small. Offset 0 is never a value's: it means that
+/// the attribute is absent.
+struct CompactRange: Sendable {
+    private let lowerBound: UInt32
+    private let count: UInt32
+
+    static let absent = CompactRange()
+
+    private init() { (lowerBound, count) = (0, 0) }
+
+    /// The evidence budget keeps offsets far below 2^32.
+    init(_ range: Range<Int>) {
+        lowerBound = UInt32(truncatingIfNeeded: range.lowerBound)
+        count = UInt32(truncatingIfNeeded: range.upperBound &- range.lowerBound)
+    }
+
+    var range: Range<Int>? {
+        lowerBound == 0 ? nil : Int(lowerBound)..<(Int(lowerBound) + Int(count))
+    }
+}

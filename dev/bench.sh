@@ -1,0 +1,245 @@
+#!/bin/sh
+# Measures Assay beside its floors, beside OpenSSL and beside an echo, and prints Markdown (Benchmarks/README.md).
+#
+#   dev/bench.sh                all parts
+#   dev/bench.sh receipts       one verification: times, growth, allocations
+#   dev/bench.sh instructions   one verification: instructions, by callgrind
+#   dev/bench.sh programs       assay verify, assay serve, and their start
+#
+# ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
+set -eu
+cd "$(dirname "$0")/.."
+
+parts=${*:-receipts instructions programs}
+for part in $parts; do
+    case $part in
+        receipts | instructions | programs) ;;
+        *) echo "dev/bench.sh has no part '$part': receipts, instructions, programs" >&2; exit 2 ;;
+    esac
+done
+wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
+has() { command -v "$1" >/dev/null 2>&1; }
+say() { echo "$@" >&2; }
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/assay-bench.XXXXXX")
+server=""
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    rm -rf "$folder"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# Set-up: what is missing is installed where that can be done, and otherwise left out with a sentence.
+missing=""
+has pkg-config || missing="$missing pkg-config"
+{ has pkg-config && pkg-config --exists libcrypto; } || missing="$missing libssl-dev"
+if wants instructions; then has valgrind || missing="$missing valgrind"; fi
+if wants programs; then
+    has wrk || missing="$missing wrk"
+    has curl || missing="$missing curl"
+fi
+if [ -n "$missing" ] && has apt-get && [ "$(id -u)" -eq 0 ]; then
+    say "Installing$missing"
+    # shellcheck disable=SC2086
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >/dev/null 2>"$folder/apt" ||
+        say "apt-get could not install them: $(tail -n 1 "$folder/apt")"
+fi
+if ! { has pkg-config && pkg-config --exists libcrypto; }; then
+    say "libssl-dev or pkg-config is missing, so OpenSSL is left out."
+    export ASSAY_BENCH_OPENSSL=0
+fi
+
+build() {
+    path=$1
+    product=$2
+    swift build -c release --package-path "$path" --product "$product" >"$folder/build" 2>&1 || {
+        cat "$folder/build" >&2
+        exit 1
+    }
+}
+
+say "Building the benchmarks"
+build Benchmarks receipt-benchmark
+bin=$(swift build -c release --package-path Benchmarks --show-bin-path)
+benchmark=$bin/receipt-benchmark
+# All parts measure the same receipts, also where they are minted.
+"$benchmark" --export "$folder/receipts"
+trust=""
+[ ! -f "$folder/receipts/root.der" ] || trust="--trust $folder/receipts/root.der"
+
+receipts_part() {
+    say "Measuring one verification"
+    "$benchmark" --receipts "$folder/receipts"
+}
+
+# Instructions of one run: what 60 runs take more than 10, divided by 50, so that the start does not count.
+instructions_of() {
+    for count in 10 60; do
+        SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+            "$folder/stripped" --receipts "$folder/receipts" --callgrind "$1" "$count" 2>&1 |
+            awk '/Collected :/ { print $NF }'
+    done | awk 'NR == 1 { first = $1 } NR == 2 { printf "%.1f\n", ($1 - first) / 50 / 1000 }'
+}
+
+instructions_part() {
+    has valgrind || { say "valgrind is missing, so no instructions are counted."; return 0; }
+    say "Counting instructions"
+    # valgrind cannot read the debug information of Swift 6.
+    cp "$benchmark" "$folder/stripped"
+    strip -g "$folder/stripped"
+    printf '\n## Instructions of one verification, in thousands, by callgrind\n\n'
+    printf '| contender | instructions | ratio to floor A | ratio to Assay hot |\n|---|---:|---:|---:|\n'
+    "$benchmark" --receipts "$folder/receipts" --list | while read -r name; do
+        count=$(instructions_of "$name")
+        [ -n "$count" ] || { say "callgrind failed on $name"; exit 1; }
+        echo "$name $count"
+    done >"$folder/instructions"
+    awk '
+        { split($1, part, "/"); value[$1] = $2; order[NR] = $1; receipt[$1] = part[1] }
+        END {
+            for (row = 1; row <= NR; row += 1) {
+                name = order[row]
+                printf "| %s | %.1f | %.2f | %.2f |\n", name, value[name],
+                    value[name] / value[receipt[name] "/floor-a"], value[name] / value[receipt[name] "/assay-hot"]
+            }
+        }' "$folder/instructions"
+}
+
+stream_part() {
+    count=100000
+    say "Verifying a stream of $count receipts"
+    "$benchmark" --stream "$folder/stream" "$count" <"$folder/receipts/small.b64"
+    # With one job the program still reads while it verifies, so one core is another thing than one job.
+    one_core=""
+    if has taskset; then one_core="taskset -c 0"; fi
+    # shellcheck disable=SC2086
+    times=$("$benchmark" --processes 3 \
+        -- $one_core "$assay" verify --json --jobs 1 $trust "$folder/stream" \
+        -- "$assay" verify --json --jobs 1 $trust "$folder/stream" \
+        -- "$assay" verify --json --jobs 2 $trust "$folder/stream")
+    rm -f "$folder/stream"
+    # shellcheck disable=SC2086
+    set -- $times
+    printf '\n## `assay verify --json`, %s receipts as one stream\n\n' "$count"
+    printf '| | receipts per second | ratio to one core |\n|---|---:|---:|\n'
+    awk -v core="$1" -v one="$2" -v two="$3" -v count="$count" -v pinned="$one_core" 'BEGIN {
+        rate = "%.0f | %.2f |\n"
+        printf "| 1 job, %s | " rate, pinned ? "one core" : "not pinned", count / core * 1000, 1
+        printf "| 1 job, all cores | " rate, count / one * 1000, core / one
+        printf "| 2 jobs, all cores | " rate, count / two * 1000, core / two
+    }'
+}
+
+# Starts a server on a free port and waits until it says where it is.
+start_server() {
+    log=$1
+    shift
+    "$@" >"$log" 2>"$log.errors" &
+    server=$!
+    address=""
+    tries=0
+    while [ -z "$address" ]; do
+        address=$(sed -n 's/.*ready on \(http[^ ]*\).*/\1/p' "$log")
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || { say "the server did not start:"; cat "$log.errors" >&2; exit 1; }
+        sleep 0.1
+    done
+}
+
+stop_server() {
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+    server=""
+}
+
+# Clock ticks of processor time that the server has used.
+ticks() { if [ -r "/proc/$server/stat" ]; then awk '{ print $14 + $15 }' "/proc/$server/stat"; else echo 0; fi; }
+
+# Requests per second, median and 99th percentile of the latency, microseconds of the server's processor time a request.
+load() {
+    before=$(ticks)
+    wrk -t1 -c32 -d5s --latency -s "$folder/post.lua" "$1" >"$folder/wrk"
+    after=$(ticks)
+    if grep -E 'Non-2xx|Socket errors' "$folder/wrk" >&2; then exit 1; fi
+    awk -v ticks=$((after - before)) -v second="$(getconf CLK_TCK)" '
+        / 50%/ { half = $2 } / 99%/ { most = $2 } / requests in / { count = $1 } /Requests\/sec/ { rate = $2 }
+        END { print rate, half, most, ticks / second / count * 1000000 }' "$folder/wrk"
+}
+
+# The middle one of the rounds, by requests per second.
+middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) / 2)] }'; }
+
+server_part() {
+    { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
+    say "Building the echo"
+    build Benchmarks/Echo echo-server
+    echo_server=$(swift build -c release --package-path Benchmarks/Echo --show-bin-path)/echo-server
+    "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
+    cat >"$folder/post.lua" <<END
+local file = io.open("$folder/request.json", "rb")
+wrk.method = "POST"
+wrk.body = file:read("*a")
+wrk.headers["Content-Type"] = "application/json"
+file:close()
+END
+    say "Asking the servers"
+    for round in 1 2 3 4 5; do
+        # shellcheck disable=SC2086
+        start_server "$folder/assay" "$assay" serve --port 0 --log-level warning $trust
+        door=$address/verifyReceipt
+        if ! curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0'; then
+            door=$address/sandbox/verifyReceipt
+            curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0' ||
+                { say "the server does not verify the receipt"; exit 1; }
+        fi
+        load "$door" >>"$folder/assay.loads"
+        stop_server
+        start_server "$folder/echo" "$echo_server"
+        load "$address/echo" >>"$folder/echo.loads"
+        stop_server
+    done
+    # shellcheck disable=SC2046
+    set -- $(middle "$folder/assay.loads") $(middle "$folder/echo.loads")
+    printf '\n## `/verifyReceipt` on loopback, 32 connections, %s-byte body, median of %s rounds\n\n' \
+        "$(wc -c <"$folder/request.json" | tr -d ' ')" "$round"
+    printf '| endpoint | requests per second | ratio to echo | p50 | p99 | server CPU, µs a request |\n'
+    printf '|---|---:|---:|---:|---:|---:|\n'
+    awk -v rate="$1" -v half="$2" -v most="$3" -v cpu="$4" \
+        -v echo="$5" -v echo_half="$6" -v echo_most="$7" -v echo_cpu="$8" 'BEGIN {
+        printf "| verifyReceipt | %.0f | %.2f | %s | %s | %.0f |\n", rate, rate / echo, half, most, cpu
+        printf "| echo | %.0f | 1.00 | %s | %s | %.0f |\n", echo, echo_half, echo_most, echo_cpu
+    }'
+}
+
+start_part() {
+    say "Starting programs"
+    build Benchmarks foundation-hello
+    # shellcheck disable=SC2086
+    times=$("$benchmark" --processes 21 \
+        -- "$bin/foundation-hello" -- "$assay" verify $trust "$folder/receipts/small.b64")
+    # shellcheck disable=SC2086
+    set -- $times
+    printf '\n## From process start to the first verdict, median of 21\n\n'
+    printf '| program | ms | ms more than hello |\n|---|---:|---:|\n'
+    awk -v hello="$1" -v verify="$2" 'BEGIN {
+        printf "| Foundation hello world | %.1f | |\n", hello
+        printf "| `assay verify`, one receipt | %.1f | %.1f |\n", verify, verify - hello
+    }'
+}
+
+programs_part() {
+    assay=${ASSAY_PROGRAM:-}
+    if [ -z "$assay" ]; then
+        say "Building assay"
+        build . assay
+        assay=$(swift build -c release --show-bin-path)/assay
+    fi
+    stream_part
+    server_part
+    start_part
+}
+
+if wants receipts; then receipts_part; fi
+if wants instructions; then instructions_part; fi
+if wants programs; then programs_part; fi
