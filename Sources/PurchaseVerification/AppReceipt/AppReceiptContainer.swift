@@ -84,7 +84,7 @@ struct AppReceiptContainer {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether two stretches of the bytes are the same; 16 bytes at a time, since whole certificates are compared.
+    /// Whether two stretches of the bytes are the same; 64 bytes at a time, since whole certificates are compared.
     func isEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         guard left.count == right.count, left.lowerBound >= 0, right.lowerBound >= 0,
             left.upperBound <= count, right.upperBound <= count
@@ -103,12 +103,14 @@ extension RawSpan {
     /// Both stretches must lie within their spans; the loads check it again.
     fileprivate func isEqual(_ start: Int, _ other: RawSpan, _ otherStart: Int, count: Int) -> Bool {
         var offset = 0
-        while offset + 16 <= count {
-            let left = unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: SIMD2<UInt64>.self)
-            let right = other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: SIMD2<UInt64>.self)
+        while offset + 64 <= count {
+            let left = unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: SIMD8<UInt64>.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: SIMD8<UInt64>.self)
             let difference = left ^ right
-            guard difference[0] | difference[1] == 0 else { return false }
-            offset += 16
+            let half = difference.lowHalf | difference.highHalf
+            let quarter = half.lowHalf | half.highHalf
+            guard quarter[0] | quarter[1] == 0 else { return false }
+            offset += 64
         }
         while offset + 8 <= count {
             guard

@@ -8,8 +8,11 @@
 /// needed, each of which is named in the result.
 enum Base64Text {
     /// Whether all of the first bytes could be base64 in one of its spellings.
-    static func isText(_ bytes: some Collection<UInt8>) -> Bool {
-        bytes.prefix(64).allSatisfy { isAlphabet($0) || isWhiteSpace($0) || $0 == UInt8(ascii: "=") }
+    static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+        for byte in bytes.prefix(16) where !isAlphabet(byte) && !isWhiteSpace(byte) && byte != UInt8(ascii: "=") {
+            return false
+        }
+        return true
     }
 
     /// Without white space at either end.

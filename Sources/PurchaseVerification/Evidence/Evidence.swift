@@ -40,7 +40,7 @@ public struct Evidence: Sendable {
                 .evidenceTooLarge, expected: "at most \(VerificationBudget.evidenceBytes) bytes",
                 found: "\(evidence.count)")
         }
-        if AppReceiptContainer.isRecognized(evidence), !Base64Text.isText(evidence) {
+        if AppReceiptContainer.isRecognized(evidence), !Base64Text.isText(evidence[...]) {
             (kind, encoding, bytes) = (.appReceipt, .bare, evidence)
             return
         }
