@@ -83,7 +83,7 @@ private struct LineStream {
     private let source: String
     private let handle: FileHandle
     private let size: Int?
-    private var buffer = Data()
+    private var buffer = LineBuffer()
     private var isAtEnd = false
     private var bytesRead = 0
     private var line = 0
@@ -103,8 +103,8 @@ private struct LineStream {
     /// The whole source as one item, unless its first line shows that it is a stream of requests.
     mutating func firstItem() throws -> EvidenceItem {
         try fill()
-        if let first = buffer.first(where: { !Self.isWhiteSpace($0) }), first == UInt8(ascii: "{"),
-            let line = try firstLine(), Self.isJSONObject(line)
+        if buffer.firstVisible == UInt8(ascii: "{"), try readFirstLine(), let line = buffer.firstLine,
+            Self.isJSONObject(line)
         {
             isRequests = true
             if let item = try next() { return item }
@@ -115,8 +115,9 @@ private struct LineStream {
                 throw InputError(source, "larger than \(InputFile.limit) bytes")
             }
         }
+        let bytes = buffer.takeAll()
         let content: EvidenceItem.Content =
-            Self.isJSONObject(buffer) ? .request(buffer) : .evidence([UInt8](buffer))
+            Self.isJSONObject(bytes) ? .request(Data(bytes)) : .evidence(bytes)
         return EvidenceItem(source: source, line: nil, content: content)
     }
 
@@ -124,41 +125,25 @@ private struct LineStream {
     mutating func next() throws -> EvidenceItem? {
         while let text = try takeLine() {
             line += 1
-            guard text.contains(where: { !Self.isWhiteSpace($0) }) else { continue }
-            return EvidenceItem(source: source, line: line, content: .request(text))
+            guard text.contains(where: { !LineBuffer.isWhiteSpace($0) }) else { continue }
+            return EvidenceItem(source: source, line: line, content: .request(Data(text)))
         }
         return nil
     }
 
-    /// The first line without taking it; `nil` where it is the only one, or longer than any evidence.
-    private mutating func firstLine() throws -> Data? {
-        var searched = 0
-        while true {
-            if let end = buffer[(buffer.startIndex + searched)...].firstIndex(of: UInt8(ascii: "\n")) {
-                let rest = buffer[end...].contains { !Self.isWhiteSpace($0) }
-                return rest || !isAtEnd ? buffer[..<end] : nil
-            }
-            searched = buffer.count
-            guard !isAtEnd, buffer.count <= InputFile.limit else { return nil }
+    /// Reads until there is a first line with something behind it. A source of a single line is one item, not a stream.
+    private mutating func readFirstLine() throws -> Bool {
+        while buffer.firstLine == nil, !isAtEnd {
+            guard buffer.count <= InputFile.limit else { return false }
             try fill()
         }
+        return buffer.firstLine != nil && (!isAtEnd || buffer.hasMoreThanFirstLine)
     }
 
-    private mutating func takeLine() throws -> Data? {
-        var searched = 0
+    private mutating func takeLine() throws -> [UInt8]? {
         while true {
-            if let end = buffer[(buffer.startIndex + searched)...].firstIndex(of: UInt8(ascii: "\n")) {
-                let text = Data(buffer[..<end])
-                buffer = buffer[(end + 1)...]
-                return text
-            }
-            searched = buffer.count
-            if isAtEnd {
-                guard !buffer.isEmpty else { return nil }
-                let text = Data(buffer)
-                buffer = Data()
-                return text
-            }
+            if let text = buffer.takeLine() { return text }
+            if isAtEnd { return buffer.count == 0 ? nil : buffer.takeAll() }
             guard buffer.count <= InputFile.limit else {
                 throw InputError(source, "line \(line + 1) is larger than \(InputFile.limit) bytes")
             }
@@ -173,22 +158,19 @@ private struct LineStream {
                 return
             }
             bytesRead += data.count
-            // A fresh buffer: what was taken from the old one is let go.
-            buffer = Data(buffer) + data
+            buffer.append(data)
         } catch {
             throw InputError(source, "cannot be read")
         }
     }
 
-    private static func isJSONObject(_ data: Data) -> Bool {
-        guard data.first(where: { !isWhiteSpace($0) }) == UInt8(ascii: "{") else { return false }
+    private static func isJSONObject(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first(where: { !LineBuffer.isWhiteSpace($0) }) == UInt8(ascii: "{") else { return false }
         do {
-            return try JSONSerialization.jsonObject(with: data) is [String: Any]
+            return try JSONSerialization.jsonObject(with: Data(bytes)) is [String: Any]
         } catch {
             // A property list of iOS 6 begins with a brace, too.
             return false
         }
     }
-
-    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Bytes that were read and not yet taken, and where their next line ends. Each byte is looked at once, however the reads and
+/// the lines fall.
+struct LineBuffer {
+    private var bytes: [UInt8] = []
+    private var start = 0
+    /// How far it is known that no line ends.
+    private var searched = 0
+
+    var count: Int { bytes.count - start }
+
+    mutating func append(_ data: Data) {
+        // What was taken is let go before more is added.
+        if start > 0 {
+            bytes.removeFirst(start)
+            searched -= start
+            start = 0
+        }
+        bytes.append(contentsOf: data)
+    }
+
+    /// The first byte that is not white space.
+    var firstVisible: UInt8? { bytes[start...].first { !Self.isWhiteSpace($0) } }
+
+    /// The first line without its end, if it has one.
+    var firstLine: [UInt8]? { lineEnd(from: start).map { Array(bytes[start..<$0]) } }
+
+    /// Whether anything but white space follows the first line.
+    var hasMoreThanFirstLine: Bool {
+        lineEnd(from: start).map { end in bytes[end...].contains { !Self.isWhiteSpace($0) } } ?? false
+    }
+
+    /// Takes the first line, without its end; `nil` where it has none yet.
+    mutating func takeLine() -> [UInt8]? {
+        guard let end = lineEnd(from: max(start, searched)) else {
+            searched = bytes.count
+            return nil
+        }
+        let line = Array(bytes[start..<end])
+        start = end + 1
+        searched = start
+        return line
+    }
+
+    /// Takes everything.
+    mutating func takeAll() -> [UInt8] {
+        let all = Array(bytes[start...])
+        bytes = []
+        (start, searched) = (0, 0)
+        return all
+    }
+
+    static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    /// The offset of the next line feed. The library's search looks at many bytes at a time.
+    private func lineEnd(from offset: Int) -> Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard offset < buffer.count, let base = buffer.baseAddress,
+                let found = memchr(base + offset, Int32(UInt8(ascii: "\n")), buffer.count - offset)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+}
