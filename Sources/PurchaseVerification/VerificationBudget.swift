@@ -4,6 +4,9 @@ enum VerificationBudget {
     /// 10,000 purchases take about 5.5 MB.
     static let evidenceBytes = 16 << 20
 
+    /// Bytes of the evidence that one fact of an error shows. No identifier or serial number of a real receipt is longer.
+    static let shownBytes = 64
+
     /// How deep constructed BER may nest. A receipt with its certificates needs 11 levels.
     static let berDepth = 24
 

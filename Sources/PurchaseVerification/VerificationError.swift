@@ -13,8 +13,13 @@ public struct VerificationError: Error, Sendable, Equatable {
 
     package init(_ code: ReasonCode, expected: String? = nil, found: String? = nil) {
         self.code = code
-        self.expected = expected
-        self.found = found
+        self.expected = expected.map(Self.clipped)
+        self.found = found.map(Self.clipped)
+    }
+
+    /// Facts come from the evidence, and may be as long as it is.
+    private static func clipped(_ fact: String) -> String {
+        fact.utf8.count <= 512 ? fact : String(fact.prefix(256)) + "…"
     }
 
     /// The sentence of the code, with the two facts.

@@ -124,6 +124,17 @@ struct ContainerFormTests {
                 "URL alphabet, no padding",
                 plain.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
             ),
+            ("byte order mark", "\u{FEFF}" + plain),
+            (
+                "lines with indentation",
+                Data(receipt).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+                    .replacing("\n", with: "\n    ")
+            ),
+            (
+                "lines folded with spaces",
+                Data(receipt).base64EncodedString(options: [.lineLength76Characters, .endLineWithLineFeed])
+                    .replacing("\n", with: " ")
+            ),
             ("form decoded", plain.replacing("+", with: " ")),
         ]
         for (name, text) in forms {

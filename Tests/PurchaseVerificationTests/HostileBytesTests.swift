@@ -73,6 +73,29 @@ struct HostileBytesTests {
         }
     }
 
+    @Test("What an error shows of the evidence does not grow with it")
+    func boundedFacts() throws {
+        let tree = DERTree(try MintedWorld.mint())
+        let long = [UInt8](repeating: 0x2A, count: 1_000_000)
+        let changes: [(inout DERTree) -> Void] = [
+            { $0[0].content = long }, { $0.signedData[0].content = long }, { $0.signerInfo[1, 1].content = long },
+            { $0.signerInfo[2, 0].content = long }, { $0.signerInfo[3, 0].content = long },
+            { $0.signedData[3, 0, 0, 3].children = [DERTree](repeating: $0.signedData[3, 0, 0, 3, 0], count: 20_000) },
+        ]
+        for change in changes {
+            var changed = tree
+            change(&changed)
+            let verifier = try verifier()
+            do throws(VerificationError) {
+                _ = try verifier.verify(changed.bytes, policies: [])
+                Issue.record("accepted")
+            } catch {
+                #expect((error.expected ?? "").utf8.count <= 1024)
+                #expect((error.found ?? "").utf8.count <= 1024)
+            }
+        }
+    }
+
     @Test("A nest of indefinite lengths is refused at once, however deep")
     func deepNest() throws {
         let verifier = try verifier()

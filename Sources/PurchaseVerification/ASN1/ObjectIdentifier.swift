@@ -41,8 +41,10 @@ enum ObjectIdentifier {
     static func dotted(_ content: some Sequence<UInt8>) -> String {
         var arcs: [UInt64] = []
         var value: UInt64 = 0
-        for byte in content {
-            guard value >> 57 == 0 else { return "an object identifier beyond 64 bits" }
+        for (index, byte) in content.enumerated() {
+            guard index < VerificationBudget.shownBytes, value >> 57 == 0 else {
+                return "an object identifier that is too long"
+            }
             value = value << 7 | UInt64(byte & 0x7F)
             guard byte & 0x80 == 0 else { continue }
             if arcs.isEmpty {
@@ -69,6 +71,9 @@ extension Span where Element == UInt8 {
         }
         return true
     }
+
+    /// As many of the bytes between the offsets as a message shows, and one more where there are more.
+    func shown(_ range: Range<Int>) -> [UInt8] { copy(range.prefix(VerificationBudget.shownBytes + 1)) }
 
     /// A copy of the bytes between the offsets, which must lie within the span.
     func copy(_ range: Range<Int>) -> [UInt8] {

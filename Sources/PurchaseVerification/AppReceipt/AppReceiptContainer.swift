@@ -61,7 +61,7 @@ struct AppReceiptContainer {
         guard let found else {
             throw VerificationError(
                 .signerCertificateMissing,
-                expected: "a certificate with serial number \(hexadecimal(span.copy(signer.serialNumber)))",
+                expected: "a certificate with serial number \(hexadecimal(span.shown(signer.serialNumber)))",
                 found: "\(signedData.certificates.count) others")
         }
         return found

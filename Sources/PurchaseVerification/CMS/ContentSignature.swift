@@ -70,7 +70,7 @@ struct SignedAttributes {
         guard bytes.holds(ObjectIdentifier.data, at: contentType) else {
             throw VerificationError(
                 .contentTypeMismatch, expected: ObjectIdentifier.dotted(ObjectIdentifier.data),
-                found: ObjectIdentifier.dotted(bytes.copy(contentType)))
+                found: ObjectIdentifier.dotted(bytes.shown(contentType)))
         }
         guard digest.equals(bytes.copy(messageDigest)) else {
             throw VerificationError(.messageDigestMismatch)

@@ -26,7 +26,7 @@ enum DigestAlgorithm: String, Sendable, CaseIterable {
         }
         throw VerificationError(
             .digestAlgorithmUnsupported, expected: "SHA-1 or SHA-2 without parameters",
-            found: ObjectIdentifier.dotted(bytes.copy(oid)))
+            found: ObjectIdentifier.dotted(bytes.shown(oid)))
     }
 }
 

@@ -17,7 +17,8 @@ struct SignedData {
         let version = try signedData.next(DERTag.integer, bytes).content
         guard try DERInteger.int64(bytes, version) == 1 else {
             throw VerificationError(
-                .signedDataVersionUnsupported, expected: "SignedData version 1", found: hexadecimal(bytes.copy(version))
+                .signedDataVersionUnsupported, expected: "SignedData version 1",
+                found: hexadecimal(bytes.shown(version))
             )
         }
         let digestAlgorithms = try signedData.next(DERTag.set, bytes).content
@@ -53,7 +54,7 @@ struct SignedData {
         guard bytes.holds(ObjectIdentifier.signedData, at: contentType) else {
             throw VerificationError(
                 .notSignedData, expected: ObjectIdentifier.dotted(ObjectIdentifier.signedData),
-                found: ObjectIdentifier.dotted(bytes.copy(contentType)))
+                found: ObjectIdentifier.dotted(bytes.shown(contentType)))
         }
         var explicit = DERCursor(try contentInfo.next(DERTag.context(0), bytes).content)
         try contentInfo.finish()
@@ -70,7 +71,7 @@ struct SignedData {
         guard bytes.holds(ObjectIdentifier.data, at: contentType) else {
             throw VerificationError(
                 .contentTypeUnsupported, expected: ObjectIdentifier.dotted(ObjectIdentifier.data),
-                found: ObjectIdentifier.dotted(bytes.copy(contentType)))
+                found: ObjectIdentifier.dotted(bytes.shown(contentType)))
         }
         guard !encapsulated.isAtEnd else { throw VerificationError(.contentMissing) }
         var explicit = DERCursor(try encapsulated.next(DERTag.context(0), bytes).content)

@@ -19,7 +19,7 @@ struct SignerInfo {
         guard try DERInteger.int64(bytes, version) == 1 else {
             throw VerificationError(
                 .signerIdentifierUnsupported, expected: "SignerInfo version 1 (issuer and serial number)",
-                found: "version \(hexadecimal(bytes.copy(version)))")
+                found: "version \(hexadecimal(bytes.shown(version)))")
         }
         guard signerInfo.peek(bytes) == DERTag.sequence else {
             throw VerificationError(
@@ -81,6 +81,6 @@ struct CMSSignatureAlgorithm {
         }
         throw VerificationError(
             .signatureAlgorithmUnsupported, expected: "RSASSA-PKCS1-v1_5",
-            found: ObjectIdentifier.dotted(bytes.copy(oid)))
+            found: ObjectIdentifier.dotted(bytes.shown(oid)))
     }
 }

@@ -59,7 +59,7 @@ struct CertificateExtensions: Sendable {
             hasExtendedKeyUsage = true
         } else if isCritical, !bytes.holds(ObjectIdentifier.certificatePolicies, at: oid) {
             // Policies do not restrict a path whose caller asks for none (RFC 5280, 6.1.5 g), so they may be critical.
-            unknownCriticalExtension = unknownCriticalExtension ?? ObjectIdentifier.dotted(bytes.copy(oid))
+            unknownCriticalExtension = unknownCriticalExtension ?? ObjectIdentifier.dotted(bytes.shown(oid))
         }
     }
 

@@ -46,7 +46,7 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
         }
         throw VerificationError(
             .certificateAlgorithmUnsupported, expected: "RSA or ECDSA with SHA-1 or SHA-2",
-            found: ObjectIdentifier.dotted(bytes.copy(oid)))
+            found: ObjectIdentifier.dotted(bytes.shown(oid)))
     }
 }
 

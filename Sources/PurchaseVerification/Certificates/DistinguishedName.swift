@@ -28,13 +28,17 @@ extension DistinguishedName: CustomStringConvertible {
                 var attribute = DERCursor(try relativeName.next(DERTag.sequence, bytes).content)
                 let type = try attribute.next(DERTag.objectIdentifier, bytes).content
                 let value = try attribute.next(bytes).content
-                let text = String(decoding: bytes.copy(value), as: UTF8.self)
+                guard result.count < Self.shownAttributes else { return result }
+                let text = String(decoding: bytes.copy(value).prefix(VerificationBudget.shownBytes), as: UTF8.self)
                 result.append("\(Self.label(bytes.copy(type)))=\(text)")
             }
         }
         // Apple writes some names from the country down and some from the common name up.
         return result.first?.hasPrefix("CN=") == true ? result.reversed() : result
     }
+
+    /// Apple's names have four or five.
+    private static let shownAttributes = 8
 
     private static func label(_ type: [UInt8]) -> String {
         switch type {

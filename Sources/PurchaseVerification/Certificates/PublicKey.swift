@@ -28,7 +28,7 @@ enum PublicKey: Sendable {
         guard bytes.holds(ObjectIdentifier.ecPublicKey, at: oid) else {
             throw VerificationError(
                 .publicKeyUnacceptable, expected: "RSA, P-256 or P-384",
-                found: ObjectIdentifier.dotted(bytes.copy(oid)))
+                found: ObjectIdentifier.dotted(bytes.shown(oid)))
         }
         let curve = try identifier.next(DERTag.objectIdentifier, bytes).content
         try identifier.finish()
@@ -46,7 +46,7 @@ enum PublicKey: Sendable {
             throw VerificationError(.publicKeyUnacceptable, expected: "a point on the curve")
         }
         throw VerificationError(
-            .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.copy(curve)))
+            .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.shown(curve)))
     }
 
     /// What kind of key it is, for people.
@@ -87,7 +87,7 @@ struct RSAPublicKey: Sendable {
         guard try DERInteger.uint64(bytes, exponent) == 65_537 else {
             throw VerificationError(
                 .publicKeyUnacceptable, expected: "the RSA exponent 65537",
-                found: "0x\(hexadecimal(bytes.copy(exponent)))")
+                found: "0x\(hexadecimal(bytes.shown(exponent)))")
         }
         do {
             key = try _RSA.Signing.PublicKey(derRepresentation: bytes.copy(whole))

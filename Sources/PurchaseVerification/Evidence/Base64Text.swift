@@ -17,7 +17,9 @@ enum Base64Text {
 
     /// Without white space at either end.
     static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        let start = bytes.firstIndex { !isWhiteSpace($0) } ?? bytes.endIndex
+        // Some editors put a byte order mark in front.
+        let afterMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let start = bytes[afterMark...].firstIndex { !isWhiteSpace($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isWhiteSpace($0) }.map { $0 + 1 } ?? start
         return bytes[start..<end]
     }
@@ -64,14 +66,27 @@ enum Base64Text {
                 characters.append(byte)
             }
         }
-        // A space is a plus sign that a form post decoded; where line breaks are in the text it may be indentation instead.
-        if spaces > 0, let bytes = decoded(characters.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }) {
+        let folded = decoded(characters.filter { $0 != UInt8(ascii: " ") })
+        // A space is a plus sign that a form post decoded, or indentation. Only one of the two can be whole.
+        if spaces > 0, folded.map(isWhole) != true,
+            let bytes = decoded(characters.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
+        {
             return (bytes, .base64FormDecoded)
         }
-        if let bytes = decoded(characters.filter { $0 != UInt8(ascii: " ") }) {
-            return (bytes, usesURLAlphabet ? .base64URL : .base64WithWhiteSpace)
-        }
+        if let folded { return (folded, usesURLAlphabet ? .base64URL : .base64WithWhiteSpace) }
         throw VerificationError(.base64Malformed, found: "\(text.count) characters that do not decode")
+    }
+
+    /// Whether the bytes are one element of DER or BER that ends where they do.
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        if bytes.count > 4, bytes[1] == 0x80 { return bytes.suffix(2) == [0, 0] }
+        var cursor = DERCursor(0..<bytes.count)
+        do throws(VerificationError) {
+            _ = try cursor.next(bytes.span)
+            return cursor.isAtEnd
+        } catch {
+            return false
+        }
     }
 
     /// Strict base64 with its padding supplied, which the URL alphabet leaves off.

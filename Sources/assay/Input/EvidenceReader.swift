@@ -103,9 +103,8 @@ private struct LineStream {
     /// The whole source as one item, unless its first line shows that it is a stream of requests.
     mutating func firstItem() throws -> EvidenceItem {
         try fill()
-        if buffer.firstVisible == UInt8(ascii: "{"), try readFirstLine(), let line = buffer.firstLine,
-            Self.isJSONObject(line)
-        {
+        buffer.dropByteOrderMark()
+        if buffer.firstVisible == UInt8(ascii: "{"), try isStreamOfRequests() {
             isRequests = true
             if let item = try next() { return item }
         }
@@ -131,13 +130,19 @@ private struct LineStream {
         return nil
     }
 
-    /// Reads until there is a first line with something behind it. A source of a single line is one item, not a stream.
-    private mutating func readFirstLine() throws -> Bool {
-        while buffer.firstLine == nil, !isAtEnd {
+    /// Whether one of the first two lines is a JSON object by itself: one line may be damaged. A source of a single line is one
+    /// item, not a stream.
+    private mutating func isStreamOfRequests() throws -> Bool {
+        while buffer.firstLines(isAtEnd: isAtEnd).count < 2 {
+            guard !isAtEnd else { return false }
             guard buffer.count <= InputFile.limit else { return false }
             try fill()
         }
-        return buffer.firstLine != nil && (!isAtEnd || buffer.hasMoreThanFirstLine)
+        let lines = buffer.firstLines(isAtEnd: isAtEnd)
+        guard lines.dropFirst().contains(where: { $0.contains { !LineBuffer.isWhiteSpace($0) } }) || !isAtEnd else {
+            return false
+        }
+        return lines.contains(where: Self.isJSONObject)
     }
 
     private mutating func takeLine() throws -> [UInt8]? {

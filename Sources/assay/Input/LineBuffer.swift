@@ -10,6 +10,13 @@ struct LineBuffer {
 
     var count: Int { bytes.count - start }
 
+    /// Drops a byte order mark, if that is what the bytes begin with.
+    mutating func dropByteOrderMark() {
+        guard bytes[start...].starts(with: [0xEF, 0xBB, 0xBF]) else { return }
+        start += 3
+        searched = max(searched, start)
+    }
+
     mutating func append(_ data: Data) {
         // What was taken is let go before more is added.
         if start > 0 {
@@ -23,12 +30,16 @@ struct LineBuffer {
     /// The first byte that is not white space.
     var firstVisible: UInt8? { bytes[start...].first { !Self.isWhiteSpace($0) } }
 
-    /// The first line without its end, if it has one.
-    var firstLine: [UInt8]? { lineEnd(from: start).map { Array(bytes[start..<$0]) } }
-
-    /// Whether anything but white space follows the first line.
-    var hasMoreThanFirstLine: Bool {
-        lineEnd(from: start).map { end in bytes[end...].contains { !Self.isWhiteSpace($0) } } ?? false
+    /// The first two lines without their ends, as far as they have ends; the last one may be without where `isAtEnd`.
+    func firstLines(isAtEnd: Bool) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var position = start
+        while lines.count < 2, position < bytes.count {
+            guard let end = lineEnd(from: position) ?? (isAtEnd ? bytes.count : nil) else { break }
+            lines.append(Array(bytes[position..<end]))
+            position = end + 1
+        }
+        return lines
     }
 
     /// Takes the first line, without its end; `nil` where it has none yet.

@@ -18,7 +18,7 @@ struct InspectionReport {
 
     /// Sections of text: evidence, checks, certificates, attributes, purchases.
     func text() -> String {
-        var text = "\(source)\n\nEvidence\n"
+        var text = "\(source.printable)\n\nEvidence\n"
         if let evidence = inspection.evidence {
             text += "  \(evidence.kind.words), \(evidence.encoding.rawValue)"
             text += inspection.containerBytes.map { ", \($0) bytes\n" } ?? "\n"

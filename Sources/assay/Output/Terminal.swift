@@ -15,7 +15,7 @@ enum Terminal {
 
     /// Writes a complaint.
     static func complain(_ text: String) {
-        write("assay: \(text)\n", toErrors: true)
+        write("assay: \(text.printable)\n", toErrors: true)
     }
 
     static var isErrorsTerminal: Bool { isatty(FileHandle.standardError.fileDescriptor) == 1 }

@@ -30,7 +30,7 @@ struct Verdict: Sendable {
     }
 
     /// The source with its line, for people.
-    var place: String { line.map { "\(source):\($0)" } ?? source }
+    var place: String { (line.map { "\(source):\($0)" } ?? source).printable }
 }
 
 /// The verdicts of a batch, written out.
