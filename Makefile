@@ -30,11 +30,11 @@ bench: setup ## Measures against the floor and against OpenSSL, side by side.
 	dev/bench.sh
 
 format: ## Formats the sources.
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources
 
 lint: ## Checks format and imports.
-	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources
 	dev/check-imports.sh
 
 clean: ## Removes what was built.
-	rm -rf .build .build-tests Benchmarks/.build .demo
+	rm -rf .build .build-tests Benchmarks/.build Benchmarks/Echo/.build Torture/.build

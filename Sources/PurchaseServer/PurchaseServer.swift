@@ -24,12 +24,13 @@ public func purchaseServer(
             sharedSecret: configuration.sharedSecret),
         limits: configuration.limits
     ).add(to: router)
-    let requestLimit = TimeAmount.seconds(configuration.limits.requestSeconds)
+    let headLimit = TimeAmount.seconds(configuration.limits.idleSeconds)
+    let bodyLimit = TimeAmount.seconds(configuration.limits.requestSeconds)
     return Application(
         router: router,
         server: .http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadlineHandler(limit: requestLimit)],
+                additionalChannelHandlers: [RequestDeadlineHandler(headLimit: headLimit, bodyLimit: bodyLimit)],
                 idleTimeout: .seconds(configuration.limits.idleSeconds))),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port),

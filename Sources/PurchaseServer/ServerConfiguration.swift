@@ -22,12 +22,13 @@ public struct ServerConfiguration: Sendable {
         public var bodyBytes = 17 << 20
         /// How long the body of a request may take to arrive, in seconds.
         public var requestSeconds: Int64 = 30
-        /// How long a connection may wait for a request, in seconds.
+        /// How long a connection may take until the head of its next request is there, in seconds.
         public var idleSeconds: Int64 = 60
         /// Connections at the same time; more wait in the system's queue.
         public var connections = 4096
-        /// Requests being answered at the same time; more are told at once to try again later (21009).
-        public var pendingRequests = 1024
+        /// Bytes of bodies that are held at the same time, of all requests together; a request beyond that is told to try again
+        /// later (21009). A body counts only once its bytes are there, so slow senders take nothing from others.
+        public var bufferedBytes = 256 << 20
 
         public init() {}
     }

@@ -107,6 +107,25 @@ struct ConnectionTests {
         }
     }
 
+    @Test("A head that trickles is cut off, too, and slow senders take nothing from others")
+    func slowHead() async throws {
+        try await withServer({ $0.limits.idleSeconds = 1 }) { port in
+            let answer = try await RawConnection.open(port: port) { connection in
+                try await connection.send("POST /verifyReceipt HTTP/1.1\r\n")
+                for number in 0..<12 {
+                    do {
+                        try await connection.send("X-\(number): y\r\n")
+                    } catch {
+                        break
+                    }
+                    try await Task.sleep(for: .milliseconds(250))
+                }
+                return try await connection.readToEnd()
+            }
+            #expect(!answer.contains("200 OK"))
+        }
+    }
+
     @Test("An answer to HEAD has no body, so the next answer is not out of step")
     func head() async throws {
         try await withServer { port in

@@ -232,10 +232,10 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("More requests at a time than there may be are told to try again")
+    @Test("What would take more memory than all requests together may is told to try again")
     func serverBusy() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server { $0.limits.pendingRequests = 0 }.test(.live) { client async throws in
+        try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.test(.live) { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(response) == #"{"status":21009}"#)
             #expect(response.headers[try #require(HTTPField.Name("Assay-Reason"))] == "server_busy")

@@ -12,12 +12,12 @@ import Synchronization
 struct VerifyReceiptRoutes {
     private let service: VerifyReceiptService
     private let limits: ServerConfiguration.Limits
-    private let pending: PendingRequests
+    private let buffered: ByteBudget
 
     init(service: VerifyReceiptService, limits: ServerConfiguration.Limits) {
         self.service = service
         self.limits = limits
-        pending = PendingRequests(limit: limits.pendingRequests)
+        buffered = ByteBudget(limit: limits.bufferedBytes)
     }
 
     func add(to router: Router<some RequestContext>) {
@@ -40,18 +40,22 @@ struct VerifyReceiptRoutes {
     private func answer(
         _ request: Request, at door: VerifyReceiptService.Door, _ context: some RequestContext
     ) async -> Response {
-        guard pending.enter() else {
-            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
-        }
-        defer { pending.leave() }
-        let body: Data
+        var held = 0
+        defer { buffered.give(back: held) }
+        var body = Data()
         do {
             // Whatever the content type says: Apple's clients send JSON under several.
-            let buffer = try await request.body.collect(upTo: limits.bodyBytes)
-            body = Data(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            return Self.response(
-                VerifyReceiptResponse(status: .malformed), reason: .bodyTooLarge, status: .contentTooLarge)
+            for try await part in request.body {
+                guard body.count + part.readableBytes <= limits.bodyBytes else {
+                    return Self.response(
+                        VerifyReceiptResponse(status: .malformed), reason: .bodyTooLarge, status: .contentTooLarge)
+                }
+                guard buffered.take(part.readableBytes) else {
+                    return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
+                }
+                held += part.readableBytes
+                body.append(contentsOf: part.readableBytesView)
+            }
         } catch {
             // The connection broke or was cut off; nobody will read this.
             context.logger.debug("request body did not arrive", metadata: ["error": "\(type(of: error))"])
@@ -84,24 +88,24 @@ struct VerifyReceiptRoutes {
     }
 }
 
-/// Counts the requests that are being answered, up to a limit.
-private final class PendingRequests: Sendable {
+/// Counts the bytes that are held for all requests together, up to a limit.
+private final class ByteBudget: Sendable {
     private let limit: Int
-    private let count = Atomic(0)
+    private let held = Atomic(0)
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether there is room for one more; whoever entered must leave.
-    func enter() -> Bool {
-        if count.add(1, ordering: .relaxed).newValue <= limit { return true }
-        leave()
+    /// Whether there is room for so many more bytes; whoever took them must give them back.
+    func take(_ count: Int) -> Bool {
+        if held.add(count, ordering: .relaxed).newValue <= limit { return true }
+        give(back: count)
         return false
     }
 
-    func leave() {
-        count.subtract(1, ordering: .relaxed)
+    func give(back count: Int) {
+        held.subtract(count, ordering: .relaxed)
     }
 }
 

@@ -23,7 +23,7 @@ final class CertificatePath: Sendable {
     }
 
     /// Whether the leaf is itself what the operator trusts.
-    var isLeafAnchored: Bool { leaf.der == anchor.certificate.der }
+    var isLeafAnchored: Bool { anchor.mayStandForItself && leaf.der == anchor.certificate.der }
 
     /// Whether every certificate of the path is valid at the moment.
     func isValid(at moment: Timestamp) -> Bool { validity.contains(moment) }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Base64 as clients send it (RFC 4648): strictly first, and only where that fails with the repairs that are known to be
 /// needed, each of which is named in the result.
 enum Base64Text {
@@ -30,14 +24,7 @@ enum Base64Text {
     static func decode(
         _ text: ArraySlice<UInt8>
     ) throws(VerificationError) -> (bytes: [UInt8], encoding: Evidence.Encoding) {
-        // Read where it lies: a copy of a long text costs as much as its decoding.
-        let decoded = text.withUnsafeBytes { buffer -> [UInt8]? in
-            guard let start = buffer.baseAddress else { return nil }
-            let text = Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: buffer.count, deallocator: .none)
-            return Data(base64Encoded: text).map { [UInt8]($0) }
-        }
-        if let decoded { return (decoded, .base64) }
+        if let bytes = Base64Decoder.decode(text.span) { return (bytes, .base64) }
         return try repaired(text)
     }
 
@@ -94,7 +81,7 @@ enum Base64Text {
         let missing = (4 - characters.count % 4) % 4
         guard missing < 3 else { return nil }
         let padding = [UInt8](repeating: UInt8(ascii: "="), count: missing)
-        return Data(base64Encoded: Data(characters + padding)).map { [UInt8]($0) }
+        return Base64Decoder.decode((characters + padding).span)
     }
 
     private static func isAlphabet(_ byte: UInt8) -> Bool {

@@ -104,7 +104,7 @@ private struct LineStream {
     mutating func firstItem() throws -> EvidenceItem {
         try fill()
         buffer.dropByteOrderMark()
-        if buffer.firstVisible == UInt8(ascii: "{"), try isStreamOfRequests() {
+        if try isStreamOfRequests() {
             isRequests = true
             if let item = try next() { return item }
         }
@@ -130,19 +130,15 @@ private struct LineStream {
         return nil
     }
 
-    /// Whether one of the first two lines is a JSON object by itself: one line may be damaged. A source of a single line is one
-    /// item, not a stream.
+    /// Whether one of the first two lines that are not blank is a JSON object by itself: one line may be damaged. A source of a
+    /// single line is one item, not a stream.
     private mutating func isStreamOfRequests() throws -> Bool {
         while buffer.firstLines(isAtEnd: isAtEnd).count < 2 {
             guard !isAtEnd else { return false }
             guard buffer.count <= InputFile.limit else { return false }
             try fill()
         }
-        let lines = buffer.firstLines(isAtEnd: isAtEnd)
-        guard lines.dropFirst().contains(where: { $0.contains { !LineBuffer.isWhiteSpace($0) } }) || !isAtEnd else {
-            return false
-        }
-        return lines.contains(where: Self.isJSONObject)
+        return buffer.firstLines(isAtEnd: isAtEnd).contains(where: Self.isJSONObject)
     }
 
     private mutating func takeLine() throws -> [UInt8]? {

@@ -27,16 +27,14 @@ struct LineBuffer {
         bytes.append(contentsOf: data)
     }
 
-    /// The first byte that is not white space.
-    var firstVisible: UInt8? { bytes[start...].first { !Self.isWhiteSpace($0) } }
-
-    /// The first two lines without their ends, as far as they have ends; the last one may be without where `isAtEnd`.
+    /// The first two lines that are not blank, without their ends; the last one may be without an end where `isAtEnd`.
     func firstLines(isAtEnd: Bool) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var position = start
         while lines.count < 2, position < bytes.count {
             guard let end = lineEnd(from: position) ?? (isAtEnd ? bytes.count : nil) else { break }
-            lines.append(Array(bytes[position..<end]))
+            let line = bytes[position..<end]
+            if line.contains(where: { !Self.isWhiteSpace($0) }) { lines.append(Array(line)) }
             position = end + 1
         }
         return lines

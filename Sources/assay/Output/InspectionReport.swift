@@ -53,9 +53,12 @@ struct InspectionReport {
         }
     }
 
-    /// The two facts of a device hash identify the device.
+    /// The two facts of a device hash identify the device, and a malformed attribute may hold anything.
     private func shown(_ fact: String, _ error: VerificationError) -> String {
-        error.code == .deviceHashMismatch ? redactor.identifier(fact) : fact.printable
+        switch error.code {
+        case .deviceHashMismatch, .attributeMalformed: redactor.identifier(fact.printable)
+        default: fact.printable
+        }
     }
 
     private func certificates() -> String {

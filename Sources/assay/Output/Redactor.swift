@@ -19,10 +19,12 @@ final class Redactor {
     }
 
     /// The value of an attribute, hidden where the attribute identifies somebody: 4 to 7 hold device and account data, 15 is
-    /// one download; 1703, 1705 and 1711 number transactions and orders. What an unknown attribute holds nobody knows.
+    /// one download; 1703, 1705 and 1711 number transactions and orders. What an unknown attribute holds nobody knows, nor
+    /// what stands in one that is always empty.
     func value(of attribute: ReceiptAttribute, _ text: String) -> String {
         switch attribute.type {
         case 4, 5, 6, 7, 15, 1703, 1705, 1711: identifier(text)
+        case 20, 1709, 1714...1718: attribute.content == .text("") ? text : identifier(text)
         default: ReceiptAttributeName.known[attribute.type] == nil ? identifier(text) : text
         }
     }

@@ -1,0 +1,46 @@
+import Foundation
+import PurchaseVerification
+import Testing
+
+@Suite("Base64")
+struct Base64DecoderTests {
+    @Test("Every length decodes to what was encoded")
+    func lengths() {
+        var random = SeededGenerator(seed: 1)
+        for count in 0..<400 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            #expect(decodeBase64(Array(Data(bytes).base64EncodedString().utf8)) == bytes)
+        }
+    }
+
+    /// What Foundation says, but for padding with something behind it, which it takes in some places and RFC 4648 in none.
+    private func expected(_ text: [UInt8]) -> [UInt8]? {
+        let pad = UInt8(ascii: "=")
+        if let first = text.firstIndex(of: pad), text[first...].contains(where: { $0 != pad }) { return nil }
+        return Data(base64Encoded: Data(text)).map { [UInt8]($0) }
+    }
+
+    @Test("Every byte at every place is taken or refused as Foundation does it, but for padding inside")
+    func everyByte() {
+        for count in [1, 2, 3, 20, 21, 22] {
+            let text = Array(Data((0..<count).map { UInt8($0 * 37 & 0xFF) }).base64EncodedString().utf8)
+            for offset in text.indices {
+                for byte in UInt8.min...UInt8.max {
+                    var changed = text
+                    changed[offset] = byte
+                    let text = String(decoding: changed, as: UTF8.self)
+                    #expect(decodeBase64(changed) == expected(changed), "\(text) at \(offset)")
+                }
+            }
+        }
+    }
+
+    @Test("Every proper prefix is taken or refused as Foundation does it")
+    func prefixes() {
+        let text = Array(Data((0..<100).map { UInt8($0) }).base64EncodedString().utf8)
+        for count in 0...text.count {
+            let prefix = Array(text[..<count])
+            #expect(decodeBase64(prefix) == expected(prefix))
+        }
+    }
+}
