@@ -30,6 +30,13 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
+# Ratios bear a busy machine for one thread at a time, but not where programs want all cores.
+if [ -r /proc/loadavg ]; then
+    awk -v cores="$(getconf _NPROCESSORS_ONLN)" '$1 > cores / 4 {
+        print "The load is " $1 " on " cores " cores: figures of whole programs will be off."
+    }' /proc/loadavg >&2
+fi
+
 # Set-up: what is missing is installed where that can be done, and otherwise left out with a sentence.
 missing=""
 has pkg-config || missing="$missing pkg-config"

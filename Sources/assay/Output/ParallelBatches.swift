@@ -12,12 +12,13 @@ struct ParallelBatches {
     ) async {
         await withTaskGroup(of: (Int, Output).self) { group in
             var started = 0
+            var received = 0
             var written = 0
             var waiting: [Int: Output] = [:]
             var isExhausted = false
             while true {
-                // One batch more than there are cores waits ready, but none runs far ahead of what is written.
-                while !isExhausted, started - written <= jobs {
+                // As many run as there may, but none runs far ahead of what is written.
+                while !isExhausted, started - received < jobs, started - written < jobs * 4 {
                     guard let batch = next() else {
                         isExhausted = true
                         break
@@ -27,6 +28,7 @@ struct ParallelBatches {
                     group.addTask { (index, work(batch)) }
                 }
                 guard let (index, result) = await group.next() else { return }
+                received += 1
                 waiting[index] = result
                 while let result = waiting.removeValue(forKey: written) {
                     output(result)
