@@ -1,5 +1,5 @@
 # The day's verbs. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-debug test-release corpus bench format lint clean
+.PHONY: help setup demo build test test-debug test-release corpus bench fuzz torture format lint clean
 
 help: ## Lists the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,11 +29,17 @@ corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recor
 bench: setup ## Measures against the floor and against OpenSSL, side by side.
 	dev/bench.sh
 
+fuzz: setup ## Fuzzes each parser, ten minutes in all, and prints the executions.
+	dev/fuzz.sh
+
+torture: setup ## Flips every bit, cuts every prefix, measures the cost, and asks OpenSSL for a second opinion.
+	dev/torture.sh
+
 format: ## Formats the sources.
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources Torture/Package.swift Torture/Sources
 
 lint: ## Checks format and imports.
-	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources Torture/Package.swift Torture/Sources
 	dev/check-imports.sh
 
 clean: ## Removes what was built.

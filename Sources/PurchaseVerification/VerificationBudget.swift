@@ -13,6 +13,9 @@ enum VerificationBudget {
     /// Certificates in one container. Apple embeds three.
     static let certificates = 10
 
+    /// Extensions of one certificate. Apple's have up to nine; each is compared with all before it.
+    static let extensions = 64
+
     /// Certificates between the leaf and the anchor. Apple has one; two more leave room for a private authority.
     static let intermediates = 3
 

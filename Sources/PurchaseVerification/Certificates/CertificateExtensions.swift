@@ -34,6 +34,12 @@ struct CertificateExtensions: Sendable {
             }
             let value = try fields.next(DERTag.octetString, bytes).content
             try fields.finish()
+            guard seen.count < VerificationBudget.extensions, oid.count <= VerificationBudget.shownBytes else {
+                throw VerificationError(
+                    .certificateMalformed,
+                    expected: "at most \(VerificationBudget.extensions) extensions with short names",
+                    found: "more, or longer ones")
+            }
             let identifier = bytes.copy(oid)
             guard !Self.contains(identifier, in: seen) else {
                 throw VerificationError(

@@ -18,6 +18,11 @@ enum CertificateCounterExamples {
         .container(.certificateMalformed, "an embedded certificate that is an empty SEQUENCE") { tree in
             tree.signedData[3].children.append(DERTree(tag: 0x30, children: []))
         },
+        .leaf(.certificateMalformed, "65 extensions") {
+            $0.extraExtensions += (0..<65).map { number in
+                .init(oid: .init(arcs: [2, 999, UInt64(number)]), isCritical: false, value: [5, 0])
+            }
+        },
         .leaf(.certificateMalformed, "an extension twice") {
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]

@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Where libssl-dev is missing, `ASSAY_TORTURE_OPENSSL=0` leaves the second opinion out.
+let hasOpenSSL = Context.environment["ASSAY_TORTURE_OPENSSL"] != "0"
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let openSSLTargets: [Target] = [
+    .systemLibrary(
+        name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .target(
+        name: "OpenSSLOpinion", dependencies: ["CLibcrypto"], cSettings: [.treatAllWarnings(as: .error)],
+        linkerSettings: [.linkedLibrary("crypto")]),
+]
+
+let package = Package(
+    name: "assay-torture",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "torture", targets: ["torture"]),
+        // dev/fuzz.sh builds it: it links libFuzzer, and the sanitizers must be named on the command line, so that the
+        // core is instrumented, too.
+        .executable(name: "fuzz", targets: ["fuzz"]),
+    ],
+    dependencies: [
+        .package(name: "assay", path: "..")
+    ],
+    targets: [
+        .target(
+            name: "HostileBytes",
+            dependencies: [
+                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(name: "LibFuzzer", cSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "HostileBytes", "LibFuzzer",
+                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "torture",
+            dependencies: [
+                "HostileBytes",
+                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+            ] + (hasOpenSSL ? ["OpenSSLOpinion"] : []),
+            swiftSettings: strict
+        ),
+    ] + (hasOpenSSL ? openSSLTargets : [])
+)

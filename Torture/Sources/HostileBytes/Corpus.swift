@@ -1,0 +1,79 @@
+public import Foundation
+import PurchaseVerification
+
+/// The corpus of real receipts: `../shared/corpus` beside the project, or where `ASSAY_CORPUS` says. It is read where
+/// it lies and never copied into the project.
+public enum Corpus {
+    /// Why parts are left out where there is none.
+    public static let absence =
+        "The corpus of real receipts is not beside the project (../shared/corpus), so only minted receipts take part."
+
+    /// Where the corpus lies; `nil` where there is none.
+    public static let folder: URL? = {
+        let path =
+            ProcessInfo.processInfo.environment["ASSAY_CORPUS"]
+            ?? projectFolder.deletingLastPathComponent().appending(path: "shared/corpus").path
+        let folder = URL(fileURLWithPath: path, isDirectory: true)
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+
+    private static let projectFolder = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { folder, _ in
+        folder.deletingLastPathComponent()
+    }
+
+    /// Every app receipt of the corpus, Xcode's under their own anchor, and the negatives that are or were one; empty
+    /// where there is no corpus. A corpus that is there but cannot be read, or is empty, is an error.
+    public static func samples() throws -> [Sample] {
+        guard let folder else { return [] }
+        let manifest = try JSONDecoder().decode(
+            Manifest.self, from: try Data(contentsOf: folder.appending(path: "MANIFEST.json")))
+        let samples = try manifest.items.compactMap { item in try sample(item, in: folder) }
+        guard samples.contains(where: \.isGenuine) else { throw CorpusError.empty }
+        return samples
+    }
+
+    private static func sample(_ item: Manifest.Item, in folder: URL) throws -> Sample? {
+        guard kinds.contains(item.kind), !item.file.hasSuffix(".jws") else { return nil }
+        let bytes = [UInt8](try Data(contentsOf: folder.appending(path: item.file)))
+        let name = item.file.split(separator: "/").last.map(String.init) ?? item.file
+        guard item.kind == "app-receipt-xcode" else {
+            let isGenuine = item.kind == "app-receipt" && item.expected?.verdict == "genuine"
+            return Sample(name, bytes, try apple.get(), isGenuine: isGenuine)
+        }
+        let lone = PurchaseVerifier(anchors: []).inspect(bytes, policies: []).certificates.map(\.der)
+        return Sample(name, bytes, try Trust(certificates: lone), isGenuine: true)
+    }
+
+    private static let kinds: Set = [
+        "app-receipt", "app-receipt-xcode", "apple-signed-not-a-receipt", "derived-negative", "synthetic-receipt",
+        "truncated-receipt",
+    ]
+
+    /// Apple's roots: the core has its own, others get them from the corpus.
+    public static let apple = Result {
+        let names = ["AppleIncRootCertificate.der", "AppleRootCA-G2.der", "AppleRootCA-G3.der"]
+        guard let folder else { return Trust(anchors: TrustAnchor.apple, certificates: []) }
+        let certificates = try names.map {
+            [UInt8](try Data(contentsOf: folder.appending(path: "certificates/\($0)")))
+        }
+        return Trust(anchors: TrustAnchor.apple, certificates: certificates)
+    }
+
+    private struct Manifest: Decodable {
+        struct Item: Decodable {
+            struct Expected: Decodable {
+                let verdict: String?
+            }
+
+            let file: String
+            let kind: String
+            let expected: Expected?
+        }
+
+        let items: [Item]
+    }
+}
+
+public enum CorpusError: Error {
+    case empty
+}

@@ -1,0 +1,130 @@
+public import AppStoreSimulator
+public import Foundation
+
+/// Receipts of an authority of our own, in every form that the core accepts and with every fault that the simulator
+/// knows.
+public struct MintedSamples: Sendable {
+    public let authority: SimulatorAuthority
+    public let xcodeSigner: XcodeSigner
+    public let trust: Trust
+    public let xcodeTrust: Trust
+
+    /// The moment at which everything in them happens.
+    public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
+
+    /// - Parameter folder: where the keys are kept, so that an input means the same in every run; `nil` makes new ones.
+    public init(folder: URL? = nil) throws {
+        authority =
+            try folder.map { try SimulatorAuthority(folder: $0.appending(path: "authority")) }
+            ?? SimulatorAuthority()
+        xcodeSigner = try folder.map { try XcodeSigner(folder: $0.appending(path: "xcode")) } ?? XcodeSigner()
+        trust = try Trust(certificates: [authority.root.certificate])
+        xcodeTrust = try Trust(certificates: [xcodeSigner.identity.certificate])
+    }
+
+    /// A sandbox receipt with purchases of every kind, over and over.
+    public static func template(purchases count: Int = 3) -> AppReceiptTemplate {
+        .sandbox(
+            bundleID: "com.example.app", creationDate: moment, purchases: (0..<count).map { purchase(number: $0) })
+    }
+
+    private static func purchase(number: Int) -> PurchaseTemplate {
+        let transactionID = "\(2_000_000_000_000_001 + number)"
+        return switch number % 3 {
+        case 0:
+            .consumable(
+                productID: "com.example.app.coins", transactionID: transactionID, purchaseDate: moment, quantity: 3)
+        case 1:
+            .nonConsumable(productID: "com.example.app.pro", transactionID: transactionID, purchaseDate: moment)
+        default:
+            .subscription(
+                productID: "com.example.app.monthly", transactionID: transactionID,
+                originalTransactionID: "2000000000000000", purchaseDate: moment,
+                originalPurchaseDate: moment.addingTimeInterval(-2_592_000),
+                expiresDate: moment.addingTimeInterval(2_592_000))
+        }
+    }
+
+    /// Signs a receipt with the authority.
+    public func mint(
+        _ template: AppReceiptTemplate = template(), fault: ReceiptFault? = nil,
+        _ change: (inout SigningOptions) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var signing = SigningOptions()
+        change(&signing)
+        return try AppReceiptEncoder(authority: authority).encode(template, signing: signing, fault: fault)
+    }
+
+    /// What verifies.
+    public func genuine() throws -> [Sample] {
+        try signatureForms() + encodings() + contents()
+    }
+
+    private func signatureForms() throws -> [Sample] {
+        try ReceiptDigest.allCases.flatMap { digest in
+            try [
+                sample("\(digest)") { $0.digest = digest },
+                sample("\(digest), attributes") {
+                    $0.digest = digest
+                    $0.signedAttributes = true
+                },
+                sample("\(digest) with RSA") {
+                    $0.digest = digest
+                    $0.signatureAlgorithm = .digestWithRSA
+                },
+            ]
+        }
+    }
+
+    private func encodings() throws -> [Sample] {
+        var xcode = AppReceiptTemplate.xcode(
+            bundleID: "com.example.app", creationDate: Self.moment, purchases: Self.template().purchases)
+        let plain = try xcodeSigner.encode(xcode)
+        xcode.dateStyle = .numericOffset(minutes: -210)
+        return try [
+            sample("BER") { $0.encoding = .xcodeBER },
+            sample("BER in pieces") {
+                $0.encoding = .xcodeBER
+                $0.pieceLength = 100
+            },
+            sample("wrapped twice") { $0.wrapsPayloadTwice = true },
+            sample("without root") { $0.certificates = [.leaf, .intermediate] },
+            sample("certificates in another order") { $0.certificates = [.root, .intermediate, .leaf] },
+            Sample("minted as Xcode", plain, xcodeTrust, isGenuine: true),
+            Sample("minted as Xcode, zone offset", try xcodeSigner.encode(xcode), xcodeTrust, isGenuine: true),
+        ]
+    }
+
+    private func contents() throws -> [Sample] {
+        var mac = AppReceiptTemplate.mac(bundleID: "com.example.app", creationDate: Self.moment)
+        mac.dateStyle = .milliseconds
+        return try [
+            sample("no purchases", Self.template(purchases: 0)),
+            sample("20 purchases", Self.template(purchases: 20)),
+            sample("Mac", mac),
+            sample("production", .production(bundleID: "com.example.app", creationDate: Self.moment)),
+            sample(
+                "volume purchase",
+                .volumePurchase(
+                    bundleID: "com.example.app", creationDate: Self.moment,
+                    expirationDate: Self.moment.addingTimeInterval(86_400))),
+        ]
+    }
+
+    /// What must be refused: one of every fault, and each in signed attributes, too.
+    public func faulty() throws -> [Sample] {
+        try ReceiptFault.allCases.flatMap { fault in
+            try [false, true].map { hasAttributes in
+                let bytes = try mint(fault: fault) { $0.signedAttributes = hasAttributes }
+                let suffix = hasAttributes ? ", attributes" : ""
+                return Sample("minted, \(fault.rawValue)\(suffix)", bytes, trust, isGenuine: false)
+            }
+        }
+    }
+
+    private func sample(
+        _ name: String, _ template: AppReceiptTemplate = template(), _ change: (inout SigningOptions) -> Void = { _ in }
+    ) throws -> Sample {
+        Sample("minted, \(name)", try mint(template, change), trust, isGenuine: true)
+    }
+}

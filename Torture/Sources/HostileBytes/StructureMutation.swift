@@ -1,0 +1,110 @@
+/// One change of the structure, after which the lengths around it are right again: what random bytes hardly ever hit
+/// on.
+public enum StructureMutation: String, CaseIterable, Sendable {
+    case content
+    case deletion
+    case doubling
+    case exchange
+    case retagging
+    case openLength = "open length"
+    case paddedLength = "padded length"
+    case claimedLength = "claimed length"
+    case pieces = "string in pieces"
+    case insertion
+    case transplant
+    case wrapping
+    case emptying
+
+    /// Changes the tree at one element.
+    ///
+    /// - Parameters:
+    ///   - element: its number, counted as by `DERTree.change`; any where there is none.
+    ///   - changed: gives other content for a primitive element.
+    public func apply(
+        to tree: inout DERTree, element: Int? = nil, _ generator: inout SeededGenerator, changed: ([UInt8]) -> [UInt8]
+    ) {
+        let number = element ?? generator.below(tree.count)
+        let donor = tree.element(generator.below(tree.count))
+        var generatorCopy = generator
+        tree.change(element: number) { element in
+            change(&element, donor, &generatorCopy, changed)
+        }
+        generator = generatorCopy
+    }
+
+    private func change(
+        _ element: inout DERTree, _ donor: DERTree, _ generator: inout SeededGenerator,
+        _ changed: ([UInt8]) -> [UInt8]
+    ) {
+        let children = element.children
+        switch self {
+        case .content:
+            element = DERTree(tag: element.tag & ~0x20, content: changed(element.contentBytes))
+        case .deletion:
+            guard !children.isEmpty else { return }
+            element.children.remove(at: generator.below(children.count))
+        case .doubling:
+            guard !children.isEmpty else { return }
+            let index = generator.below(children.count)
+            element.children.insert(children[index], at: generator.below(children.count + 1))
+        case .exchange:
+            guard children.count > 1 else { return }
+            element.children.swapAt(generator.below(children.count), generator.below(children.count))
+        case .retagging:
+            element.tag = Self.tags[generator.below(Self.tags.count)]
+        case .openLength:
+            element.length = .indefinite
+            element.tag |= 0x20
+        case .paddedLength:
+            element.length = .octets(1 + generator.below(6))
+        case .claimedLength:
+            element.length = .claimed(Self.lengths[generator.below(Self.lengths.count)])
+        case .pieces:
+            Self.split(&element, &generator)
+        case .insertion:
+            element.children.insert(Self.morsel(&generator), at: generator.below(children.count + 1))
+        case .transplant:
+            element = donor
+        case .wrapping:
+            let tag = [0x30, 0x31, 0x04, 0x24, 0xA0][generator.below(5)] as UInt8
+            element = DERTree(tag: tag, children: [element])
+        case .emptying:
+            element = DERTree(tag: element.tag)
+        }
+    }
+
+    private static func split(_ element: inout DERTree, _ generator: inout SeededGenerator) {
+        let content = element.contentBytes
+        let cut = generator.below(content.count + 1)
+        let pieces = [content[..<cut], content[cut...]].map { DERTree(tag: element.tag & ~0x20, content: Array($0)) }
+        element = DERTree(tag: element.tag | 0x20, children: pieces)
+        if generator.below(2) == 0 { element.length = .indefinite }
+    }
+
+    /// Small elements that readers tend to trip over.
+    private static func morsel(_ generator: inout SeededGenerator) -> DERTree {
+        let morsels: [DERTree] = [
+            DERTree(tag: 0x05), DERTree(tag: 0x02), DERTree(tag: 0x02, content: [0]), DERTree(tag: 0x02, content: [1]),
+            DERTree(tag: 0x02, content: [0, 1]), DERTree(tag: 0x02, content: [0xFF, 0xFF]),
+            DERTree(tag: 0x02, content: [UInt8](repeating: 0xFF, count: 9)),
+            DERTree(tag: 0x02, content: [0x7F] + [UInt8](repeating: 0xFF, count: 7)),
+            DERTree(tag: 0x04), DERTree(tag: 0x03, content: [7]), DERTree(tag: 0x01, content: [0xFF]),
+            DERTree(tag: 0x16, content: Array("0000-01-01T00:00:00+2359".utf8)),
+            DERTree(tag: 0x16, content: Array("9999-12-31T23:59:59.999999999-23:59".utf8)),
+            DERTree(tag: 0x0C, content: [0xC0, 0x80]), DERTree(tag: 0x30, children: []),
+            DERTree(tag: 0x31, children: []),
+            DERTree(tag: 0x06), DERTree(tag: 0x06, content: [UInt8](repeating: 0xFF, count: 12)),
+            DERTree(tag: 0x00), DERTree(tag: 0xA0, children: []), DERTree(tag: 0xA1, children: []),
+        ]
+        return morsels[generator.below(morsels.count)]
+    }
+
+    private static let tags: [UInt8] = [
+        0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0C, 0x13, 0x16, 0x17, 0x18, 0x1F, 0x22, 0x24, 0x2C, 0x30, 0x31,
+        0x3F, 0x80, 0x81, 0xA0, 0xA1, 0xA3, 0xFF,
+    ]
+
+    private static let lengths = [
+        0, 1, 0x7F, 0x80, 0xFF, 0x100, 0xFFFF, 0x10000, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x1_0000_0000, Int.max,
+    ]
+}

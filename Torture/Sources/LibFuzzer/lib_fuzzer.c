@@ -1,0 +1,3 @@
+#include "LibFuzzer.h"
+
+// A target of C needs a source; there is nothing to say here.

@@ -1,0 +1,73 @@
+import Foundation
+import HostileBytes
+
+/// What can be fuzzed.
+enum FuzzTarget: String, CaseIterable {
+    /// Whole evidence.
+    case container
+    /// The signed content of an otherwise genuine container.
+    case payload
+    /// A certificate, in every place where one can stand.
+    case certificate
+    /// Evidence before its text encoding is known.
+    case text
+    /// What lies inside an open length.
+    case ber
+    /// Dates and device identifiers.
+    case date
+    /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
+    case canary
+
+    /// The one that the command line names.
+    static let chosen = CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init) ?? .canary
+
+    /// Whether mutations that know DER make sense.
+    var isDER: Bool {
+        switch self {
+        case .container, .payload, .certificate, .ber: true
+        case .text, .date, .canary: false
+        }
+    }
+
+    /// Makes what all inputs share.
+    func prepare() {
+        switch self {
+        case .date, .canary: break
+        case .container, .payload, .certificate, .text, .ber: _ = World.shared
+        }
+    }
+
+    /// Feeds one input, and traps if something is violated.
+    func run(_ bytes: [UInt8]) {
+        switch self {
+        case .container: World.shared.checkVerdict(of: bytes)
+        case .payload: World.shared.payload.check(bytes)
+        case .certificate: World.shared.certificate.check(bytes)
+        case .text: TextTarget.check(bytes)
+        case .ber: World.shared.checkIndefinite(bytes)
+        case .date: DateTarget.check(bytes)
+        case .canary: demand(!bytes.contains(0x21), "the canary has met an exclamation mark")
+        }
+    }
+
+    /// What the fuzzer starts from.
+    func seeds() throws -> [[UInt8]] {
+        let world = World.shared
+        return switch self {
+        case .container: world.samples.map(\.bytes)
+        case .payload: world.samples.compactMap { PayloadTarget.content(of: $0.bytes) }
+        case .certificate: Array(Set(world.samples.flatMap { CertificateTarget.certificates(of: $0.bytes) }))
+        case .text: world.samples.flatMap(TextTarget.spellings)
+        case .ber: world.samples.map(World.insideIndefinite)
+        case .date: DateTarget.seeds
+        case .canary: [[0x20]]
+        }
+    }
+}
+
+/// Stops the run, with a sentence, where something does not hold: libFuzzer keeps the input.
+func demand(_ holds: Bool, _ sentence: @autoclosure () -> String) {
+    guard !holds else { return }
+    FileHandle.standardError.write(Data("VIOLATED: \(sentence())\n".utf8))
+    fatalError("an invariant does not hold")
+}

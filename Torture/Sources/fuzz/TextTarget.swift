@@ -1,0 +1,55 @@
+import Foundation
+import HostileBytes
+import PurchaseVerification
+
+/// Recognition and repair of text encodings.
+enum TextTarget {
+    static func check(_ bytes: [UInt8]) {
+        let evidence: Evidence
+        do throws(VerificationError) {
+            evidence = try Evidence(bytes)
+        } catch {
+            demand(error.code.stage == .form, "\(error.code.rawValue) is no fault of form")
+            demand(Verdict(World.shared.warmed, bytes).error == error, "verify refuses otherwise")
+            return
+        }
+        demand(!evidence.bytes.isEmpty, "evidence without bytes")
+        demand(evidence.bytes.count <= bytes.count, "evidence that grew")
+        switch evidence.encoding {
+        case .bare, .compactJWS:
+            demand(evidence.bytes == bytes, "bare bytes were changed")
+        case .base64:
+            demand(decoded(bytes.filter { !(0x09...0x0D).contains($0) && $0 != 0x20 }) == evidence.bytes, "not base64")
+        case .base64WithWhiteSpace, .base64URL, .base64FormDecoded:
+            break
+        }
+        checkAgain(evidence)
+    }
+
+    /// The same bytes in plain base64 are recognised as the same.
+    private static func checkAgain(_ evidence: Evidence) {
+        guard evidence.encoding != .bare, evidence.encoding != .compactJWS else { return }
+        guard let again = try? Evidence(Array(Data(evidence.bytes).base64EncodedData())) else {
+            return demand(false, "plain base64 of decoded evidence was refused")
+        }
+        demand(again.bytes == evidence.bytes && again.kind == evidence.kind, "plain base64 decodes to something else")
+        demand(again.encoding == .base64, "plain base64 is called \(again.encoding.rawValue)")
+    }
+
+    private static func decoded(_ text: [UInt8]) -> [UInt8]? {
+        Data(base64Encoded: Data(text)).map { [UInt8]($0) }
+    }
+
+    /// A sample as clients spell it.
+    static func spellings(_ sample: Sample) -> [[UInt8]] {
+        // The text decides here, not the receipt, so the start of it is enough for the spellings beyond the first.
+        let short = Data(sample.bytes.prefix(600))
+        let plain = short.base64EncodedString()
+        let wrapped = short.base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
+        let url = plain.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let texts = [
+            plain, wrapped, url, plain.replacing("+", with: " "), " \(plain)\n", "eyJhbGciOiJFUzI1NiJ9.\(url).\(url)",
+        ]
+        return [sample.evidence] + texts.map { Array($0.utf8) }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import HostileBytes
+import PurchaseVerification
+
+/// What evidence may cost: peak memory as a multiple of its size, and time, both of the worst that is known.
+enum Cost {
+    /// Beyond these the run fails: a small multiple in memory, and nothing that looks like a hang.
+    private static let memoryLimit = 8.0
+    private static let secondsLimit = 1.0
+
+    static func run(_ minted: MintedSamples) throws -> Bool {
+        print("\n## Cost\n")
+        print("| evidence | bytes | peak memory, multiple of its size | ms | verdict |\n|---|---:|---:|---:|---|")
+        let root = minted.trust.certificates.flatMap { $0 }
+        var holds = true
+        for (name, evidence) in try HostileEvidence.all(minted) {
+            let row = try measure(evidence, root: root)
+            let isWithin = row.multiple <= memoryLimit && row.seconds <= secondsLimit
+            holds = holds && isWithin
+            let remark = isWithin ? "" : ", VIOLATED: beyond \(memoryLimit) times or \(secondsLimit) s"
+            print(
+                "| \(name) | \(evidence.count) | \(format(row.multiple)) | \(format(row.seconds * 1000)) "
+                    + "| \(row.verdict)\(remark) |")
+        }
+        return try growth(minted) && holds
+    }
+
+    /// In a process of its own, so that nothing else has raised the peak. One that hangs is ended.
+    private static func measure(_ evidence: [UInt8], root: [UInt8]) throws -> CostMeasurement {
+        let file = FileManager.default.temporaryDirectory.appending(path: "assay-torture-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(root).write(to: file.appendingPathExtension("root"))
+        defer { try? FileManager.default.removeItem(at: file.appendingPathExtension("root")) }
+        try Data(evidence).write(to: file)
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        process.arguments = ["--measure", file.path]
+        process.standardOutput = output
+        try process.run()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while process.isRunning, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        if process.isRunning {
+            process.terminate()
+            process.waitUntilExit()
+            return CostMeasurement(multiple: 0, seconds: 20, verdict: "ended after 20 s")
+        }
+        let fields = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            .split(separator: " ")
+        guard process.terminationStatus == 0, fields.count == 3, let peak = Double(fields[0]),
+            let seconds = Double(fields[1])
+        else { return CostMeasurement(multiple: .infinity, seconds: .infinity, verdict: "crashed") }
+        return CostMeasurement(
+            multiple: peak / Double(evidence.count), seconds: seconds,
+            verdict: fields[2].trimmingCharacters(in: .newlines))
+    }
+
+    /// Ten times the purchases, ten times the time.
+    private static func growth(_ minted: MintedSamples) throws -> Bool {
+        print("\n| purchases | bytes | µs | µs for each purchase beyond the first |\n|---:|---:|---:|---:|")
+        var first = 0.0
+        var perPurchase: [Double] = []
+        for count in [1, 10, 100, 1000, 10_000] {
+            let evidence = try minted.mint(MintedSamples.template(purchases: count))
+            let verifier = minted.trust.freshVerifier
+            _ = try verifier.verify(evidence, policies: [])
+            let clock = ContinuousClock()
+            let best =
+                try (0..<15).map { _ in
+                    try clock.measure { _ = try verifier.verify(evidence, policies: []) } / .microseconds(1)
+                }.min() ?? 0
+            if count == 1 { first = best }
+            let each = count > 1 ? (best - first) / Double(count - 1) : 0
+            if count >= 100 { perPurchase.append(each) }
+            print("| \(count) | \(evidence.count) | \(format(best)) | \(count > 1 ? format(each, digits: 3) : "") |")
+        }
+        let isLinear = (perPurchase.last ?? .infinity) <= 2 * (perPurchase.first ?? 0)
+        if !isLinear { print("VIOLATED: the time does not grow linearly") }
+        return isLinear
+    }
+
+    private static func format(_ number: Double, digits: Int = 1) -> String {
+        String(format: "%.\(digits)f", number)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import HostileBytes
+import PurchaseVerification
+
+/// What one verification took.
+struct CostMeasurement {
+    let multiple: Double
+    let seconds: Double
+    let verdict: String
+
+    /// Verifies the file as evidence and prints by how many bytes the process grew at most, the evidence itself
+    /// included, the seconds, and the verdict.
+    static func printOne(path: String) throws {
+        let root = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + ".root")))
+        let verifier = try Trust(certificates: [root]).freshVerifier
+        _ = Verdict(verifier, [0x30])
+        let before = try peakBytes()
+        let evidence = try bytes(of: path)
+        let clock = ContinuousClock()
+        var verdict = ""
+        let time = clock.measure { verdict = Verdict(verifier, evidence).code }
+        print(try peakBytes() - before, time / .seconds(1), verdict)
+    }
+
+    /// The file read in one go: a copy of it would count as the verifier's.
+    private static func bytes(of path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "rb") else { throw CocoaError(.fileReadUnknown) }
+        defer { fclose(file) }
+        fseek(file, 0, SEEK_END)
+        let size = ftell(file)
+        rewind(file)
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = fread(buffer.baseAddress, 1, size, file)
+        }
+    }
+
+    /// The most memory that the process has held at once.
+    private static func peakBytes() throws -> Int {
+        #if os(Linux)
+            // ru_maxrss would count what the parent held before it started this process.
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) * 1024
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
+        #endif
+    }
+}

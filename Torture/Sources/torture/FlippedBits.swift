@@ -1,0 +1,94 @@
+import HostileBytes
+import PurchaseVerification
+
+/// Every single bit flipped, and every proper prefix: refused, or, for bits, without effect on what is verified. A
+/// verifier that has seen the chain and one that has seen nothing say the same.
+enum FlippedBits {
+    /// The fresh verifier takes part for one bit of so many: it checks three signatures each time.
+    private static let freshShare = 16
+
+    static func run(_ minted: MintedSamples, _ corpus: [Sample]) throws -> Bool {
+        print("\n## Every bit flipped, every proper prefix\n")
+        let samples = try chosen(corpus) + mintedSamples(minted)
+        var holds = true
+        for sample in samples { holds = flip(sample) && holds }
+        return holds
+    }
+
+    /// The smallest real receipts: two of each digest, and one of Xcode's.
+    private static func chosen(_ corpus: [Sample]) -> [Sample] {
+        let sorted = corpus.filter(\.isGenuine).sorted { $0.bytes.count < $1.bytes.count }
+        let (xcode, apple) = (
+            sorted.filter { $0.trust.certificates.count == 1 }, sorted.filter { $0.trust.certificates.count > 1 }
+        )
+        func signed(_ digest: String) -> [Sample] {
+            Array(apple.lazy.filter { Self.digest(of: $0).hasPrefix(digest) }.prefix(2))
+        }
+        return signed("SHA-1,") + signed("SHA-256,") + xcode.prefix(1)
+    }
+
+    private static func digest(of sample: Sample) -> String {
+        sample.trust.freshVerifier.inspect(sample.bytes, policies: []).signature ?? ""
+    }
+
+    private static func mintedSamples(_ minted: MintedSamples) throws -> [Sample] {
+        let names = ["minted, sha256", "minted, sha256, attributes", "minted, BER in pieces"]
+        return try minted.genuine().filter { names.contains($0.name) }
+    }
+
+    private struct Outcome: Sendable {
+        var refused: Tally = [:]
+        var unchanged: Tally = [:]
+        var fresh = 0
+        var violations: [String] = []
+    }
+
+    private static func flip(_ sample: Sample) -> Bool {
+        let regions = ContainerRegions(sample.bytes)
+        let verifier = sample.trust.freshVerifier
+        let original = Verdict(verifier, sample.bytes)
+        guard original.receipt != nil else {
+            print("VIOLATED: \(sample.name) does not verify: \(original.code)")
+            return false
+        }
+        let outcome = Parallel.collect(count: sample.bytes.count * 8, into: Outcome()) { bit, outcome in
+            var bytes = sample.bytes
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            let verdict = Verdict(verifier, bytes)
+            if let error = verdict.error {
+                outcome.refused.add(error.code.rawValue)
+            } else if verdict.isSame(as: original) {
+                outcome.unchanged.add(regions.name(at: bit / 8))
+            } else {
+                outcome.violations.append("bit \(bit) changes what is verified")
+            }
+            guard bit % freshShare == (bit / freshShare) % freshShare else { return }
+            outcome.fresh += 1
+            let fresh = Verdict(sample.trust.freshVerifier, bytes)
+            if !fresh.isSame(as: verdict) {
+                outcome.violations.append("bit \(bit): fresh \(fresh.code), warmed \(verdict.code)")
+            }
+        } join: { total, part in
+            total.refused.add(part.refused)
+            total.unchanged.add(part.unchanged)
+            total.fresh += part.fresh
+            total.violations += part.violations
+        }
+        let prefixes = prefixesAccepted(sample, verifier)
+        let violations = outcome.violations + prefixes.map { "the first \($0) bytes alone are accepted" }
+        print("\(sample.name), \(sample.bytes.count) bytes, \(sample.bytes.count * 8) bits:")
+        print("  refused \(outcome.refused.total): \(outcome.refused.line)")
+        print("  no effect \(outcome.unchanged.total): \(outcome.unchanged.line)")
+        print("  \(outcome.fresh) bits by a fresh verifier, too; \(sample.bytes.count) proper prefixes refused")
+        for violation in violations { print("  VIOLATED: \(violation)") }
+        return violations.isEmpty && outcome.refused.total > 0 && outcome.fresh > 0
+    }
+
+    private static func prefixesAccepted(_ sample: Sample, _ verifier: PurchaseVerifier) -> [Int] {
+        Parallel.collect(count: sample.bytes.count, into: [Int]()) { count, accepted in
+            if Verdict(verifier, Array(sample.bytes[..<count])).error == nil { accepted.append(count) }
+        } join: {
+            $0 += $1
+        }
+    }
+}

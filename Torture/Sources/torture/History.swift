@@ -1,0 +1,39 @@
+import AppStoreSimulator
+import HostileBytes
+import PurchaseVerification
+
+/// Containers built so that the search for a path takes long: whoever has seen the chain and whoever has not must say
+/// the same.
+enum History {
+    static func run(_ minted: MintedSamples) throws -> Bool {
+        print("\n## History makes no difference\n")
+        let warmed = minted.trust.freshVerifier
+        _ = try warmed.verify(try minted.mint(), policies: [])
+        var holds = true
+        for count in 0...7 {
+            let evidence = try thicket(minted, count)
+            let (first, again) = (Verdict(minted.trust.freshVerifier, evidence), Verdict(warmed, evidence))
+            let isSame = first.isSame(as: again)
+            holds = holds && isSame
+            let remark = isSame ? "" : "  VIOLATED"
+            print("\(count) impostors of the issuer: fresh \(first.code), warmed \(again.code)\(remark)")
+        }
+        return holds
+    }
+
+    /// A genuine receipt with certificates beside its chain that bear the issuer's name and key, but that nobody
+    /// signed.
+    private static func thicket(_ minted: MintedSamples, _ count: Int) throws -> [UInt8] {
+        let authority = minted.authority
+        let impostors = try (0..<count).map { number in
+            var certificate = try authority.replacingIntermediate { $0.serialNumber = [UInt8(number + 1)] }
+                .intermediate.certificate
+            certificate[certificate.count - 1] ^= 1
+            return certificate
+        }
+        return try minted.mint {
+            $0.embeddedCertificates =
+                [authority.leaf.certificate] + impostors + [authority.intermediate.certificate]
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import HostileBytes
+import PurchaseVerification
+
+#if canImport(OpenSSLOpinion)
+    import OpenSSLOpinion
+
+    /// The core's verdict on signature and chain beside OpenSSL's `cms -verify`, with the same anchors and at the same
+    /// moment: for all receipts, for what must be refused, and for mutations of them.
+    enum SecondOpinion {
+        static func run(_ minted: MintedSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
+            print("\n## A second opinion: \(String(cString: openssl_opinion_library())), seed \(seed)\n")
+            let genuine = try minted.genuine()
+            let faulty = try minted.faulty()
+            let base = corpus.isEmpty ? genuine + faulty : corpus
+            var report = OpinionReport()
+            report.add("real receipts", ask(corpus.filter(\.isGenuine)))
+            report.add("real negatives", ask(corpus.filter { !$0.isGenuine }))
+            report.add("minted receipts", ask(genuine))
+            report.add("minted faults", ask(faulty))
+            report.add(
+                "mutations of bytes",
+                ask(count: mutations) { OpinionCase.byteMutation(of: base, seed: seed, number: $0) })
+            report.add(
+                "mutations of structure",
+                ask(count: mutations) {
+                    OpinionCase.structureMutation(of: base + genuine + faulty, seed: seed, number: $0)
+                })
+            report.show()
+            return report.holds
+        }
+
+        private static func ask(_ samples: [Sample]) -> OpinionTally {
+            ask(count: samples.count) { OpinionCase(samples[$0]) }
+        }
+
+        private static func ask(count: Int, _ make: @Sendable (Int) -> OpinionCase) -> OpinionTally {
+            Parallel.collect(count: count, into: OpinionTally()) { number, tally in
+                make(number).compare(into: &tally)
+            } join: {
+                $0.add($1)
+            }
+        }
+    }
+
+    /// One message that both are asked about.
+    struct OpinionCase: Sendable {
+        let name: String
+        let bytes: [UInt8]
+        let trust: Trust
+        /// When the certificates are judged where the message does not say it: what it was made from did.
+        let fallback: Int64
+
+        init(_ sample: Sample) {
+            self.init(sample.name, sample.bytes, sample)
+        }
+
+        private init(_ name: String, _ bytes: [UInt8], _ sample: Sample) {
+            (self.name, self.bytes, trust) = (name, bytes, sample.trust)
+            let date = sample.trust.freshVerifier.inspect(sample.bytes, policies: []).receipt?.creationDate
+            // 2018-01-01, for what is no receipt.
+            fallback = date.map(Self.seconds) ?? 1_514_764_800
+        }
+
+        /// Half of them change what a verifier reads before the signature, which is a small part of most receipts.
+        static func byteMutation(of samples: [Sample], seed: UInt64, number: Int) -> OpinionCase {
+            var generator = SeededGenerator(seed: seed &+ UInt64(number))
+            let sample = samples[generator.below(samples.count)]
+            let mutation = ByteMutation.allCases[number % ByteMutation.allCases.count]
+            let envelope = ContainerRegions(sample.bytes).envelope(of: sample.bytes.count)
+            let range =
+                number / ByteMutation.allCases.count % 2 == 0
+                ? 0..<sample.bytes.count : envelope[generator.below(envelope.count)]
+            let bytes = mutation.applied(to: sample.bytes, within: range, &generator)
+            return OpinionCase("\(sample.name), \(mutation.rawValue), number \(number)", bytes, sample)
+        }
+
+        /// The lengths are right again afterwards, so these get further.
+        static func structureMutation(of samples: [Sample], seed: UInt64, number: Int) -> OpinionCase {
+            var generator = SeededGenerator(seed: ~seed &+ UInt64(number))
+            let sample = samples[generator.below(samples.count)]
+            let mutation = StructureMutation.allCases[number % StructureMutation.allCases.count]
+            guard var tree = DERTree(sample.bytes) else { return OpinionCase(sample) }
+            // Among the elements that stand outside the content, but for one time in four.
+            let content = ContainerRegions(sample.bytes).content
+            let elements = tree.elements.enumerated().filter { !content.contains($0.element.lowerBound) }.map(\.offset)
+            let number =
+                generator.below(4) == 0 || elements.isEmpty
+                ? generator.below(tree.count) : elements[generator.below(elements.count)]
+            var inner = generator
+            mutation.apply(to: &tree, element: number, &generator) { content in
+                content.isEmpty ? [0] : ByteMutation.bitFlip.applied(to: content, within: 0..<content.count, &inner)
+            }
+            return OpinionCase("\(sample.name), \(mutation.rawValue) at element \(number)", tree.bytes, sample)
+        }
+
+        func compare(into tally: inout OpinionTally) {
+            let inspection = trust.freshVerifier.inspect(bytes, policies: [])
+            let refusal = Self.refusal(inspection)
+            let moment = inspection.receipt?.creationDate.map(Self.seconds) ?? fallback
+            let opinion = openSSL(bytes, moment)
+            switch (refusal, opinion.accepts) {
+            case (nil, true): tally.bothAccept += 1
+            case (.some, false): tally.bothRefuse += 1
+            case (let code?, true):
+                if let reason = StricterRules.reasons[code] ?? reasonToMissSigner(code) {
+                    tally.onlyOpenSSL.add("\(code.rawValue) | \(reason)")
+                } else {
+                    tally.unexplained.append("only OpenSSL accepts \(name): \(code.rawValue)")
+                }
+            case (nil, false):
+                if let reason = reasonToAccept(moment) {
+                    tally.onlyCore.add(reason)
+                } else {
+                    tally.unexplained.append("only the core accepts \(name): \(opinion.reason)")
+                }
+            }
+        }
+
+        /// The first reason against signature and chain; markers, content and policies are not OpenSSL's business.
+        private static func refusal(_ inspection: AppReceiptInspection) -> ReasonCode? {
+            let relevant: Set = ["form", "container", "creation date", "certificate path", "signing key", "signature"]
+            for check in inspection.checks where relevant.contains(check.name) {
+                if case .failed(let error) = check.outcome { return error.code }
+            }
+            // Every one must have been made.
+            let passed = inspection.checks.filter { check in
+                if case .passed = check.outcome { return relevant.contains(check.name) }
+                return false
+            }
+            return passed.count == relevant.count ? nil : .evidenceUnsupported
+        }
+
+        /// Whether the core finds the signer, too, if he is named exactly as one of the certificates names itself.
+        private func reasonToMissSigner(_ code: ReasonCode) -> String? {
+            guard code == .signerCertificateMissing, let tree = DERTree(bytes)?.inDefiniteLengths,
+                let certificates = tree[1, 0, 3], tree[1, 0, 4, 0, 1] != nil
+            else { return nil }
+            for certificate in certificates.children {
+                let fields = (certificate[0]?.children ?? []).drop { $0.tag == 0xA0 }
+                guard fields.count >= 3, let serialNumber = fields.first else { continue }
+                let issuer = fields[fields.startIndex + 2]
+                var named = tree
+                named.children[1].children[0].children[4].children[0].children[1] = DERTree(
+                    tag: 0x30, children: [issuer, serialNumber])
+                if isAccepted(named.bytes) { return StricterRules.namesByByte }
+            }
+            return nil
+        }
+
+        /// Whether OpenSSL accepts the same without one certificate that the core does not need either, or in definite
+        /// lengths.
+        private func reasonToAccept(_ moment: Int64) -> String? {
+            guard let tree = DERTree(bytes), let certificates = tree[1, 0, 3] else { return nil }
+            for index in certificates.children.indices {
+                var without = tree
+                without.children[1].children[0].children[3].children.remove(at: index)
+                if isAccepted(without.bytes), openSSL(without.bytes, moment).accepts {
+                    return StricterRules.unreadCertificate
+                }
+            }
+            let definite = tree.inDefiniteLengths.bytes
+            return isAccepted(definite) && openSSL(definite, moment).accepts ? StricterRules.rewrittenCertificate : nil
+        }
+
+        private func isAccepted(_ message: [UInt8]) -> Bool {
+            Self.refusal(trust.freshVerifier.inspect(message, policies: [])) == nil
+        }
+
+        private func openSSL(_ message: [UInt8], _ moment: Int64) -> (accepts: Bool, reason: String) {
+            message.withUnsafeBufferPointer { message in
+                withAnchors(trust.certificates[...], []) { anchors in
+                    var reason = [CChar](repeating: 0, count: 256)
+                    let result = openssl_opinion(
+                        opinion_bytes(bytes: message.baseAddress, count: message.count), anchors, anchors.count, moment,
+                        &reason, reason.count)
+                    precondition(result >= 0, "OpenSSL could not be asked")
+                    return (result == 1, String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self))
+                }
+            }
+        }
+
+        /// Keeps the bytes of all anchors in place while the body runs.
+        private func withAnchors<Result>(
+            _ rest: ArraySlice<[UInt8]>, _ pointers: [opinion_bytes], _ body: ([opinion_bytes]) -> Result
+        ) -> Result {
+            guard let first = rest.first else { return body(pointers) }
+            return first.withUnsafeBufferPointer {
+                let pointer = opinion_bytes(bytes: $0.baseAddress, count: $0.count)
+                return withAnchors(rest.dropFirst(), pointers + [pointer], body)
+            }
+        }
+
+        private static func seconds(_ moment: Timestamp) -> Int64 {
+            // Rounded down, before 1970, too.
+            (moment.millisecondsSince1970 - (moment.millisecondsSince1970 % 1000 + 1000) % 1000) / 1000
+        }
+    }
+#else
+    /// Left out, in words.
+    enum SecondOpinion {
+        static func run(_ minted: MintedSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
+            print("\n## A second opinion\n\nlibssl-dev or pkg-config is missing, so OpenSSL was not asked.")
+            return true
+        }
+    }
+#endif
