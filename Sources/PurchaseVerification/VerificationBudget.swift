@@ -19,8 +19,9 @@ enum VerificationBudget {
     /// Certificates between the leaf and the anchor. Apple has one; two more leave room for a private authority.
     static let intermediates = 3
 
-    /// Signature checks spent on finding a path. Apple's chains need two.
-    static let pathSignatures = 12
+    /// Signature checks spent on finding a path: two milliseconds. Apple's chains need two; a receipt with every place for a
+    /// certificate taken by an impostor of its issuer needs some twenty.
+    static let pathSignatures = 100
 
     /// Remembered certificate paths. Apple has signed receipts with a dozen leaves since 2010.
     static let rememberedPaths = 32
