@@ -188,12 +188,11 @@ private struct DERTreeReader {
         if tag & 0x20 != 0 {
             let contentStart = position
             tree.isComposite = true
-            while position < contentEnd, let child = element(end: contentEnd, depth: depth + 1) {
-                tree.children.append(child)
-            }
-            if position != contentEnd {
+            if let children = elements(until: contentEnd, depth: depth + 1) {
+                tree.children = children
+            } else {
                 // Damaged inside: then it is bytes.
-                (tree.children, tree.isComposite) = ([], false)
+                tree.isComposite = false
                 tree.content = Array(bytes[contentStart..<contentEnd])
                 position = contentEnd
             }
@@ -202,6 +201,16 @@ private struct DERTreeReader {
         }
         tree.close(at: position)
         return tree
+    }
+
+    /// Elements that fill the bytes up to there. Where there are none, the position means nothing.
+    private mutating func elements(until end: Int, depth: Int) -> [DERTree]? {
+        var elements: [DERTree] = []
+        while position < end {
+            guard let element = element(end: end, depth: depth) else { return nil }
+            elements.append(element)
+        }
+        return elements
     }
 
     private mutating func indefinite(_ tag: UInt8, _ start: Int, end: Int, depth: Int) -> DERTree? {
@@ -225,9 +234,7 @@ private struct DERTreeReader {
         let isBitString = tree.tag == 0x03
         if tree.tag == 0x04 || (isBitString && start < end && bytes[start] == 0), end - start >= 4 {
             if isBitString { position += 1 }
-            var children: [DERTree] = []
-            while position < end, let child = element(end: end, depth: depth + 1) { children.append(child) }
-            if position == end, !children.isEmpty {
+            if let children = elements(until: end, depth: depth + 1), !children.isEmpty {
                 tree.children = children
                 tree.content = isBitString ? [0] : []
                 tree.isComposite = true
