@@ -1,4 +1,4 @@
-/// What `verifyReceipt` answers (Apple, "responseBody"), as far as a receipt alone can prove it.
+/// What `verifyReceipt` answers (Apple, "responseBody"), to an app receipt.
 public struct VerifyReceiptResponse: Sendable, Equatable {
     public var status: VerifyReceiptStatus
     /// `Production` or `Sandbox`.
@@ -7,8 +7,12 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestReceiptInfo: [InAppPurchase]?
     /// The latest receipt, in base64.
     public var latestReceipt: String?
+    /// What becomes of the subscriptions.
+    public var pendingRenewalInfo: [PendingRenewalInfo]?
     /// Whether trying again may help. Apple writes it only with errors of its own.
-    public var isRetryable: Bool?
+    public var retryFlag: RetryFlag?
+    /// The name of an error in Apple's servers; goes with the retry flag.
+    public var exception: String?
 
     public init(status: VerifyReceiptStatus) {
         self.status = status
@@ -48,6 +52,14 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         /// `PURCHASED` or `FAMILY_SHARED`.
         public var inAppOwnershipType: String?
         public var promotionalOfferID: String?
+        /// What no receipt says, and only the store knows.
+        public var subscriptionGroupIdentifier: String?
+        /// 1 for a problem with the app, 0 for anything else; goes with the cancellation date.
+        public var cancellationReason: Int?
+        /// Written only where it is true.
+        public var isUpgraded = false
+        public var offerCodeRefName: String?
+        public var appAccountToken: String?
 
         public init(productID: String, transactionID: String) {
             self.productID = productID
@@ -73,12 +85,14 @@ extension VerifyReceiptResponse {
                 json.array(latestReceiptInfo) { $1.write(to: &$0) }
             }
             if let latestReceipt { json.member("latest_receipt", latestReceipt) }
+            if let pendingRenewalInfo {
+                json.key("pending_renewal_info")
+                json.array(pendingRenewalInfo) { $1.write(to: &$0) }
+            }
             json.key("status")
             json.number(status.rawValue)
-            if let isRetryable {
-                json.key("is_retryable")
-                json.boolean(isRetryable)
-            }
+            retryFlag?.write(to: &json)
+            json.member("exception", exception)
         }
         return json.bytes
     }
@@ -122,40 +136,16 @@ extension VerifyReceiptResponse.InAppPurchase {
             expiresDate?.write("expires_date", "expires_date_ms", "expires_date_pst", to: &json)
             cancellationDate?.write(
                 "cancellation_date", "cancellation_date_ms", "cancellation_date_pst", to: &json)
+            json.digitsMember("cancellation_reason", cancellationReason.map(UInt64.init(clamping:)))
             json.digitsMember("web_order_line_item_id", webOrderLineItemID)
             json.flagMember("is_trial_period", isTrialPeriod)
             json.flagMember("is_in_intro_offer_period", isInIntroOfferPeriod)
             json.member("in_app_ownership_type", inAppOwnershipType)
             json.member("promotional_offer_id", promotionalOfferID)
+            json.member("offer_code_ref_name", offerCodeRefName)
+            if isUpgraded { json.flagMember("is_upgraded", true) }
+            json.member("app_account_token", appAccountToken)
+            json.member("subscription_group_identifier", subscriptionGroupIdentifier)
         }
-    }
-}
-
-extension JSONWriter {
-    /// A member of text, left out where there is none.
-    fileprivate mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
-    }
-
-    /// A number as a number; absent is `null`.
-    fileprivate mutating func numberMember(_ name: StaticString, _ value: UInt64?) {
-        key(name)
-        if let value { number(value) } else { null() }
-    }
-
-    /// A number as a string, left out where there is none.
-    fileprivate mutating func digitsMember(_ name: StaticString, _ value: UInt64?) {
-        guard let value else { return }
-        key(name)
-        plainString { $0 += Array("\(value)".utf8) }
-    }
-
-    /// A boolean as a string, left out where there is none.
-    fileprivate mutating func flagMember(_ name: StaticString, _ value: Bool?) {
-        guard let value else { return }
-        key(name)
-        plainString { $0 += Array((value ? "true" : "false").utf8) }
     }
 }
