@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AppStore {
     /// What a customer asks for when he buys.

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AppStore {
     /// Makes the customer's receipt anew: finished consumables leave it, everything else stays.

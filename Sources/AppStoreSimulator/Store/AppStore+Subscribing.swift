@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension AppStore {
     /// Moves a subscription to another product of its group: at once to a higher level, or to one of the same level and length;
