@@ -8,6 +8,8 @@ public enum SimulatorError: Error, Hashable, Sendable {
     case unreadableFile(String)
     /// A folder for an authority could not be written, and what the system said.
     case unwritableFolder(String, reason: String)
+    /// The content lacks what a fault would break, such as the bundle identifier of renewal information.
+    case inapplicableFault(String)
 }
 
 extension SimulatorError: CustomStringConvertible {
@@ -18,6 +20,7 @@ extension SimulatorError: CustomStringConvertible {
         case .keyMismatch(let name): "The private key \(name) does not belong to its certificate."
         case .unreadableFile(let path): "The file \(path) is missing or cannot be read."
         case .unwritableFolder(let path, let reason): "The folder \(path) cannot be written: \(reason)"
+        case .inapplicableFault(let fault): "The fault \(fault) breaks something that this content does not have."
         }
     }
 }

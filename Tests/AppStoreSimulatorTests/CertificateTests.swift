@@ -76,7 +76,7 @@ struct CertificateTests {
     func chains() throws {
         let p256 = SigningKey.makeP256()
         let p384 = SigningKey.makeP384()
-        let rsa = SigningKey.rsa(try World.authority().root.privateKey)
+        let rsa = try World.authority().root.privateKey
         let chains: [(SigningKey, CertificateTemplate.SignatureAlgorithm, SigningKey)] = [
             (rsa, .sha1WithRSA, p256), (rsa, .sha384WithRSA, p384), (rsa, .sha512WithRSA, p256),
             (p256, .ecdsaWithSHA256, p384), (p384, .ecdsaWithSHA384, p256), (p384, .ecdsaWithSHA512, p256),
@@ -128,8 +128,8 @@ struct CertificateTests {
     private func mint(_ template: CertificateTemplate) throws -> [UInt8] {
         let authority = try World.authority()
         return try template.signed(
-            by: .rsa(authority.intermediate.privateKey),
-            publicKeyInfo: SigningKey.rsa(authority.leaf.privateKey).publicKeyInfo
+            by: authority.intermediate.privateKey,
+            publicKeyInfo: authority.leaf.privateKey.publicKeyInfo
         )
     }
 

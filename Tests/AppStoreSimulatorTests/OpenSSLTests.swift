@@ -50,7 +50,7 @@ struct OpenSSLTests {
         let authority = try World.authority()
         let key = SigningKey.makeP256()
         let leaf = try CertificateTemplate.receiptLeaf.signed(
-            by: .rsa(authority.intermediate.privateKey), publicKeyInfo: key.publicKeyInfo
+            by: authority.intermediate.privateKey, publicKeyInfo: key.publicKeyInfo
         )
         var options = SigningOptions()
         options.signerKey = key

@@ -28,6 +28,50 @@ extension CertificateTemplate {
         return template
     }
 
+    /// An intermediate like Apple's iTunes Store authority, which issued the leaf of transaction receipts until 2016.
+    public static var storeIntermediate: CertificateTemplate {
+        var template = CertificateTemplate(issuer: .simulatorRoot, subject: .simulatorStore, serialNumber: [4])
+        template.isAuthority = true
+        template.keyUsage = [.digitalSignature, .certificateSigning, .revocationListSigning]
+        template.markers = [.storeIntermediateMarker]
+        template.signatureAlgorithm = .sha1WithRSA
+        return template
+    }
+
+    /// A leaf like the one Apple signs transaction receipts of a version with.
+    public static func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> CertificateTemplate {
+        var template: CertificateTemplate
+        switch version {
+        case .two:
+            template = receiptLeaf
+            template.issuer = .simulatorStore
+            template.subject = .simulatorPurchaseReceipt
+            template.markers = [.purchaseReceiptMarker]
+            template.signatureAlgorithm = .sha1WithRSA
+        case .three:
+            template = receiptLeaf
+        case .four:
+            template = receiptLeaf
+            template.subject = .simulatorTransactionReceipt
+        }
+        return template
+    }
+
+    /// A self-signed root like the one above Apple's signed data. Its key is on the curve P-384.
+    public static var signedDataRoot: CertificateTemplate {
+        receiptRoot.forSignedData(issuer: .simulatorDataRoot, subject: .simulatorDataRoot)
+    }
+
+    /// An intermediate like the one above Apple's signed data. Its key is on the curve P-384.
+    public static var signedDataIntermediate: CertificateTemplate {
+        receiptIntermediate.forSignedData(issuer: .simulatorDataRoot, subject: .simulatorDataIntermediate)
+    }
+
+    /// A leaf like the one Apple signs data with. Its key is on the curve P-256.
+    public static var signedDataLeaf: CertificateTemplate {
+        receiptLeaf.forSignedData(issuer: .simulatorDataIntermediate, subject: .simulatorDataLeaf)
+    }
+
     /// 2008-01-01T00:00:00Z: where the standard certificates begin.
     public static let earliestDate = Date(timeIntervalSince1970: 1_199_145_600)
 
@@ -41,6 +85,12 @@ extension CertificateTemplate.OID {
 
     /// Marks the intermediates of Apple's Worldwide Developer Relations authority (1.2.840.113635.100.6.2.1).
     public static let intermediateMarker: Self = "1.2.840.113635.100.6.2.1"
+
+    /// Marks the certificate that signed transaction receipts until 2016 (1.2.840.113635.100.6.5.1).
+    public static let purchaseReceiptMarker: Self = "1.2.840.113635.100.6.5.1"
+
+    /// Marks the intermediate of Apple's iTunes Store authority (1.2.840.113635.100.6.2.2).
+    public static let storeIntermediateMarker: Self = "1.2.840.113635.100.6.2.2"
 }
 
 extension CertificateTemplate.Name {
@@ -58,6 +108,39 @@ extension CertificateTemplate.Name {
         commonName: "Assay Simulator Receipt Signing",
         organization: "Assay Simulator"
     )
+
+    /// The name of the intermediate that issues the leaf of transaction receipts of version 2.
+    public static let simulatorStore = Self(commonName: "Assay Simulator Store CA", organization: "Assay Simulator")
+
+    /// The name of the leaf of transaction receipts of version 2.
+    public static let simulatorPurchaseReceipt = Self(
+        commonName: "Assay Simulator Purchase Receipt Signing",
+        organization: "Assay Simulator"
+    )
+
+    /// The name of the leaf of transaction receipts of version 4.
+    public static let simulatorTransactionReceipt = Self(
+        commonName: "Assay Simulator Transaction Receipt Signing",
+        organization: "Assay Simulator"
+    )
+
+    /// The name of the root above signed data.
+    public static let simulatorDataRoot = Self(
+        commonName: "Assay Simulator Data Root CA",
+        organization: "Assay Simulator"
+    )
+
+    /// The name of the intermediate above signed data.
+    public static let simulatorDataIntermediate = Self(
+        commonName: "Assay Simulator Data Relations CA",
+        organization: "Assay Simulator"
+    )
+
+    /// The name of the leaf that signs data.
+    public static let simulatorDataLeaf = Self(
+        commonName: "Assay Simulator Data Signing",
+        organization: "Assay Simulator"
+    )
 }
 
 extension CertificateTemplate {
@@ -70,6 +153,14 @@ extension CertificateTemplate {
         template.notBefore = identity.notBefore
         template.notAfter = identity.notAfter
         template.signatureAlgorithm = identity.signatureAlgorithm ?? signatureAlgorithm
+        return template
+    }
+
+    private func forSignedData(issuer: Name, subject: Name) -> CertificateTemplate {
+        var template = self
+        template.issuer = issuer
+        template.subject = subject
+        template.signatureAlgorithm = .ecdsaWithSHA384
         return template
     }
 

@@ -28,6 +28,29 @@ public enum SigningKey: Sendable {
         .p384(P384.Signing.PrivateKey())
     }
 
+    /// The private half as PEM (PKCS #8, RFC 5958).
+    public var pem: String {
+        switch self {
+        case .rsa(let key): key.pkcs8PEMRepresentation
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        }
+    }
+
+    /// Reads a private key of any of the kinds; nil for anything else.
+    public init?(pem: String) {
+        // Transaction receipts of version 2 are signed with 1024 bits, which only the unsafe way reads.
+        if let key = try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: pem) {
+            self = .rsa(key)
+        } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p256(key)
+        } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p384(key)
+        } else {
+            return nil
+        }
+    }
+
     /// The public half as a DER SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
     public var publicKeyInfo: [UInt8] {
         switch self {
@@ -47,6 +70,13 @@ public enum SigningKey: Sendable {
 }
 
 extension SigningKey {
+    /// Sixteen octets that no other key has, positive as RFC 5280, 4.1.2.2 demands.
+    var serialNumber: [UInt8] {
+        var octets = Array(ReceiptDigest.sha256.hash(publicKeyInfo).prefix(16))
+        octets[0] = octets[0] & 0x7F | 0x40
+        return octets
+    }
+
     /// A signature over the bytes: PKCS#1 v1.5 (RFC 8017, 8.2), or an ECDSA-Sig-Value (RFC 3279, 2.2.3).
     func signature(of bytes: [UInt8], digest: ReceiptDigest) throws -> [UInt8] {
         switch digest {

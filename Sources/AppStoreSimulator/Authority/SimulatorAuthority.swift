@@ -1,4 +1,3 @@
-import CryptoExtras
 public import Foundation
 
 /// A certificate authority of one's own, shaped like the one that vouches for App Store receipts: a root, an
@@ -25,24 +24,12 @@ public struct SimulatorAuthority: Sendable {
         validity: Validity = Validity(),
         signatureAlgorithm: CertificateTemplate.SignatureAlgorithm = .sha256WithRSA
     ) throws {
-        let keys = try AuthorityKeys()
-        func template(
-            _ standard: CertificateTemplate,
-            _ key: _RSA.Signing.PrivateKey,
-            _ period: Validity.Period?
-        ) -> CertificateTemplate {
-            var template = standard
-            template.serialNumber = key.serialNumber
-            template.notBefore = period?.notBefore ?? createdAt
-            template.notAfter = period?.notAfter ?? CertificateTemplate.latestDate
-            template.signatureAlgorithm = signatureAlgorithm
-            return template
-        }
         try self.init(
-            keys: keys,
-            root: template(.receiptRoot, keys.root, validity.root),
-            intermediate: template(.receiptIntermediate, keys.intermediate, validity.intermediate),
-            leaf: template(.receiptLeaf, keys.leaf, validity.leaf)
+            keys: try AuthorityKeys.rsa(),
+            standard: (.receiptRoot, .receiptIntermediate, .receiptLeaf),
+            createdAt: createdAt,
+            validity: validity,
+            signatureAlgorithm: signatureAlgorithm
         )
     }
 
@@ -123,6 +110,34 @@ extension SimulatorAuthority {
         )
     }
 
+    /// Certifies three keys.
+    init(
+        keys: AuthorityKeys,
+        standard: (root: CertificateTemplate, intermediate: CertificateTemplate, leaf: CertificateTemplate),
+        createdAt: Date,
+        validity: Validity,
+        signatureAlgorithm: CertificateTemplate.SignatureAlgorithm
+    ) throws {
+        func template(
+            _ standard: CertificateTemplate,
+            _ key: SigningKey,
+            _ period: Validity.Period?
+        ) -> CertificateTemplate {
+            var template = standard
+            template.serialNumber = key.serialNumber
+            template.notBefore = period?.notBefore ?? createdAt
+            template.notAfter = period?.notAfter ?? CertificateTemplate.latestDate
+            template.signatureAlgorithm = signatureAlgorithm
+            return template
+        }
+        try self.init(
+            keys: keys,
+            root: template(standard.root, keys.root, validity.root),
+            intermediate: template(standard.intermediate, keys.intermediate, validity.intermediate),
+            leaf: template(standard.leaf, keys.leaf, validity.leaf)
+        )
+    }
+
     private init(
         keys: AuthorityKeys,
         root: CertificateTemplate,
@@ -135,24 +150,19 @@ extension SimulatorAuthority {
     }
 }
 
-/// Three new keys.
+/// The keys of a root, of an intermediate and of a leaf.
 struct AuthorityKeys: Sendable {
-    let root: _RSA.Signing.PrivateKey
-    let intermediate: _RSA.Signing.PrivateKey
-    let leaf: _RSA.Signing.PrivateKey
+    let root: SigningKey
+    let intermediate: SigningKey
+    let leaf: SigningKey
 
-    init() throws {
-        root = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-        intermediate = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-        leaf = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    /// New keys as in the chain of Apple's receipts: RSA with 2048 bits.
+    static func rsa() throws -> AuthorityKeys {
+        AuthorityKeys(root: try .makeRSA(), intermediate: try .makeRSA(), leaf: try .makeRSA())
     }
-}
 
-extension _RSA.Signing.PrivateKey {
-    /// Sixteen octets that no other key has, positive as RFC 5280, 4.1.2.2 demands.
-    fileprivate var serialNumber: [UInt8] {
-        var octets = Array(ReceiptDigest.sha256.hash([UInt8](publicKey.derRepresentation)).prefix(16))
-        octets[0] = octets[0] & 0x7F | 0x40
-        return octets
+    /// New keys as in the chain of Apple's signed data: P-384, and P-256 in the leaf.
+    static func elliptic() -> AuthorityKeys {
+        AuthorityKeys(root: .makeP384(), intermediate: .makeP384(), leaf: .makeP256())
     }
 }

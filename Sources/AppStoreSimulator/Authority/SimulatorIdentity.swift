@@ -1,12 +1,11 @@
-public import CryptoExtras
 public import Foundation
 
 /// A certificate and the private key that belongs to it.
 public struct SimulatorIdentity: Sendable {
     /// The certificate as DER.
     public let certificate: [UInt8]
-    /// The RSA key, which signs what the certificate vouches for.
-    public let privateKey: _RSA.Signing.PrivateKey
+    /// The key, which signs what the certificate vouches for.
+    public let privateKey: SigningKey
     /// Who is certified.
     public let subject: CertificateTemplate.Name
     /// Who signed the certificate.
@@ -24,7 +23,7 @@ public struct SimulatorIdentity: Sendable {
 
     /// Joins a certificate and a key. Whether they belong together is not checked.
     /// - Throws: `SimulatorError.malformedCertificate`.
-    public init(certificate: [UInt8], privateKey: _RSA.Signing.PrivateKey) throws {
+    public init(certificate: [UInt8], privateKey: SigningKey) throws {
         try self.init(certificate: certificate, privateKey: privateKey, template: nil)
     }
 
@@ -37,14 +36,14 @@ public struct SimulatorIdentity: Sendable {
 
 extension SimulatorIdentity {
     /// Mints the certificate for a key.
-    init(_ template: CertificateTemplate, key: _RSA.Signing.PrivateKey, issuerKey: _RSA.Signing.PrivateKey) throws {
-        let certificate = try template.signed(by: issuerKey, publicKey: key.publicKey)
+    init(_ template: CertificateTemplate, key: SigningKey, issuerKey: SigningKey) throws {
+        let certificate = try template.signed(by: issuerKey, publicKeyInfo: key.publicKeyInfo)
         try self.init(certificate: certificate, privateKey: key, template: template)
     }
 
     private init(
         certificate: [UInt8],
-        privateKey: _RSA.Signing.PrivateKey,
+        privateKey: SigningKey,
         template: CertificateTemplate?
     ) throws {
         let fields = try CertificateFields(certificate)

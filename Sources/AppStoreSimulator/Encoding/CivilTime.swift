@@ -42,6 +42,12 @@ struct CivilTime {
         return "\(date)T\(hour.padded(2)):\(minute.padded(2)):\(second.padded(2))"
     }
 
+    /// `2024-01-31 12:34:56`
+    var spaced: String {
+        let date = "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
+        return "\(date) \(hour.padded(2)):\(minute.padded(2)):\(second.padded(2))"
+    }
+
     /// `0131123456Z`: what UTCTime and GeneralizedTime have in common after the year.
     var afterYear: String {
         "\(month.padded(2))\(day.padded(2))\(hour.padded(2))\(minute.padded(2))\(second.padded(2))Z"

@@ -1,4 +1,3 @@
-import CryptoExtras
 import Foundation
 
 extension ReceiptFault {
@@ -21,13 +20,7 @@ extension ReceiptFault {
         case .expiredIntermediate:
             plan.authority = try authority.replacingIntermediate { $0.expire(before: created) }
         case .developerCertificate:
-            plan.authority = try authority.replacingLeaf { template in
-                template.subject = CertificateTemplate.Name(
-                    commonName: "Assay Simulator Developer", organization: "Assay Simulator"
-                )
-                template.markers = []
-                template.extendedKeyUsage = [KnownOID.codeSigning]
-            }
+            plan.authority = try authority.replacingLeaf { $0.becomeDevelopers() }
         case .notAnAuthority:
             plan.authority = try authority.replacingIntermediate { template in
                 template.isAuthority = false
@@ -62,7 +55,7 @@ extension ReceiptFault {
                 )
             )
         case .foreignSignature:
-            plan.options.signerKey = .rsa(try ForeignKeys.authority.get().leaf)
+            plan.options.signerKey = try ForeignKeys.authority.get().leaf
         default:
             break
         }
@@ -89,24 +82,4 @@ extension ReceiptFault {
 
     /// Stands in for the creation date of a receipt without one: 2024-01-01T00:00:00Z.
     private static let fallbackDate = Date(timeIntervalSince1970: 1_704_067_200)
-}
-
-extension CertificateTemplate {
-    private static let day: TimeInterval = 86_400
-
-    fileprivate mutating func expire(before date: Date) {
-        notAfter = date.addingTimeInterval(-Self.day)
-        notBefore = min(notBefore, notAfter.addingTimeInterval(-365 * Self.day))
-    }
-
-    fileprivate mutating func begin(after date: Date) {
-        notBefore = date.addingTimeInterval(Self.day)
-        notAfter = max(notAfter, notBefore.addingTimeInterval(365 * Self.day))
-    }
-}
-
-/// Keys that no authority vouches for. They take long to make, so a process makes them once.
-private enum ForeignKeys {
-    static let authority = Result { try AuthorityKeys() }
-    static let weak = Result { try _RSA.Signing.PrivateKey(unsafeKeySize: _RSA.Signing.KeySize(bitCount: 1024)) }
 }

@@ -70,7 +70,8 @@ extension ReceiptFault {
 }
 
 extension [UInt8] {
-    fileprivate mutating func flipBit(at index: Int) {
+    /// Changes the lowest bit of one octet.
+    mutating func flipBit(at index: Int) {
         guard indices.contains(index) else { return }
         self[index] ^= 0x01
     }

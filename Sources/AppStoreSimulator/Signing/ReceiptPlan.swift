@@ -33,7 +33,7 @@ struct ReceiptPlan {
     func message() throws -> SignedMessage {
         let content = content
         let attributes = options.signedAttributes ? signedAttributes(content) : nil
-        let key = options.signerKey ?? .rsa(authority.leaf.privateKey)
+        let key = options.signerKey ?? authority.leaf.privateKey
         // Where there are attributes, they are signed with the tag of a SET (RFC 5652, 5.4).
         let signedBytes = attributes.map(DER.set) ?? content
         let signer = SignedMessage.Signer(

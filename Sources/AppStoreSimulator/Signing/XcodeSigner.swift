@@ -1,47 +1,61 @@
-import CryptoExtras
 public import Foundation
 
-/// Signs receipts as StoreKit testing in Xcode does: with a lone certificate that vouches for itself.
+/// Signs receipts and data as StoreKit testing in Xcode does: with lone certificates that vouch for themselves.
 ///
-/// The certificate has the constraints and usages of Xcode's, but a name of its own.
+/// The certificates have the constraints and usages of Xcode's, but names of their own.
 public struct XcodeSigner: Sendable {
-    /// The certificate, which is also the trust anchor, and its key.
+    /// The certificate for receipts, which is also the trust anchor, and its RSA key.
     public let identity: SimulatorIdentity
+    /// The certificate for signed data, which is also the trust anchor, and its P-256 key.
+    public let dataIdentity: SimulatorIdentity
 
-    /// Makes a signer with a new key.
-    /// - Parameter createdAt: when the certificate begins to be valid; it lasts until the end of 2049.
+    /// Makes a signer with new keys.
+    /// - Parameter createdAt: when the certificates begin to be valid; they last until the end of 2049.
     /// - Throws: what the crypto library throws when no key can be made.
     public init(createdAt: Date = CertificateTemplate.earliestDate) throws {
-        let name = CertificateTemplate.Name(
-            commonName: "Assay Simulator StoreKit",
-            organization: "Assay Simulator"
-        )
-        var template = CertificateTemplate(
-            issuer: name,
-            subject: name,
-            serialNumber: [1],
-            notBefore: createdAt,
-            notAfter: CertificateTemplate.latestDate
-        )
-        template.isAuthority = true
-        template.keyUsage = [.digitalSignature, .certificateSigning]
-        template.extendedKeyUsage = [KnownOID.codeSigning]
-        template.hasSubjectKeyIdentifier = false
-        template.hasAuthorityKeyIdentifier = false
-        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-        identity = try SimulatorIdentity(template, key: key, issuerKey: key)
+        identity = try Self.receiptIdentity(createdAt)
+        dataIdentity = try Self.dataIdentity(createdAt)
     }
 
-    /// A signer that is made once and kept in a folder: `storekit.der`, `storekit.pem`, `storekit.key.pem`. It shares
-    /// no folder with an authority.
+    /// A signer that is made once and kept in a folder: `storekit.der`, `storekit.pem` and `storekit.key.pem`, the
+    /// same in `signed-data/`, and both certificates in `trust.pem`. It shares no folder with an authority. A folder
+    /// without `signed-data` is completed.
     /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point.
     /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
-            try store.publish([("storekit", try XcodeSigner().identity)])
+            try store.publish(try XcodeSigner().folderContent)
         }
-        identity = try store.identity("storekit")
+        identity = try store.identity(Self.name)
+        let dataStore = store.subfolder(AppStoreAuthority.signedDataFolder)
+        if !dataStore.isInhabited {
+            let made = try Self.dataIdentity(CertificateTemplate.earliestDate)
+            try dataStore.publish(IdentityFolder.Content(anchors: [(Self.name, made)], identities: []))
+        }
+        dataIdentity = try dataStore.identity(Self.name)
+        try store.complete(AppStoreAuthority.trustFile, trustedCertificatesPEM)
+    }
+
+    /// One PEM text of both certificates.
+    public var trustedCertificatesPEM: String {
+        identity.pem + dataIdentity.pem
+    }
+
+    /// Signs data: ES256, with `kid`, `typ` and an `x5c` of the one certificate in the header.
+    /// - Parameter template: written as it is; `asXcodeWritesIt` gives it Xcode's environment and dates.
+    /// - Returns: the compact JWS.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func encode(_ template: some SignedDataTemplate) throws -> String {
+        var plan = SignedDataPlan(
+            claims: try template.claims { try encode($0) },
+            signingDateClaim: type(of: template).signingDateClaim,
+            signingDate: template.signingDate,
+            authority: SignedDataAuthority(root: dataIdentity, intermediate: dataIdentity, leaf: dataIdentity)
+        )
+        plan.certificates = [dataIdentity.certificate]
+        plan.headerStyle = .xcode
+        return try plan.message().encoded()
     }
 
     /// Signs a receipt.
@@ -58,5 +72,50 @@ public struct XcodeSigner: Sendable {
     /// - Throws: as `encode`.
     public func encodeBase64(_ template: AppReceiptTemplate, signing: SigningOptions = .xcode) throws -> String {
         Data(try encode(template, signing: signing)).base64EncodedString()
+    }
+}
+
+extension XcodeSigner {
+    private static let name = "storekit"
+
+    private var folderContent: IdentityFolder.Content {
+        let data = IdentityFolder.Content(anchors: [(Self.name, dataIdentity)], identities: [])
+        return IdentityFolder.Content(
+            anchors: [(Self.name, identity)], identities: [],
+            texts: [(AppStoreAuthority.trustFile, trustedCertificatesPEM)],
+            folders: [AppStoreAuthority.signedDataFolder: data]
+        )
+    }
+
+    private static func receiptIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+        var template = template("Assay Simulator StoreKit", createdAt)
+        template.keyUsage = [.digitalSignature, .certificateSigning]
+        template.extendedKeyUsage = [KnownOID.codeSigning]
+        let key = try SigningKey.makeRSA()
+        return try SimulatorIdentity(template, key: key, issuerKey: key)
+    }
+
+    private static func dataIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+        var template = template("Assay Simulator StoreKit Data", createdAt)
+        template.pathLength = 0
+        template.keyUsage = .digitalSignature
+        template.signatureAlgorithm = .ecdsaWithSHA256
+        let key = SigningKey.makeP256()
+        return try SimulatorIdentity(template, key: key, issuerKey: key)
+    }
+
+    private static func template(_ commonName: String, _ createdAt: Date) -> CertificateTemplate {
+        let name = CertificateTemplate.Name(commonName: commonName, organization: "Assay Simulator")
+        var template = CertificateTemplate(
+            issuer: name,
+            subject: name,
+            serialNumber: [1],
+            notBefore: createdAt,
+            notAfter: CertificateTemplate.latestDate
+        )
+        template.isAuthority = true
+        template.hasSubjectKeyIdentifier = false
+        template.hasAuthorityKeyIdentifier = false
+        return template
     }
 }

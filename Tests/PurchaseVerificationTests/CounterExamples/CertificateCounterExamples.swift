@@ -1,5 +1,4 @@
 import AppStoreSimulator
-import CryptoExtras
 import Foundation
 import PurchaseVerification
 import TestSupport
@@ -145,7 +144,7 @@ enum CertificateCounterExamples {
     /// A certificate with the serial number 0x51, and so many more, for a key, issued by an identity under a name of choice.
     private static func certificate(
         _ commonName: String, by signer: SimulatorIdentity, issuer: CertificateTemplate.Name,
-        key: _RSA.Signing.PrivateKey, isAuthority: Bool, number: Int = 0
+        key: SigningKey, isAuthority: Bool, number: Int = 0
     ) throws -> [UInt8] {
         var template = CertificateTemplate(
             issuer: issuer, subject: .init(commonName: commonName, organization: "Assay Simulator"),
@@ -154,7 +153,7 @@ enum CertificateCounterExamples {
         template.isAuthority = isAuthority
         template.keyUsage = isAuthority ? [.certificateSigning] : [.digitalSignature]
         template.markers = isAuthority ? [.intermediateMarker] : [.receiptMarker]
-        return try template.signed(by: signer.privateKey, publicKey: key.publicKey)
+        return try template.signed(by: signer.privateKey, publicKeyInfo: key.publicKeyInfo)
     }
 
     /// Authorities in a row: each is issued by the next, the last by the root, the first issues the leaf. One key serves all.

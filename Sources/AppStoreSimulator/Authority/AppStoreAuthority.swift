@@ -1,0 +1,103 @@
+public import Foundation
+
+/// Everything that a store signs with: app receipts, transaction receipts and signed data.
+///
+/// ```swift
+/// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))
+/// let coins = PurchaseTemplate.consumable(productID: "coins", transactionID: "1000", purchaseDate: .now)
+/// let template = SignedTransactionTemplate(purchase: coins, bundleID: "com.example.app")
+/// let transaction = try SignedDataEncoder(authority: authority).encode(template)
+/// ```
+///
+/// No name in it can pass for one of Apple's.
+public struct AppStoreAuthority: Sendable {
+    /// Signs app receipts, and transaction receipts of version 3 with the same leaf, as Apple does.
+    public let receipts: SimulatorAuthority
+    /// Signs transaction receipts of versions 2 and 4.
+    public let transactionReceipts: TransactionReceiptAuthority
+    /// Signs transactions, renewal information, app transactions and notifications.
+    public let signedData: SignedDataAuthority
+
+    /// Makes an authority with new keys, which takes up to seconds. Its certificates are valid from 2008 to 2049.
+    /// - Throws: what the crypto library throws when no key can be made.
+    public init() throws {
+        let receipts = try SimulatorAuthority()
+        self.init(
+            receipts: receipts,
+            transactionReceipts: try TransactionReceiptAuthority(below: receipts),
+            signedData: try SignedDataAuthority()
+        )
+    }
+
+    /// Joins three authorities, whatever they are.
+    public init(
+        receipts: SimulatorAuthority,
+        transactionReceipts: TransactionReceiptAuthority,
+        signedData: SignedDataAuthority
+    ) {
+        self.receipts = receipts
+        self.transactionReceipts = transactionReceipts
+        self.signedData = signedData
+    }
+
+    /// An authority that is made once and kept in a folder:
+    ///
+    /// - `trust.pem`: all that a verifier must be told to trust.
+    /// - `root`, `intermediate`, `leaf`: the authority of `receipts`, as `SimulatorAuthority(folder:)` keeps it.
+    /// - `transaction-receipts/`: `store-intermediate`, `version-2-leaf` and `version-4-leaf`.
+    /// - `signed-data/`: `root`, `intermediate` and `leaf`.
+    ///
+    /// Each certificate has the ending `.der`, its key `.key.pem`, which only the owner may read; roots are there as
+    /// `.pem`, too. Where several processes start at once, one of them makes the authority and all of them use it. A
+    /// folder that `SimulatorAuthority(folder:)` made is completed: what is in it stays.
+    /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point: it is put in
+    ///   place as a whole, by renaming another.
+    /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
+    public init(folder: URL) throws {
+        let store = IdentityFolder(folder)
+        if !store.isInhabited {
+            try store.publish(try AppStoreAuthority().folderContent)
+        }
+        // Read back in any case: where two made one at once, only what lies in the folder counts.
+        let receipts = try SimulatorAuthority(store)
+        let transactionReceipts = store.subfolder(Self.transactionReceiptsFolder)
+        if !transactionReceipts.isInhabited {
+            try transactionReceipts.publish(try TransactionReceiptAuthority(below: receipts).folderContent)
+        }
+        let signedData = store.subfolder(Self.signedDataFolder)
+        if !signedData.isInhabited {
+            try signedData.publish(try SignedDataAuthority().chain.folderContent)
+        }
+        self.init(
+            receipts: receipts,
+            transactionReceipts: try TransactionReceiptAuthority(transactionReceipts),
+            signedData: SignedDataAuthority(chain: try SimulatorAuthority(signedData))
+        )
+        try store.complete(Self.trustFile, trustedCertificatesPEM)
+    }
+
+    /// One PEM text of all that a verifier must be told to trust: both roots, and the two intermediates that issue the
+    /// leaves of transaction receipts, where only the leaf travels.
+    public var trustedCertificatesPEM: String {
+        [receipts.root, signedData.root, receipts.intermediate, transactionReceipts.storeIntermediate]
+            .map(\.pem).joined()
+    }
+
+    /// The name of the file with `trustedCertificatesPEM` in an authority's folder.
+    public static let trustFile = "trust.pem"
+}
+
+extension AppStoreAuthority {
+    static let transactionReceiptsFolder = "transaction-receipts"
+    static let signedDataFolder = "signed-data"
+
+    private var folderContent: IdentityFolder.Content {
+        var content = receipts.folderContent
+        content.texts = [(Self.trustFile, trustedCertificatesPEM)]
+        content.folders = [
+            Self.transactionReceiptsFolder: transactionReceipts.folderContent,
+            Self.signedDataFolder: signedData.chain.folderContent,
+        ]
+        return content
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+/// A folder of certificates and keys that appears whole or not at all.
+struct IdentityFolder {
+    private let folder: URL
+    private let files = FileManager.default
+
+    /// What is written into a folder.
+    struct Content {
+        /// Trust anchors by their names; they are written as PEM, too.
+        var anchors: [(name: String, identity: SimulatorIdentity)]
+        /// All others.
+        var identities: [(name: String, identity: SimulatorIdentity)]
+        /// PEM texts that anybody may read, by the names of their files.
+        var texts: [(name: String, text: String)] = []
+        /// Folders within, by their names.
+        var folders: [String: Content] = [:]
+    }
+
+    init(_ folder: URL) {
+        self.folder = folder.standardizedFileURL
+    }
+
+    /// Whether anything lies in the folder already.
+    var isInhabited: Bool {
+        let entries = try? files.contentsOfDirectory(atPath: folder.path)
+        return entries?.isEmpty == false
+    }
+
+    /// A folder within this one.
+    func subfolder(_ name: String) -> IdentityFolder {
+        IdentityFolder(folder.appendingPathComponent(name, isDirectory: true))
+    }
+
+    /// Writes the content beside the folder, then moves it there in one step. Where another process was first, its
+    /// folder stays and ours is dropped.
+    func publish(_ content: Content) throws {
+        let draft = folder.deletingLastPathComponent()
+            .appendingPathComponent(".\(folder.lastPathComponent).\(UUID().uuidString)")
+        defer { try? files.removeItem(at: draft) }
+        do {
+            try files.createDirectory(at: draft.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try write(content, to: draft)
+        } catch {
+            throw SimulatorError.unwritableFolder(folder.path, reason: "\(error)")
+        }
+        // rename(2) replaces an empty folder and refuses one with content: of two makers, one wins.
+        if rename(draft.path, folder.path) != 0 {
+            let reason = String(cString: strerror(errno))
+            guard isInhabited else { throw SimulatorError.unwritableFolder(folder.path, reason: reason) }
+        }
+    }
+
+    /// Adds a text that anybody may read, in one step, where it is not there yet.
+    func complete(_ name: String, _ text: String) throws {
+        guard !files.fileExists(atPath: path(name)) else { return }
+        do {
+            try Data(text.utf8).write(to: folder.appendingPathComponent(name), options: .atomic)
+        } catch {
+            throw SimulatorError.unwritableFolder(folder.path, reason: "\(error)")
+        }
+    }
+
+    /// Reads one identity.
+    /// - Throws: `SimulatorError` when a file is missing, or key and certificate do not belong together.
+    func identity(_ name: String) throws -> SimulatorIdentity {
+        let certificate = try read("\(name).der")
+        let keyFile = "\(name).key.pem"
+        guard let key = SigningKey(pem: String(decoding: try read(keyFile), as: UTF8.self)) else {
+            throw SimulatorError.unreadableFile(path(keyFile))
+        }
+        guard try CertificateFields(certificate).publicKeyInfo == key.publicKeyInfo else {
+            throw SimulatorError.keyMismatch(keyFile)
+        }
+        return try SimulatorIdentity(certificate: certificate, privateKey: key)
+    }
+
+    private func write(_ content: Content, to draft: URL) throws {
+        // Nobody else may enter while files are being written, or a key could be seen before its mode is set.
+        try files.createDirectory(
+            at: draft, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
+        )
+        for (name, identity) in content.anchors {
+            try write(Array(identity.pem.utf8), to: draft, "\(name).pem", mode: 0o644)
+        }
+        for (name, identity) in content.anchors + content.identities {
+            try write(identity.certificate, to: draft, "\(name).der", mode: 0o644)
+            try write(Array((identity.privateKey.pem + "\n").utf8), to: draft, "\(name).key.pem", mode: 0o600)
+        }
+        for (name, text) in content.texts {
+            try write(Array(text.utf8), to: draft, name, mode: 0o644)
+        }
+        for (name, content) in content.folders {
+            try write(content, to: draft.appendingPathComponent(name))
+        }
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: draft.path)
+    }
+
+    private func read(_ name: String) throws -> [UInt8] {
+        guard let data = files.contents(atPath: path(name)) else {
+            throw SimulatorError.unreadableFile(path(name))
+        }
+        return [UInt8](data)
+    }
+
+    private func write(_ bytes: [UInt8], to draft: URL, _ name: String, mode: Int) throws {
+        let path = draft.appendingPathComponent(name).path
+        guard files.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: mode]) else {
+            throw SimulatorError.unwritableFolder(draft.path, reason: name)
+        }
+    }
+
+    private func path(_ name: String) -> String {
+        folder.appendingPathComponent(name).path
+    }
+}

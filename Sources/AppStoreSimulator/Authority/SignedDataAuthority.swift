@@ -1,0 +1,62 @@
+public import Foundation
+
+/// The authority behind signed data, shaped like the one that vouches for what StoreKit 2 and the App Store server
+/// sign: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with `ecdsa-with-SHA384`.
+public struct SignedDataAuthority: Sendable {
+    /// The same three identities; the operations on them do not depend on the kind of keys.
+    let chain: SimulatorAuthority
+
+    /// The trust anchor to hand to a verifier. It is the last in every `x5c`.
+    public var root: SimulatorIdentity { chain.root }
+    /// Carries the marker 1.2.840.113635.100.6.2.1.
+    public var intermediate: SimulatorIdentity { chain.intermediate }
+    /// Carries the marker 1.2.840.113635.100.6.11.1.
+    public var leaf: SimulatorIdentity { chain.leaf }
+
+    /// Makes an authority with new keys.
+    /// - Parameters:
+    ///   - createdAt: when all three certificates begin to be valid.
+    ///   - validity: other periods, certificate by certificate. They last until the end of 2049 by default.
+    /// - Throws: what the crypto library throws when a key cannot sign.
+    public init(
+        createdAt: Date = CertificateTemplate.earliestDate,
+        validity: SimulatorAuthority.Validity = .init()
+    ) throws {
+        chain = try SimulatorAuthority(
+            keys: .elliptic(),
+            standard: (.signedDataRoot, .signedDataIntermediate, .signedDataLeaf),
+            createdAt: createdAt,
+            validity: validity,
+            signatureAlgorithm: .ecdsaWithSHA384
+        )
+    }
+
+    /// Joins three identities, whatever they are. The leaf must have a P-256 key to sign with ES256.
+    public init(root: SimulatorIdentity, intermediate: SimulatorIdentity, leaf: SimulatorIdentity) {
+        chain = SimulatorAuthority(root: root, intermediate: intermediate, leaf: leaf)
+    }
+
+    init(chain: SimulatorAuthority) {
+        self.chain = chain
+    }
+}
+
+extension SignedDataAuthority {
+    /// The same authority with another root certificate for the same key.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
+        SignedDataAuthority(chain: try chain.replacingRoot(change))
+    }
+
+    /// The same authority with another intermediate certificate for the same key, signed by the root.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
+        SignedDataAuthority(chain: try chain.replacingIntermediate(change))
+    }
+
+    /// The same authority with another leaf certificate for the same key, signed by the intermediate.
+    /// - Throws: what the crypto library throws when the key cannot sign.
+    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
+        SignedDataAuthority(chain: try chain.replacingLeaf(change))
+    }
+}

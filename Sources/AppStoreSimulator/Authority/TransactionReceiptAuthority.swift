@@ -1,0 +1,63 @@
+/// The authority behind transaction receipts of versions 2 and 4. Version 3 shares the leaf of app receipts.
+///
+/// In a transaction receipt only the leaf travels, so a verifier must know the two intermediates beforehand.
+public struct TransactionReceiptAuthority: Sendable {
+    /// Issues the leaf of version 2, as Apple's iTunes Store authority did: below the receipts' root, with the marker
+    /// 1.2.840.113635.100.6.2.2.
+    public let storeIntermediate: SimulatorIdentity
+    /// RSA with 1024 bits, the marker 1.2.840.113635.100.6.5.1, signed with SHA-1 below the store's intermediate.
+    public let versionTwoLeaf: SimulatorIdentity
+    /// RSA with 2048 bits, the marker 1.2.840.113635.100.6.11.1, below the intermediate of app receipts.
+    public let versionFourLeaf: SimulatorIdentity
+
+    /// Makes an authority with new keys.
+    /// - Parameter receipts: whose root and intermediate it stands below.
+    /// - Throws: what the crypto library throws when no key can be made.
+    public init(below receipts: SimulatorAuthority) throws {
+        let storeKey = try SigningKey.makeRSA()
+        var store = CertificateTemplate.storeIntermediate
+        store.issuer = receipts.root.subject
+        store.serialNumber = storeKey.serialNumber
+        storeIntermediate = try SimulatorIdentity(store, key: storeKey, issuerKey: receipts.root.privateKey)
+
+        let versionTwoKey = try SigningKey.makeRSA(bits: 1024)
+        var versionTwo = CertificateTemplate.transactionReceiptLeaf(.two)
+        versionTwo.serialNumber = versionTwoKey.serialNumber
+        versionTwoLeaf = try SimulatorIdentity(versionTwo, key: versionTwoKey, issuerKey: storeKey)
+
+        let versionFourKey = try SigningKey.makeRSA()
+        var versionFour = CertificateTemplate.transactionReceiptLeaf(.four)
+        versionFour.issuer = receipts.intermediate.subject
+        versionFour.serialNumber = versionFourKey.serialNumber
+        versionFourLeaf = try SimulatorIdentity(
+            versionFour, key: versionFourKey, issuerKey: receipts.intermediate.privateKey)
+    }
+
+    /// Joins three identities, whatever they are.
+    public init(
+        storeIntermediate: SimulatorIdentity,
+        versionTwoLeaf: SimulatorIdentity,
+        versionFourLeaf: SimulatorIdentity
+    ) {
+        self.storeIntermediate = storeIntermediate
+        self.versionTwoLeaf = versionTwoLeaf
+        self.versionFourLeaf = versionFourLeaf
+    }
+}
+
+extension TransactionReceiptAuthority {
+    init(_ store: IdentityFolder) throws {
+        self.init(
+            storeIntermediate: try store.identity("store-intermediate"),
+            versionTwoLeaf: try store.identity("version-2-leaf"),
+            versionFourLeaf: try store.identity("version-4-leaf")
+        )
+    }
+
+    var folderContent: IdentityFolder.Content {
+        IdentityFolder.Content(
+            anchors: [("store-intermediate", storeIntermediate)],
+            identities: [("version-2-leaf", versionTwoLeaf), ("version-4-leaf", versionFourLeaf)]
+        )
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Keys that no authority vouches for. They take long to make, so a process makes them once.
+enum ForeignKeys {
+    static let authority = Result { try AuthorityKeys.rsa() }
+    static let weak = Result { try SigningKey.makeRSA(bits: 1024) }
+    static let elliptic = AuthorityKeys.elliptic()
+}
+
+extension CertificateTemplate {
+    private static let day: TimeInterval = 86_400
+
+    /// Ends the day before.
+    mutating func expire(before date: Date) {
+        notAfter = date.addingTimeInterval(-Self.day)
+        notBefore = min(notBefore, notAfter.addingTimeInterval(-365 * Self.day))
+    }
+
+    /// Begins the day after.
+    mutating func begin(after date: Date) {
+        notBefore = date.addingTimeInterval(Self.day)
+        notAfter = max(notAfter, notBefore.addingTimeInterval(365 * Self.day))
+    }
+
+    /// Turns a leaf into what every developer has from the same intermediate: a certificate for signing code.
+    mutating func becomeDevelopers() {
+        subject = Name(commonName: "Assay Simulator Developer", organization: "Assay Simulator")
+        markers = []
+        extendedKeyUsage = [KnownOID.codeSigning]
+    }
+}

@@ -1,0 +1,112 @@
+public import Foundation
+
+/// The content of a signed app transaction: `AppTransaction` in StoreKit 2, which took the place of the app receipt.
+public struct AppTransactionTemplate: SignedDataTemplate, Hashable {
+    /// `receiptType`: the environment; `Sandbox`, `Production` or `Xcode`
+    public var receiptType: String?
+    /// `appAppleId`: the number of the app; 0 or absent in the sandbox
+    public var appAppleID: Int64?
+    /// `bundleId`
+    public var bundleID: String?
+    /// `applicationVersion`
+    public var applicationVersion: String?
+    /// `versionExternalIdentifier`
+    public var versionExternalIdentifier: Int64?
+    /// `receiptCreationDate`: when it was signed
+    public var receiptCreationDate: Date?
+    /// `requestDate`: the same moment in all that were seen
+    public var requestDate: Date?
+    /// `originalPurchaseDate`: when the app was first bought
+    public var originalPurchaseDate: Date?
+    /// `originalApplicationVersion`
+    public var originalApplicationVersion: String?
+    /// `preorderDate`
+    public var preorderDate: Date?
+    /// `deviceVerification` and `deviceVerificationNonce`
+    public var deviceVerification: DeviceVerification?
+    /// `appTransactionId`
+    public var appTransactionID: String?
+    /// `originalPlatform`, such as `iOS`
+    public var originalPlatform: String?
+    /// Further claims, last, in this order.
+    public var extra: [Claim] = []
+    /// How dates are written.
+    public var dateStyle = ClaimDateStyle.wholeMilliseconds
+
+    /// An app transaction with nothing in it.
+    public init() {}
+
+    /// `receiptCreationDate`
+    public var signingDate: Date? { receiptCreationDate }
+
+    /// The claim `receiptCreationDate`.
+    public static var signingDateClaim: String { "receiptCreationDate" }
+
+    /// All claims, in the order of the App Store.
+    public var claims: [Claim] {
+        var list = ClaimList(dateStyle)
+        list.add("receiptType", receiptType)
+        list.add("appAppleId", appAppleID)
+        list.add("bundleId", bundleID)
+        list.add("applicationVersion", applicationVersion)
+        list.add("versionExternalIdentifier", versionExternalIdentifier)
+        list.add("receiptCreationDate", receiptCreationDate)
+        list.add("requestDate", requestDate)
+        list.add("originalPurchaseDate", originalPurchaseDate)
+        list.add("originalApplicationVersion", originalApplicationVersion)
+        list.add("preorderDate", preorderDate)
+        list.add(deviceVerification)
+        list.add("appTransactionId", appTransactionID)
+        list.add("originalPlatform", originalPlatform)
+        return list.claims + extra
+    }
+
+    /// The same; nothing is nested within.
+    public func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim] {
+        claims
+    }
+}
+
+extension AppTransactionTemplate {
+    /// The app transaction of an app that was bought the day before in production, and on 2013-08-01 in the sandbox.
+    /// - Parameters:
+    ///   - environment: `Sandbox`, `Production`, or a name of your own.
+    ///   - deviceID: the device that it is made for (`AppStore.deviceVerificationID`).
+    public init(
+        bundleID: String,
+        creationDate: Date,
+        environment: String = "Sandbox",
+        applicationVersion: String = "1",
+        deviceID: UUID? = nil
+    ) {
+        let isProduction = environment == "Production"
+        receiptType = environment
+        appAppleID = isProduction ? 1_234_567_890 : 0
+        self.bundleID = bundleID
+        self.applicationVersion = applicationVersion
+        versionExternalIdentifier = isProduction ? 870_000_001 : 0
+        receiptCreationDate = creationDate
+        requestDate = creationDate
+        originalPurchaseDate =
+            isProduction ? creationDate.addingTimeInterval(-86_400) : Date(timeIntervalSince1970: 1_375_340_400)
+        originalApplicationVersion = "1.0"
+        deviceVerification = deviceID.map {
+            DeviceVerification(deviceID: $0, seed: "\(bundleID)|\(creationDate.wholeMilliseconds)")
+        }
+        appTransactionID = "700000000000000001"
+        originalPlatform = "iOS"
+    }
+
+    /// The app transaction as StoreKit testing in Xcode writes it. Sign it with an `XcodeSigner`.
+    public var asXcodeWritesIt: AppTransactionTemplate {
+        var template = self
+        template.receiptType = "Xcode"
+        template.dateStyle = .fractionalMilliseconds
+        for date in [
+            \Self.receiptCreationDate, \Self.requestDate, \Self.originalPurchaseDate, \Self.preorderDate,
+        ] {
+            template[keyPath: date] = template[keyPath: date]?.finerThanMilliseconds
+        }
+        return template
+    }
+}

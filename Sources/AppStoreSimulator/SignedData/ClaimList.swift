@@ -1,0 +1,63 @@
+import Foundation
+
+/// Collects claims in their order and leaves out what is nil.
+struct ClaimList {
+    private(set) var claims: [Claim] = []
+    let dateStyle: ClaimDateStyle
+
+    init(_ dateStyle: ClaimDateStyle) {
+        self.dateStyle = dateStyle
+    }
+
+    mutating func add(_ name: String, _ text: String?) {
+        add(name, text.map(ClaimValue.string))
+    }
+
+    mutating func add(_ name: String, _ number: Int64?) {
+        add(name, number.map(ClaimValue.integer))
+    }
+
+    mutating func add(_ name: String, _ value: Bool?) {
+        add(name, value.map(ClaimValue.boolean))
+    }
+
+    mutating func add(_ name: String, _ texts: [String]?) {
+        add(name, texts.map { ClaimValue.array($0.map(ClaimValue.string)) })
+    }
+
+    mutating func add(_ name: String, _ date: Date?) {
+        add(name, date.map(dateStyle.value))
+    }
+
+    mutating func add(_ name: String, object members: [Claim]?) {
+        add(name, members.map(ClaimValue.object))
+    }
+
+    mutating func add(_ verification: DeviceVerification?) {
+        add("deviceVerification", verification?.value)
+        add("deviceVerificationNonce", verification?.nonce.uuidString.lowercased())
+    }
+
+    private mutating func add(_ name: String, _ value: ClaimValue?) {
+        if let value {
+            claims.append(Claim(name, value))
+        }
+    }
+}
+
+/// How signed data writes its dates: milliseconds since 1970, as a JSON number.
+public enum ClaimDateStyle: Hashable, Sendable {
+    /// `1738826186000`: the App Store.
+    case wholeMilliseconds
+    /// `1697679936049.7297`: StoreKit testing in Xcode.
+    case fractionalMilliseconds
+}
+
+extension ClaimDateStyle {
+    func value(_ date: Date) -> ClaimValue {
+        switch self {
+        case .wholeMilliseconds: .integer(date.wholeMilliseconds)
+        case .fractionalMilliseconds: .number(date.timeIntervalSince1970 * 1000)
+        }
+    }
+}

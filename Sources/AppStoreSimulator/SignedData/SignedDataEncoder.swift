@@ -1,0 +1,54 @@
+import Foundation
+
+/// Signs transactions, renewal information, app transactions and notifications with an authority, and breaks them on
+/// demand.
+///
+/// ```swift
+/// let encoder = SignedDataEncoder(authority: try AppStoreAuthority())
+/// let coins = PurchaseTemplate.consumable(productID: "coins", transactionID: "1000", purchaseDate: .now)
+/// let transaction = SignedTransactionTemplate(purchase: coins, bundleID: "com.example.app")
+/// let genuine = try encoder.encode(transaction)
+/// let forged = try encoder.encode(transaction, fault: .editedClaims)
+/// ```
+public struct SignedDataEncoder: Sendable {
+    /// Who signs.
+    public let authority: SignedDataAuthority
+
+    /// An encoder for one authority.
+    public init(authority: AppStoreAuthority) {
+        self.init(authority: authority.signedData)
+    }
+
+    /// An encoder for one authority.
+    public init(authority: SignedDataAuthority) {
+        self.authority = authority
+    }
+
+    /// Signs: ES256, with exactly `alg` and an `x5c` of leaf, intermediate and root in the header (RFC 7515). What is
+    /// nested in a notification is signed first, with the same authority. The content is always the same for the same
+    /// template, the signature never, as ECDSA draws a number.
+    /// - Parameters:
+    ///   - template: the content.
+    ///   - fault: the one thing that is wrong.
+    /// - Returns: the compact JWS.
+    /// - Throws: `SimulatorError.inapplicableFault` where the content lacks what the fault would break, and what the
+    ///   crypto library throws when a key cannot sign.
+    public func encode(_ template: some SignedDataTemplate, fault: SignedDataFault? = nil) throws -> String {
+        if let fault, !fault.applies(to: template) {
+            throw SimulatorError.inapplicableFault(fault.rawValue)
+        }
+        let claims = try template.claims { try encode($0, fault: fault?.faultOfNestedData($0)) }
+        var plan = SignedDataPlan(
+            claims: claims,
+            signingDateClaim: type(of: template).signingDateClaim,
+            signingDate: template.signingDate,
+            authority: authority
+        )
+        fault?.alterContent(of: &plan)
+        try fault?.alterAuthority(of: &plan)
+        fault?.alterHeader(of: &plan)
+        var message = try plan.message()
+        try fault?.alter(&message, of: plan)
+        return message.encoded()
+    }
+}

@@ -1,0 +1,103 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// Everything that determines a JWS, before it is signed. Faults change it.
+struct SignedDataPlan {
+    var claims: [Claim]
+    /// What is signed in place of the claims.
+    var payload: [UInt8]?
+    let signingDateClaim: String
+    let signingDate: Date?
+    var authority: SignedDataAuthority
+    /// Certificates to name in `x5c` in place of leaf, intermediate and root.
+    var certificates: [[UInt8]]?
+    /// The key to sign with in place of the leaf's.
+    var signerKey: SigningKey?
+    /// What `alg` says.
+    var algorithm = "ES256"
+    var hasCertificates = true
+    /// Further members of the header, last.
+    var extraHeader: [Claim] = []
+    var headerStyle = HeaderStyle.appStore
+    /// Fills the last group of base64 with `=`, which a JWS must not (RFC 7515, 2).
+    var padsBase64 = false
+
+    enum HeaderStyle {
+        /// `alg`, `x5c`
+        case appStore
+        /// `kid`, `typ`, `x5c`, `alg`
+        case xcode
+    }
+
+    /// Signs.
+    func message() throws -> SignedDataMessage {
+        var message = SignedDataMessage(
+            header: header.json(escapesSlashes: headerStyle == .xcode),
+            payload: payload ?? ClaimValue.object(claims).json,
+            padsBase64: padsBase64
+        )
+        message.signature = try signature(of: message.signedBytes)
+        return message
+    }
+
+    /// The concatenation of r and s (RFC 7518, 3.4).
+    func signature(of bytes: [UInt8]) throws -> [UInt8] {
+        switch signerKey ?? authority.leaf.privateKey {
+        case .p256(let key): [UInt8](try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
+        case .p384(let key): [UInt8](try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
+        case .rsa(let key):
+            [UInt8](try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
+    }
+
+    private var header: ClaimValue {
+        let x5c =
+            certificates ?? [authority.leaf, authority.intermediate, authority.root].map(\.certificate)
+        let chain = Claim("x5c", .array(x5c.map { .string(Data($0).base64EncodedString()) }))
+        let algorithm = Claim("alg", .string(algorithm))
+        let members: [Claim] =
+            switch headerStyle {
+            case .appStore: [algorithm, chain]
+            case .xcode: [Claim("kid", .string("Apple_Xcode_Key")), Claim("typ", .string("JWT")), chain, algorithm]
+            }
+        return .object(members.filter { hasCertificates || $0.name != "x5c" } + extraHeader)
+    }
+}
+
+/// A JWS in its compact form (RFC 7515, 7.1), as free as its parts allow.
+struct SignedDataMessage {
+    var header: [UInt8]
+    var payload: [UInt8]
+    var signature: [UInt8] = []
+    var padsBase64 = false
+    /// What follows the signature.
+    var tail = ""
+    /// How many characters are missing from the end.
+    var missing = 0
+
+    init(header: [UInt8], payload: [UInt8], padsBase64: Bool) {
+        self.header = header
+        self.payload = payload
+        self.padsBase64 = padsBase64
+    }
+
+    /// What is signed: header, full stop and payload.
+    var signedBytes: [UInt8] {
+        Array((base64(header) + "." + base64(payload)).utf8)
+    }
+
+    func encoded() -> String {
+        String((base64(header) + "." + base64(payload) + "." + base64(signature)).dropLast(missing)) + tail
+    }
+
+    /// Base64 in the alphabet for URLs, without padding (RFC 4648, 5).
+    private func base64(_ bytes: [UInt8]) -> String {
+        var text = Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+        if !padsBase64 {
+            while text.hasSuffix("=") { text.removeLast() }
+        }
+        return text
+    }
+}

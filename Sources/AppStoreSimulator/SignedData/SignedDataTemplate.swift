@@ -1,0 +1,38 @@
+public import Foundation
+
+/// The content of signed data (JWS): a transaction, renewal information, an app transaction or a notification.
+///
+/// Nothing is checked, so that wrong content can be made, too. A field that is nil is left out.
+public protocol SignedDataTemplate: Sendable {
+    /// When it was signed; the certificates must be valid then.
+    var signingDate: Date? { get }
+    /// The name of the claim with that date.
+    static var signingDateClaim: String { get }
+    /// How dates are written.
+    var dateStyle: ClaimDateStyle { get set }
+    /// Further claims, last, in this order.
+    var extra: [Claim] { get set }
+
+    /// All claims, in the order of the App Store.
+    /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
+    func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim]
+}
+
+extension SignedDataTemplate {
+    /// The claim `signedDate`.
+    public static var signingDateClaim: String { "signedDate" }
+
+    /// The JSON text that is signed.
+    /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
+    public func payload(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [UInt8] {
+        ClaimValue.object(try claims(signing: sign)).json
+    }
+}
+
+extension Date {
+    /// The date with about a quarter of a millisecond more, a part of a second that a `Date` holds exactly: Xcode's
+    /// dates are finer than milliseconds.
+    var finerThanMilliseconds: Date {
+        addingTimeInterval(1.0 / 4096)
+    }
+}

@@ -1,0 +1,44 @@
+/// Everything that determines a transaction receipt, before it is signed. Faults change it.
+struct TransactionReceiptPlan {
+    var template: TransactionReceiptTemplate
+    let version: TransactionReceiptVersion
+    /// What is written and signed as the version.
+    var versionByte: UInt8
+    /// Who issued the leaf.
+    var issuer: SimulatorIdentity
+    var leaf: SimulatorIdentity
+    /// The trust anchor far above the leaf.
+    let root: SimulatorIdentity
+    var digest: ReceiptDigest
+    /// The key to sign with in place of the leaf's.
+    var signerKey: SigningKey?
+    /// What is signed in place of the template's.
+    var purchaseInfo: [UInt8]?
+
+    init(
+        template: TransactionReceiptTemplate, version: TransactionReceiptVersion, authority: AppStoreAuthority
+    ) {
+        self.template = template
+        self.version = version
+        versionByte = version.rawValue
+        issuer = authority.transactionReceiptIssuer(version)
+        leaf = authority.transactionReceiptLeaf(version)
+        root = authority.receipts.root
+        digest = version.digest
+    }
+
+    /// Signs the version byte and what follows it.
+    func message() throws -> TransactionReceiptMessage {
+        let purchaseInfo = purchaseInfo ?? template.purchaseInfo()
+        let key = signerKey ?? leaf.privateKey
+        return TransactionReceiptMessage(
+            version: versionByte,
+            signature: try key.signature(of: [versionByte] + purchaseInfo, digest: digest),
+            certificate: leaf.certificate,
+            purchaseInfo: purchaseInfo,
+            environment: template.environment,
+            pod: template.pod,
+            signingStatus: template.signingStatus
+        )
+    }
+}
