@@ -77,6 +77,33 @@ public enum ReasonCode: String, Sendable, CaseIterable {
     case applicationVersionMismatch = "application_version_mismatch"
     case deviceHashMismatch = "device_hash_mismatch"
     case receiptExpired = "receipt_expired"
+
+    // Property lists of transaction receipts.
+    case propertyListMalformed = "property_list_malformed"
+    case propertyListKeyDuplicated = "property_list_key_duplicated"
+    case transactionReceiptFieldMissing = "transaction_receipt_field_missing"
+    case transactionReceiptFieldUnknown = "transaction_receipt_field_unknown"
+    case signatureFieldMalformed = "signature_field_malformed"
+    case purchaseInfoMalformed = "purchase_info_malformed"
+    case signatureVersionUnsupported = "signature_version_unsupported"
+
+    // Signed data (RFC 7515).
+    case jwsMalformed = "jws_malformed"
+    case jwsHeaderMalformed = "jws_header_malformed"
+    case jwsAlgorithmUnsupported = "jws_algorithm_unsupported"
+    case jwsHeaderUnsupported = "jws_header_unsupported"
+    case jwsCertificateCountUnsupported = "jws_certificate_count_unsupported"
+
+    // The claims of signed data.
+    case claimsMalformed = "claims_malformed"
+    case claimsUnrecognized = "claims_unrecognized"
+    case nestedDataMismatch = "nested_data_mismatch"
+
+    // More of the caller's policies.
+    case appAppleIDMismatch = "app_apple_id_mismatch"
+    case evidenceNotFresh = "evidence_not_fresh"
+    case transactionMismatch = "transaction_mismatch"
+    case transactionSeenBefore = "transaction_seen_before"
 }
 
 extension ReasonCode {
@@ -99,7 +126,9 @@ extension ReasonCode {
             .base64Malformed, .asn1Truncated, .asn1Malformed, .asn1LengthNotMinimal, .asn1IntegerNotMinimal,
             .asn1TooDeep, .trailingBytes,
             .notSignedData, .signedDataVersionUnsupported, .contentTypeUnsupported, .contentMissing,
-            .tooManyCertificates, .payloadMalformed:
+            .tooManyCertificates, .payloadMalformed, .propertyListMalformed, .propertyListKeyDuplicated,
+            .transactionReceiptFieldMissing, .transactionReceiptFieldUnknown, .signatureFieldMalformed,
+            .purchaseInfoMalformed, .jwsMalformed, .jwsHeaderMalformed:
             .form
         case .certificatesMissing, .certificateDuplicated, .signerCountUnsupported, .signerIdentifierUnsupported,
             .signerCertificateMissing, .signerCertificateAmbiguous, .digestAlgorithmUnsupported,
@@ -109,12 +138,14 @@ extension ReasonCode {
             .certificateNotYetValid, .certificateExpired, .issuerNotAuthority, .pathLengthExceeded,
             .keyUsageUnsuitable, .criticalExtensionUnknown, .pathTooLong, .pathBudgetExceeded, .leafMarkerMissing,
             .intermediateMarkerMissing, .contentTypeMismatch, .messageDigestMismatch, .signatureInvalid,
-            .environmentNotVouchedFor:
+            .environmentNotVouchedFor, .signatureVersionUnsupported, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported,
+            .jwsCertificateCountUnsupported:
             .authenticity
-        case .attributeMalformed, .attributeDuplicated, .attributeMissing, .tooManyAttributes, .tooManyPurchases:
+        case .attributeMalformed, .attributeDuplicated, .attributeMissing, .tooManyAttributes, .tooManyPurchases,
+            .claimsMalformed, .claimsUnrecognized, .nestedDataMismatch:
             .content
         case .environmentNotAccepted, .bundleIDMismatch, .applicationVersionMismatch, .deviceHashMismatch,
-            .receiptExpired:
+            .receiptExpired, .appAppleIDMismatch, .evidenceNotFresh, .transactionMismatch, .transactionSeenBefore:
             .policy
         }
     }
@@ -151,7 +182,7 @@ extension ReasonCode {
         case .signatureAlgorithmMismatch: "The signature algorithm names another digest than the signer does."
         case .signedAttributesMalformed: "The signed attributes are not what CMS prescribes."
         case .payloadMalformed: "The signed content is not a set of receipt attributes."
-        case .creationDateMissing: "The receipt has no readable creation date, so its certificates cannot be judged."
+        case .creationDateMissing: "There is no readable date of signing, so the certificates cannot be judged."
         case .certificateMalformed: "A certificate is not well-formed."
         case .certificateAlgorithmMismatch: "A certificate names two different signature algorithms."
         case .certificateAlgorithmUnsupported: "A certificate is signed with an algorithm that is not accepted."
@@ -183,6 +214,29 @@ extension ReasonCode {
         case .applicationVersionMismatch: "The receipt belongs to another version of the app."
         case .deviceHashMismatch: "The receipt was made for another device."
         case .receiptExpired: "The receipt has expired."
+        case .propertyListMalformed: "The property list is not well-formed."
+        case .propertyListKeyDuplicated: "A key stands twice in a property list."
+        case .transactionReceiptFieldMissing: "The transaction receipt lacks a part that it needs."
+        case .transactionReceiptFieldUnknown:
+            "The transaction receipt has a part, not signed, that no receipt has."
+        case .signatureFieldMalformed:
+            "The signature of the transaction receipt is not version, signature and certificate."
+        case .purchaseInfoMalformed: "The signed purchase info is not what a transaction receipt says."
+        case .signatureVersionUnsupported:
+            "The transaction receipt is signed in a version that is not known."
+        case .jwsMalformed: "The signed data is not a compact JWS."
+        case .jwsHeaderMalformed: "The header of the signed data cannot be read."
+        case .jwsAlgorithmUnsupported: "The signed data names an algorithm other than ES256."
+        case .jwsHeaderUnsupported: "The header of the signed data demands what is not understood."
+        case .jwsCertificateCountUnsupported: "Signed data brings exactly three certificates."
+        case .claimsMalformed: "The claims are not what signed data of the App Store says."
+        case .claimsUnrecognized: "The claims are none that the App Store signs."
+        case .nestedDataMismatch:
+            "The signed data inside belongs to another app or environment than its envelope."
+        case .appAppleIDMismatch: "The evidence names another app of the App Store."
+        case .evidenceNotFresh: "The evidence was not signed lately."
+        case .transactionMismatch: "The evidence does not prove this transaction."
+        case .transactionSeenBefore: "The transaction was used before."
         }
     }
 }

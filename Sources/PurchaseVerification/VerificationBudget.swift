@@ -32,6 +32,15 @@ enum VerificationBudget {
     /// Purchases in one receipt. The largest real receipt known has 200.
     static let purchases = 20_000
 
+    /// Keys of one property list. A transaction receipt has at most 5 outside and 25 inside.
+    static let propertyListEntries = 64
+
+    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB.
+    static let signedDataBytes = 1 << 20
+
+    /// Milliseconds since 1970 that a date may have: the end of the year 9999.
+    static let latestMilliseconds: Int64 = 253_402_300_800_000
+
     /// Bytes of the modulus of an RSA key: 2,048 to 4,096 bit. Shorter is not safe, longer only slow.
     static let rsaModulusBytes = 256...512
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("App receipts of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct AppReceiptCorpusTests {
     private let verifier = PurchaseVerifier()
-    private let storePolicies: [any AppReceiptPolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
+    private let storePolicies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
 
     @Test("Every genuine receipt verifies, and says what the manifest says of it")
     func genuine() throws {
@@ -56,7 +56,7 @@ struct AppReceiptCorpusTests {
     func xcode() throws {
         let items = try Corpus.items("app-receipt-xcode")
         try #require(!items.isEmpty)
-        let xcodePolicies: [any AppReceiptPolicy] = [EnvironmentPolicy(accepting: [.xcode])]
+        let xcodePolicies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.xcode])]
         for item in items {
             let bytes = try item.bytes()
             let certificate = try #require(verifier.inspect(bytes, policies: []).certificates.first)
@@ -129,7 +129,7 @@ struct AppReceiptCorpusTests {
     }
 
     private func code(
-        _ verifier: PurchaseVerifier, _ bytes: [UInt8], _ policies: [any AppReceiptPolicy]
+        _ verifier: PurchaseVerifier, _ bytes: [UInt8], _ policies: [any PurchasePolicy]
     ) -> ReasonCode? {
         do throws(VerificationError) {
             _ = try verifier.verify(bytes, policies: policies)

@@ -7,7 +7,7 @@ import Testing
 /// What may differ in a receipt that is still genuine.
 @Suite("Forms of a genuine receipt")
 struct ContainerFormTests {
-    private let policies: [any AppReceiptPolicy] = [
+    private let policies: [any PurchasePolicy] = [
         EnvironmentPolicy(accepting: [.sandbox]), BundleIDPolicy("com.example.app"),
     ]
 

@@ -128,7 +128,7 @@ extension BenchmarkReceipt {
     }
 
     /// What a server demands of every receipt.
-    private var policies: [any AppReceiptPolicy] {
+    private var policies: [any PurchasePolicy] {
         [EnvironmentPolicy(accepting: [.production, .sandbox]), BundleIDPolicy(bundleID)]
     }
 }

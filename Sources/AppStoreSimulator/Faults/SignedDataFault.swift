@@ -123,10 +123,10 @@ extension SignedDataFault {
     }
 
     /// The fault of what is nested, where the envelope is right.
-    var faultOfNestedData: SignedDataFault? {
+    func faultOfNestedData(_ template: any SignedDataTemplate) -> SignedDataFault? {
         switch self {
         case .forgedNestedData: .wrongRoot
-        case .nestedDataOfAnotherApp: .wrongBundleID
+        case .nestedDataOfAnotherApp where SignedDataFault.wrongBundleID.applies(to: template): .wrongBundleID
         default: nil
         }
     }

@@ -37,7 +37,7 @@ public struct SignedDataEncoder: Sendable {
         if let fault, !fault.applies(to: template) {
             throw SimulatorError.inapplicableFault(fault.rawValue)
         }
-        let claims = try template.claims { try encode($0, fault: fault?.faultOfNestedData) }
+        let claims = try template.claims { try encode($0, fault: fault?.faultOfNestedData($0)) }
         var plan = SignedDataPlan(
             claims: claims,
             signingDateClaim: type(of: template).signingDateClaim,

@@ -30,8 +30,9 @@ extension SignedDataTemplate {
 }
 
 extension Date {
-    /// The date with a quarter of a millisecond more: Xcode's dates are finer than milliseconds.
+    /// The date with about a quarter of a millisecond more, a part of a second that a `Date` holds exactly: Xcode's
+    /// dates are finer than milliseconds.
     var finerThanMilliseconds: Date {
-        addingTimeInterval(0.000_25)
+        addingTimeInterval(1.0 / 4096)
     }
 }

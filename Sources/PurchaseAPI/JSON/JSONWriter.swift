@@ -40,6 +40,14 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Begins a member whose name is not known beforehand.
+    public mutating func key(_ name: String) {
+        separate()
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
     /// Writes a string (RFC 8259, 7).
     public mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
@@ -78,6 +86,12 @@ public struct JSONWriter: Sendable {
     /// Writes `true` or `false`.
     public mutating func boolean(_ value: Bool) {
         bytes += Array((value ? "true" : "false").utf8)
+        needsComma = true
+    }
+
+    /// Writes JSON that is there already, in one line: line ends can only stand between its parts.
+    public mutating func json(_ json: [UInt8]) {
+        for byte in json { bytes.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
         needsComma = true
     }
 

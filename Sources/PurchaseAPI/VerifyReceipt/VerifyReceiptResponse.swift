@@ -5,6 +5,12 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var environment: String?
     public var receipt: Receipt?
     public var latestReceiptInfo: [InAppPurchase]?
+    /// The receipt of an answer to a transaction receipt, instead of `receipt`.
+    public var flatReceipt: FlatReceipt?
+    /// The latest period of a transaction receipt's subscription, instead of `latestReceiptInfo`.
+    public var latestFlatReceiptInfo: FlatReceipt?
+    /// The last period of a transaction receipt's subscription that has expired.
+    public var latestExpiredReceiptInfo: FlatReceipt?
     /// The latest receipt, in base64.
     public var latestReceipt: String?
     /// What becomes of the subscriptions.
@@ -79,6 +85,18 @@ extension VerifyReceiptResponse {
             if let receipt {
                 json.key("receipt")
                 receipt.write(to: &json)
+            }
+            if let flatReceipt {
+                json.key("receipt")
+                flatReceipt.write(to: &json)
+            }
+            if let latestFlatReceiptInfo {
+                json.key("latest_receipt_info")
+                latestFlatReceiptInfo.write(to: &json)
+            }
+            if let latestExpiredReceiptInfo {
+                json.key("latest_expired_receipt_info")
+                latestExpiredReceiptInfo.write(to: &json)
             }
             if let latestReceiptInfo {
                 json.key("latest_receipt_info")

@@ -27,7 +27,10 @@ package struct VerifyReceiptService: Sendable {
         /// Why the status is not 0.
         package let reason: VerifyReceiptReason?
         /// Whether the answer speaks of subscriptions as they were when the receipt was signed.
-        package var isAsOfSigning: Bool { response.latestReceiptInfo != nil }
+        package var isAsOfSigning: Bool {
+            response.latestReceiptInfo != nil || response.latestFlatReceiptInfo != nil
+                || response.latestExpiredReceiptInfo != nil
+        }
     }
 
     /// Answers a request body.
@@ -45,7 +48,15 @@ package struct VerifyReceiptService: Sendable {
         }
         do throws(VerificationError) {
             let evidence = try Evidence([UInt8](request.receiptData.utf8))
-            let receipt = try verifier.verify(evidence, policies: [EnvironmentPolicy(accepting: environments)])
+            let policies = [EnvironmentPolicy(accepting: environments)]
+            switch evidence.form {
+            case .transactionReceipt:
+                let verified = try verifier.verifyEvidence(evidence, policies: policies)
+                guard case .transactionReceipt(let receipt) = verified else { break }
+                return answer(request, evidence, receipt, at: door, now: now)
+            case .appReceipt, .compactJWS: break
+            }
+            let receipt = try verifier.verify(evidence, policies: policies)
             return answer(request, evidence, receipt, at: door, now: now)
         } catch {
             return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))
@@ -55,15 +66,7 @@ package struct VerifyReceiptService: Sendable {
     private func answer(
         _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at door: Door, now: Timestamp
     ) -> Answer {
-        // Local environments have no production: they are answered where sandbox receipts are.
-        let isProduction = receipt.environment == .production
-        switch (door, isProduction) {
-        case (.production, false):
-            return Answer(response: VerifyReceiptResponse(status: .sandboxReceiptAtProduction), reason: .wrongDoor)
-        case (.sandbox, true):
-            return Answer(response: VerifyReceiptResponse(status: .productionReceiptAtSandbox), reason: .wrongDoor)
-        default: break
-        }
+        if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
         guard isSecretRight(request.password, isNeeded: hasSubscriptions) else {
             return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
@@ -74,10 +77,38 @@ package struct VerifyReceiptService: Sendable {
         if hasSubscriptions {
             response.latestReceiptInfo = LatestReceiptInfo.purchases(
                 of: receipt, excludingOld: request.excludesOldTransactions)
-            response.latestReceipt =
-                evidence.encoding == .base64 ? request.receiptData : Data(evidence.bytes).base64EncodedString()
+            response.latestReceipt = Self.base64(request, evidence)
         }
         return Answer(response: response, reason: nil)
+    }
+
+    private func answer(
+        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: TransactionReceipt, at door: Door,
+        now: Timestamp
+    ) -> Answer {
+        if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
+        guard isSecretRight(request.password, isNeeded: receipt.expiresDate != nil) else {
+            return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
+        }
+        let response = VerifyReceiptResponse(receipt, base64: Self.base64(request, evidence), now: now)
+        return Answer(response: response, reason: response.status == .expired ? .expired : nil)
+    }
+
+    /// The answer to a receipt that came to the wrong address. Local environments have no production: they are answered where
+    /// sandbox receipts are.
+    private static func refusal(of environment: AppStoreEnvironment?, at door: Door) -> Answer? {
+        switch (door, environment == .production) {
+        case (.production, false):
+            Answer(response: VerifyReceiptResponse(status: .sandboxReceiptAtProduction), reason: .wrongDoor)
+        case (.sandbox, true):
+            Answer(response: VerifyReceiptResponse(status: .productionReceiptAtSandbox), reason: .wrongDoor)
+        default: nil
+        }
+    }
+
+    /// The receipt in plain base64: as it was sent, if that is how it was sent.
+    private static func base64(_ request: VerifyReceiptRequest, _ evidence: Evidence) -> String {
+        evidence.encoding == .base64 ? request.receiptData : Data(evidence.bytes).base64EncodedString()
     }
 
     /// A secret that was sent must be right; one that was not is missed only where Apple demands it.
@@ -104,6 +135,7 @@ package enum VerifyReceiptReason: Sendable {
     case notJSON
     case wrongDoor
     case secretMismatch
+    case expired
     case bodyTooLarge
     case requestIncomplete
     case serverBusy
@@ -116,6 +148,7 @@ package enum VerifyReceiptReason: Sendable {
         case .notJSON: "not_json"
         case .wrongDoor: "environment_mismatch"
         case .secretMismatch: "shared_secret_mismatch"
+        case .expired: "subscription_expired"
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"
         case .serverBusy: "server_busy"

@@ -37,6 +37,11 @@ enum ObjectIdentifier {
     /// 1.2.840.113635.100.6.2.1: the certificate is a Worldwide Developer Relations authority.
     static let developerRelationsMarker: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x01]
 
+    /// 1.2.840.113635.100.6.5.1: the certificate signs transaction receipts, as until 2016.
+    static let purchaseReceiptMarker: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x05, 0x01]
+    /// 1.2.840.113635.100.6.2.2: the certificate is the iTunes Store authority.
+    static let iTunesStoreMarker: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x02]
+
     /// The dotted form of the content octets, as far as they are well formed (X.690, 8.19).
     static func dotted(_ content: some Sequence<UInt8>) -> String {
         var arcs: [UInt64] = []

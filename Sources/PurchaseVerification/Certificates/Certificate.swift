@@ -18,7 +18,11 @@ final class Certificate: Sendable {
     let extensions: CertificateExtensions
 
     /// Reads one certificate that takes up all of the bytes. The key is not required to be an acceptable one yet.
-    init(_ der: [UInt8]) throws(VerificationError) {
+    ///
+    /// - Parameter rsaModulusBytes: which sizes of an RSA key are acceptable. Only the caller knows what the key is for.
+    init(
+        _ der: [UInt8], rsaModulusBytes: ClosedRange<Int> = VerificationBudget.rsaModulusBytes
+    ) throws(VerificationError) {
         do throws(VerificationError) {
             self.der = der
             let bytes = der.span
@@ -46,7 +50,7 @@ final class Certificate: Sendable {
             subject = DistinguishedName(bytes.copy(try fields.next(DERTag.sequence, bytes).whole))
             let key = try fields.next(DERTag.sequence, bytes).whole
             publicKey = Result { () throws(VerificationError) in
-                try PublicKey(bytes, subjectPublicKeyInfo: key)
+                try PublicKey(bytes, subjectPublicKeyInfo: key, rsaModulusBytes: rsaModulusBytes)
             }
             _ = try fields.nextIf(DERTag.contextPrimitive(1), bytes)
             _ = try fields.nextIf(DERTag.contextPrimitive(2), bytes)
@@ -79,7 +83,11 @@ final class Certificate: Sendable {
 
     /// Checks that the key of the issuer signed this certificate.
     func requireSignature(by issuer: Certificate) throws(VerificationError) {
-        let key = try issuer.publicKey.get()
+        try requireSignature(by: try issuer.publicKey.get(), named: issuer.subject)
+    }
+
+    /// Checks that the key of an authority with this name signed this certificate.
+    func requireSignature(by key: PublicKey, named issuer: DistinguishedName) throws(VerificationError) {
         let der = der
         let digest = MessageDigest(signatureAlgorithm.digestAlgorithm, der.span, toBeSigned)
         let isValid: Bool? =
@@ -96,7 +104,7 @@ final class Certificate: Sendable {
         }
         guard isValid else {
             throw VerificationError(
-                .certificateSignatureInvalid, expected: "\(subject) to be signed by \(issuer.subject)")
+                .certificateSignatureInvalid, expected: "\(subject) to be signed by \(issuer)")
         }
     }
 }

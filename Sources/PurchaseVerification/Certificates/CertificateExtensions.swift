@@ -12,6 +12,10 @@ struct CertificateExtensions: Sendable {
     private(set) var hasReceiptSigningMarker = false
     /// Whether this is one of Apple's Worldwide Developer Relations authorities.
     private(set) var hasDeveloperRelationsMarker = false
+    /// Whether this is one of Apple's purchase receipt certificates, which signed transaction receipts until 2016.
+    private(set) var hasPurchaseReceiptMarker = false
+    /// Whether this is Apple's iTunes Store authority.
+    private(set) var hasITunesStoreMarker = false
     /// The first critical extension that is not understood here.
     private(set) var unknownCriticalExtension: String?
 
@@ -61,6 +65,10 @@ struct CertificateExtensions: Sendable {
             hasReceiptSigningMarker = true
         } else if bytes.holds(ObjectIdentifier.developerRelationsMarker, at: oid) {
             hasDeveloperRelationsMarker = true
+        } else if bytes.holds(ObjectIdentifier.purchaseReceiptMarker, at: oid) {
+            hasPurchaseReceiptMarker = true
+        } else if bytes.holds(ObjectIdentifier.iTunesStoreMarker, at: oid) {
+            hasITunesStoreMarker = true
         } else if bytes.holds(ObjectIdentifier.extendedKeyUsage, at: oid) {
             hasExtendedKeyUsage = true
         } else if isCritical, !bytes.holds(ObjectIdentifier.certificatePolicies, at: oid) {

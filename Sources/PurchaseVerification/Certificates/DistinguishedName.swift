@@ -44,6 +44,8 @@ extension DistinguishedName: CustomStringConvertible {
         switch type {
         case [0x55, 0x04, 0x03]: "CN"
         case [0x55, 0x04, 0x06]: "C"
+        case [0x55, 0x04, 0x07]: "L"
+        case [0x55, 0x04, 0x08]: "ST"
         case [0x55, 0x04, 0x0A]: "O"
         case [0x55, 0x04, 0x0B]: "OU"
         default: ObjectIdentifier.dotted(type)

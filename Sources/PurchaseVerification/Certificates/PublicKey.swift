@@ -8,7 +8,10 @@ enum PublicKey: Sendable {
     case p384(P384.Signing.PublicKey)
 
     /// Reads a whole SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
-    init(_ bytes: Span<UInt8>, subjectPublicKeyInfo: Range<Int>) throws(VerificationError) {
+    init(
+        _ bytes: Span<UInt8>, subjectPublicKeyInfo: Range<Int>,
+        rsaModulusBytes: ClosedRange<Int> = VerificationBudget.rsaModulusBytes
+    ) throws(VerificationError) {
         var outer = DERCursor(subjectPublicKeyInfo)
         var info = DERCursor(try outer.next(DERTag.sequence, bytes).content)
         let algorithm = try info.next(DERTag.sequence, bytes).content
@@ -22,7 +25,9 @@ enum PublicKey: Sendable {
         var identifier = DERCursor(algorithm)
         let oid = try identifier.next(DERTag.objectIdentifier, bytes).content
         if bytes.holds(ObjectIdentifier.rsaEncryption, at: oid) {
-            self = .rsa(try RSAPublicKey(bytes, pkcs1: keyBytes, whole: subjectPublicKeyInfo))
+            self = .rsa(
+                try RSAPublicKey(
+                    bytes, pkcs1: keyBytes, whole: subjectPublicKeyInfo, modulusBytes: rsaModulusBytes))
             return
         }
         guard bytes.holds(ObjectIdentifier.ecPublicKey, at: oid) else {
@@ -59,7 +64,8 @@ enum PublicKey: Sendable {
     }
 }
 
-/// An RSA key of 2,048 to 4,096 bit with the exponent 65,537, decoded once and kept for many signatures.
+/// An RSA key with the exponent 65,537, decoded once and kept for many signatures. It has 2,048 to 4,096 bit, but where the
+/// caller names another size: the transaction receipts of 2009 to 2016 are signed with 1,024.
 struct RSAPublicKey: Sendable {
     private let key: _RSA.Signing.PublicKey
     /// The length of the modulus, and so of each signature.
@@ -68,7 +74,9 @@ struct RSAPublicKey: Sendable {
     /// - Parameters:
     ///   - pkcs1: where RSAPublicKey ::= SEQUENCE { modulus, publicExponent } lies (RFC 8017, A.1.1).
     ///   - whole: the SubjectPublicKeyInfo around it.
-    fileprivate init(_ bytes: Span<UInt8>, pkcs1: Range<Int>, whole: Range<Int>) throws(VerificationError) {
+    fileprivate init(
+        _ bytes: Span<UInt8>, pkcs1: Range<Int>, whole: Range<Int>, modulusBytes accepted: ClosedRange<Int>
+    ) throws(VerificationError) {
         var outer = DERCursor(pkcs1)
         var numbers = DERCursor(try outer.next(DERTag.sequence, bytes).content)
         try outer.finish()
@@ -78,9 +86,10 @@ struct RSAPublicKey: Sendable {
         try DERInteger.requireMinimal(bytes, modulus)
         let isNegative = bytes[modulus.lowerBound] & 0x80 != 0
         modulusBytes = bytes[modulus.lowerBound] == 0 ? modulus.count - 1 : modulus.count
-        guard !isNegative, VerificationBudget.rsaModulusBytes.contains(modulusBytes) else {
+        guard !isNegative, accepted.contains(modulusBytes) else {
             throw VerificationError(
-                .publicKeyUnacceptable, expected: "an RSA modulus of 2,048 to 4,096 bit",
+                .publicKeyUnacceptable,
+                expected: "an RSA modulus of \(accepted.lowerBound * 8) to \(accepted.upperBound * 8) bit",
                 found: "\(modulusBytes * 8) bit")
         }
         // Every authority and leaf of Apple's uses 65,537; small exponents have a history of forged paddings.
@@ -90,7 +99,8 @@ struct RSAPublicKey: Sendable {
                 found: "0x\(hexadecimal(bytes.shown(exponent)))")
         }
         do {
-            key = try _RSA.Signing.PublicKey(derRepresentation: bytes.copy(whole))
+            // The range above has judged the size; the other initialiser would refuse 1,024 bit.
+            key = try _RSA.Signing.PublicKey(unsafeDERRepresentation: bytes.copy(whole))
         } catch {
             throw VerificationError(.publicKeyUnacceptable, expected: "a usable RSA key")
         }

@@ -30,6 +30,14 @@ public struct TrustAnchor: Sendable {
     /// The certificate's subject, in words.
     public var subject: String { certificate.subject.description }
 
+    /// Whether it is one of Apple's roots.
+    var isApple: Bool {
+        switch authority {
+        case .apple: true
+        case .operatorNamed: false
+        }
+    }
+
     /// Whether evidence may be signed with the anchor's own key, as Xcode does it.
     var mayStandForItself: Bool {
         switch authority {

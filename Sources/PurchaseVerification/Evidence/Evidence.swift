@@ -1,21 +1,49 @@
-/// What a client may hand in, recognised by its form alone.
+/// What a client may hand in.
 public enum EvidenceKind: String, Sendable, CaseIterable {
     /// PKCS#7 around a set of attributes.
     case appReceipt = "app_receipt"
     /// The property list of iOS 6 and earlier.
     case transactionReceipt = "transaction_receipt"
-    /// Three segments of base64 with a JSON header: what StoreKit 2 and the App Store server sign.
-    case signedData = "signed_data"
+    /// StoreKit 2's proof of one purchase (JWS).
+    case signedTransaction = "signed_transaction"
+    /// How a subscription will go on (JWS).
+    case signedRenewalInfo = "signed_renewal_info"
+    /// StoreKit 2's proof of the download of the app (JWS).
+    case appTransaction = "app_transaction"
+    /// What the App Store server tells a backend (JWS).
+    case notification
 }
 
 /// Evidence with its text encoding taken off.
 public struct Evidence: Sendable {
-    /// What it is.
-    public let kind: EvidenceKind
+    /// The form by which it was recognised.
+    public let form: Form
     /// What it is written in: bare bytes, or a text encoding by name.
     public let encoding: Encoding
     /// The bytes without their text encoding; those of a compact JWS are its text.
     public let bytes: [UInt8]
+
+    /// The three forms in which the App Store signs.
+    public enum Form: Sendable {
+        case appReceipt
+        case transactionReceipt
+        /// What it is about only its claims tell.
+        case compactJWS
+    }
+
+    /// What it is; `nil` for signed data whose claims cannot be read. Nothing is verified by this.
+    public var kind: EvidenceKind? {
+        switch form {
+        case .appReceipt: return .appReceipt
+        case .transactionReceipt: return .transactionReceipt
+        case .compactJWS:
+            do throws(VerificationError) {
+                return try AnySignedClaims(try CompactJWS(bytes).payload).kind
+            } catch {
+                return nil
+            }
+        }
+    }
 
     /// How the evidence was written down.
     public enum Encoding: String, Sendable {
@@ -41,17 +69,17 @@ public struct Evidence: Sendable {
                 found: "\(evidence.count)")
         }
         if AppReceiptContainer.isRecognized(evidence), !Base64Text.isText(evidence[...]) {
-            (kind, encoding, bytes) = (.appReceipt, .bare, evidence)
+            (form, encoding, bytes) = (.appReceipt, .bare, evidence)
             return
         }
         let text = Base64Text.trimmed(evidence)
         guard let first = text.first else { throw VerificationError(.evidenceEmpty) }
         if first == UInt8(ascii: "{") {
-            (kind, encoding, bytes) = (.transactionReceipt, .bare, evidence)
+            (form, encoding, bytes) = (.transactionReceipt, .bare, Array(text))
             return
         }
         if CompactJWS.isRecognized(text) {
-            (kind, encoding, bytes) = (.signedData, .compactJWS, evidence)
+            (form, encoding, bytes) = (.compactJWS, .compactJWS, Array(text))
             return
         }
         guard Base64Text.isText(text) else {
@@ -61,8 +89,8 @@ public struct Evidence: Sendable {
         }
         (bytes, encoding) = try Base64Text.decode(text)
         switch bytes.first {
-        case DERTag.sequence: kind = .appReceipt
-        case UInt8(ascii: "{"): kind = .transactionReceipt
+        case DERTag.sequence: form = .appReceipt
+        case UInt8(ascii: "{"): form = .transactionReceipt
         case nil: throw VerificationError(.evidenceEmpty)
         default:
             throw VerificationError(
@@ -73,19 +101,11 @@ public struct Evidence: Sendable {
 
     /// The bytes, if they are an app receipt's.
     func appReceiptBytes() throws(VerificationError) -> [UInt8] {
-        switch kind {
+        switch form {
         case .appReceipt: return bytes
-        case .signedData: throw VerificationError(.jwsInsteadOfReceipt)
+        case .compactJWS: throw VerificationError(.jwsInsteadOfReceipt)
         case .transactionReceipt:
-            throw VerificationError(.evidenceUnsupported, expected: "an app receipt", found: kind.rawValue)
+            throw VerificationError(.evidenceUnsupported, expected: "an app receipt", found: "a transaction receipt")
         }
-    }
-}
-
-/// The form of compact JWS (RFC 7515, 7.1): three segments, the first of which is base64url of a JSON object.
-enum CompactJWS {
-    static func isRecognized(_ text: ArraySlice<UInt8>) -> Bool {
-        // `eyJ` is how base64 of `{"` begins.
-        text.starts(with: "eyJ".utf8) && text.count { $0 == UInt8(ascii: ".") } == 2
     }
 }

@@ -2,13 +2,30 @@ extension PurchaseVerifier {
     /// Makes every check on its own and reads what can be read, without vouching for any of it.
     ///
     /// - Parameters:
-    ///   - evidence: the receipt, bare or in base64.
+    ///   - evidence: evidence of any kind, in any encoding that `verifyEvidence` takes.
     ///   - policies: the caller's demands, each of which is shown as a check.
-    public func inspect(_ evidence: [UInt8], policies: [any AppReceiptPolicy]) -> AppReceiptInspection {
+    ///   - moment: when certificates are judged if the evidence does not say when it was signed.
+    public func inspect(
+        _ evidence: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
+    ) -> EvidenceInspection {
         var run = InspectionRun()
-        let recognized = run.check("form") { () throws(VerificationError) in try Evidence(evidence) }
-        let container = run.check("container", after: recognized) { evidence throws(VerificationError) in
-            try AppReceiptContainer(try evidence.appReceiptBytes())
+        guard let recognized = run.check("form", { () throws(VerificationError) in try Evidence(evidence) }) else {
+            return EvidenceInspection(
+                evidence: nil, checks: run.checks, certificates: [], certificatePath: [], signature: nil,
+                containerBytes: nil, content: nil)
+        }
+        switch recognized.form {
+        case .appReceipt: return inspectAppReceipt(recognized, policies, &run)
+        case .transactionReceipt: return inspectTransactionReceipt(recognized, policies, &run)
+        case .compactJWS: return inspectSignedData(recognized, policies, moment, &run)
+        }
+    }
+
+    private func inspectAppReceipt(
+        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
+    ) -> EvidenceInspection {
+        let container = run.check("container") { () throws(VerificationError) in
+            try AppReceiptContainer(evidence.bytes)
         }
         let creationDate = run.check("creation date", after: container) { container throws(VerificationError) in
             try AppReceiptPayload.creationDate(container.payloadBytes.span, container.payload)
@@ -30,29 +47,131 @@ extension PurchaseVerifier {
         let payload = run.check("content", after: container) { container throws(VerificationError) in
             try AppReceiptPayload(container.payloadBytes, container.payload)
         }
-        let receipt = payload.map { UnverifiedAppReceipt($0, path: nil) }
-        run.check("authority for the environment", after: path, receipt) {
-            path, receipt throws(VerificationError) in
-            try path.requireVouching(for: receipt.environment)
+        let content = payload.map { UnverifiedEvidence.appReceipt(UnverifiedAppReceipt($0, path: nil)) }
+        run.check("authority for the environment", after: path, content) {
+            path, content throws(VerificationError) in
+            try path.requireVouching(for: content.facts.environment)
         }
-        for policy in policies {
-            run.check(policy.name, after: receipt) { receipt throws(VerificationError) in try policy.check(receipt) }
+        run.check(policies, content)
+        let certificates = container.map { container in
+            container.signedData.certificates.map { container.bytes.span.copy($0) }
         }
-        return AppReceiptInspection(
-            evidence: recognized, checks: run.checks,
-            certificates: container.map(Self.certificates(of:)) ?? [],
+        return EvidenceInspection(
+            evidence: evidence, checks: run.checks, certificates: Self.readable(certificates ?? []),
             certificatePath: path.map(Self.names(of:)) ?? [],
             signature: container.map {
                 "\($0.signedData.signer.digestAlgorithm.rawValue), \($0.signedData.signer.signatureAlgorithm.name)"
                     + ($0.signedData.signer.signedAttributes == nil ? "" : ", with signed attributes")
             },
-            containerBytes: container?.bytes.count, receipt: receipt)
+            containerBytes: container?.bytes.count, content: content)
     }
 
-    private static func certificates(of container: AppReceiptContainer) -> [UnverifiedCertificate] {
-        container.signedData.certificates.compactMap { range in
+    private func inspectTransactionReceipt(
+        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
+    ) -> EvidenceInspection {
+        let container = run.check("container") { () throws(VerificationError) in
+            try TransactionReceiptContainer(evidence.bytes)
+        }
+        let list = run.check("purchase info", after: container) { container throws(VerificationError) in
+            try PropertyList(container.purchaseInfo)
+        }
+        let purchaseDate = run.check("purchase date", after: list) { list throws(VerificationError) in
+            try PurchaseInfo.purchaseDate(list)
+        }
+        let leaf = run.check("certificate", after: container, purchaseDate) {
+            container, date throws(VerificationError) in
+            try transactionReceiptAuthority.leaf(container.signature, at: date)
+        }
+        let signer = run.check("signing key", after: container) { container throws(VerificationError) in
+            let sizes = container.signature.version.signatureBytes...container.signature.version.signatureBytes
+            return try Certificate(container.signature.certificate, rsaModulusBytes: sizes).publicKey.get()
+        }
+        run.check("signature", after: container, signer) { container, key throws(VerificationError) in
+            try container.requireSignature(by: key)
+        }
+        let info = run.check("content", after: list) { list throws(VerificationError) in try PurchaseInfo(list) }
+        var content: UnverifiedEvidence?
+        if let container, let info {
+            let receipt = UnverifiedTransactionReceipt(
+                info, version: container.signature.version, unsignedEnvironment: container.unsignedEnvironment)
+            content = .transactionReceipt(receipt, unsigned: container.unsigned)
+        }
+        run.check("authority for the environment", after: leaf, content) {
+            leaf, content throws(VerificationError) in
+            try leaf.authority.requireVouching(for: content.facts.environment)
+        }
+        run.check(policies, content)
+        return EvidenceInspection(
+            evidence: evidence, checks: run.checks,
+            certificates: Self.readable(container.map { [$0.signature.certificate] } ?? []),
+            certificatePath: leaf.map { [$0.subject.description, $0.authority.subject.description] } ?? [],
+            signature: container.map {
+                "version \($0.signature.version.rawValue): RSA \($0.signature.version.signatureBytes * 8), "
+                    + $0.signature.version.digestAlgorithm.rawValue
+            },
+            containerBytes: evidence.bytes.count, content: content)
+    }
+
+    private func inspectSignedData(
+        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ moment: Timestamp?, _ run: inout InspectionRun
+    ) -> EvidenceInspection {
+        let jws = run.check("segments") { () throws(VerificationError) in try CompactJWS(evidence.bytes) }
+        let signingDate = run.check("date of signing", after: jws) { jws throws(VerificationError) in
+            guard let date = try SigningDate(jws.payload).moment ?? moment else {
+                throw VerificationError(.creationDateMissing, expected: "signedDate")
+            }
+            return date
+        }
+        let header = run.check("header", after: jws) { jws throws(VerificationError) in
+            try JWSHeader(try jws.decodedHeader())
+        }
+        let path = run.check("certificate path", after: header, signingDate) {
+            header, date throws(VerificationError) in
+            try signedDataAuthority.path(header, at: date, checkingMarkers: false)
+        }
+        run.check("marker extensions", after: path) { path throws(VerificationError) in
+            try MarkerPolicy.require(path)
+        }
+        let signer = run.check("signing key", after: header) { header throws(VerificationError) in
+            try Certificate(header.certificates[0])
+        }
+        run.check("signature", after: jws, signer) { jws, leaf throws(VerificationError) in
+            try SignedDataAuthority.requireSignature(jws, by: leaf)
+        }
+        let claims = run.check("claims", after: jws) { jws throws(VerificationError) in
+            try AnySignedClaims(jws.payload)
+        }
+        let content = jws.flatMap { jws in claims.map { Self.unverified($0, jws.payload) } }
+        if case .notification(let notification) = claims, !notification.nestedData.isEmpty {
+            // The whole of it, since what is nested counts only with its envelope.
+            run.check("signed data inside", after: jws) { jws throws(VerificationError) in
+                _ = try verifySignedData(jws.bytes, policies: [], undatedSignedAt: moment)
+            }
+        }
+        run.check("authority for the environment", after: path, content) {
+            path, content throws(VerificationError) in
+            try path.requireVouching(for: content.facts.environment)
+        }
+        run.check(policies, content)
+        return EvidenceInspection(
+            evidence: evidence, checks: run.checks, certificates: Self.readable(header?.certificates ?? []),
+            certificatePath: path.map(Self.names(of:)) ?? [], signature: header.map { _ in "ES256" },
+            containerBytes: jws?.bytes.count, content: content)
+    }
+
+    private static func unverified(_ claims: AnySignedClaims, _ payload: [UInt8]) -> UnverifiedEvidence {
+        switch claims {
+        case .transaction(let claims): .signedTransaction(UnverifiedSignedTransaction(claims, payload: payload))
+        case .renewalInfo(let claims): .signedRenewalInfo(UnverifiedSignedRenewalInfo(claims, payload: payload))
+        case .appTransaction(let claims): .appTransaction(UnverifiedAppTransaction(claims, payload: payload))
+        case .notification(let claims): .notification(UnverifiedAppStoreNotification(claims, payload: payload))
+        }
+    }
+
+    private static func readable(_ certificates: [[UInt8]]) -> [UnverifiedCertificate] {
+        certificates.compactMap { der in
             do throws(VerificationError) {
-                return UnverifiedCertificate(try Certificate(container.bytes.span.copy(range)))
+                return UnverifiedCertificate(try Certificate(der, rsaModulusBytes: 128...512))
             } catch {
                 // The check of the certificate path reports it where it matters.
                 return nil
@@ -63,44 +182,5 @@ extension PurchaseVerifier {
     private static func names(of path: CertificatePath) -> [String] {
         let names = ([path.leaf] + path.intermediates).map(\.subject.description)
         return path.isLeafAnchored ? names : names + [path.anchor.subject]
-    }
-}
-
-/// Collects checks: each runs if all that it needs is there.
-private struct InspectionRun {
-    private(set) var checks: [AppReceiptInspection.Check] = []
-
-    mutating func check<Value>(_ name: String, _ body: () throws(VerificationError) -> Value) -> Value? {
-        do throws(VerificationError) {
-            let value = try body()
-            checks.append(.init(name: name, outcome: .passed))
-            return value
-        } catch {
-            checks.append(.init(name: name, outcome: .failed(error)))
-            return nil
-        }
-    }
-
-    @discardableResult
-    mutating func check<Input, Value>(
-        _ name: String, after input: Input?, _ body: (Input) throws(VerificationError) -> Value
-    ) -> Value? {
-        guard let input else {
-            checks.append(.init(name: name, outcome: .notPossible))
-            return nil
-        }
-        return check(name) { () throws(VerificationError) in try body(input) }
-    }
-
-    @discardableResult
-    mutating func check<First, Second, Value>(
-        _ name: String, after first: First?, _ second: Second?,
-        _ body: (First, Second) throws(VerificationError) -> Value
-    ) -> Value? {
-        guard let first, let second else {
-            checks.append(.init(name: name, outcome: .notPossible))
-            return nil
-        }
-        return check(name) { () throws(VerificationError) in try body(first, second) }
     }
 }

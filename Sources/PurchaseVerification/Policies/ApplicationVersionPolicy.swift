@@ -1,5 +1,6 @@
-/// The receipt belongs to this version of the app (attribute 3): on iOS the build number, on the Mac the version.
-public struct ApplicationVersionPolicy: AppReceiptPolicy {
+/// The evidence belongs to this version of the app: on iOS the build number, on the Mac the version. Signed transactions and
+/// renewal info name none, and fail.
+public struct ApplicationVersionPolicy: PurchasePolicy {
     private let versions: Set<String>
 
     /// Accepts one version.
@@ -10,9 +11,9 @@ public struct ApplicationVersionPolicy: AppReceiptPolicy {
 
     public var name: String { "app version" }
 
-    public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let found = receipt.applicationVersion else {
-            throw VerificationError(.attributeMissing, expected: "an app version (attribute 3)")
+    public func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard let found = facts.applicationVersion else {
+            throw VerificationError(.attributeMissing, expected: "an app version")
         }
         guard versions.contains(found) else {
             throw VerificationError(

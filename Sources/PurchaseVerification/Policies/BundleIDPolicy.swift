@@ -1,5 +1,5 @@
-/// The receipt belongs to this app (attribute 2).
-public struct BundleIDPolicy: AppReceiptPolicy {
+/// The evidence belongs to this app.
+public struct BundleIDPolicy: PurchasePolicy {
     private let bundleIDs: Set<String>
 
     /// Accepts one app.
@@ -10,9 +10,9 @@ public struct BundleIDPolicy: AppReceiptPolicy {
 
     public var name: String { "bundle id" }
 
-    public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let found = receipt.bundleID else {
-            throw VerificationError(.attributeMissing, expected: "a bundle id (attribute 2)")
+    public func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard let found = facts.bundleID else {
+            throw VerificationError(.attributeMissing, expected: "a bundle id")
         }
         guard bundleIDs.contains(found) else {
             throw VerificationError(

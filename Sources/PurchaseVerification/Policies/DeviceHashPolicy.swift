@@ -6,34 +6,76 @@ import Crypto
     public import Foundation
 #endif
 
-/// The receipt was made for this device: attribute 5 is the SHA-1 of device identifier, opaque value (attribute 4) and
-/// bundle id (the DER value of attribute 2), in this order (Apple, "Validating receipts on the device").
-public struct DeviceHashPolicy: AppReceiptPolicy {
+/// The evidence was made for this device. In an app receipt, attribute 5 is the SHA-1 of device identifier, opaque value
+/// (attribute 4) and bundle id (the DER value of attribute 2), in this order (Apple, "Validating receipts on the device").
+/// Transaction receipts name the device, and StoreKit 2 has a hash of its own.
+public struct DeviceHashPolicy: PurchasePolicy {
     private let device: DeviceIdentifier
 
     public init(_ device: DeviceIdentifier) { self.device = device }
 
     public var name: String { "device hash" }
 
-    public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let found = receipt.deviceHash else {
+    public func check(_ facts: some EvidenceFacts) throws(VerificationError) { try facts.requireDevice(device) }
+}
+
+extension AppReceiptContent {
+    public func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        guard let found = deviceHash else {
             throw VerificationError(.attributeMissing, expected: "a device hash (attribute 5)")
         }
-        guard let opaqueValue = receipt.opaqueValue else {
+        guard let opaqueValue else {
             throw VerificationError(.attributeMissing, expected: "an opaque value (attribute 4)")
         }
-        guard let bundleID = receipt.bundleIDValue else {
+        guard let bundleIDValue else {
             throw VerificationError(.attributeMissing, expected: "a bundle id (attribute 2)")
         }
         var hash = Insecure.SHA1()
         hash.update(data: device.bytes)
         hash.update(data: opaqueValue)
-        hash.update(data: bundleID)
+        hash.update(data: bundleIDValue)
         let digest = hash.finalize()
         // The comparison of digests takes the same time wherever they differ.
         guard digest == found else {
             throw VerificationError(
                 .deviceHashMismatch, expected: hexadecimal(digest), found: hexadecimal(found))
+        }
+    }
+}
+
+extension TransactionReceiptContent {
+    public func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        let named = [uniqueVendorIdentifier, uniqueIdentifier].compactMap(\.self)
+        guard !named.isEmpty else {
+            throw VerificationError(
+                .attributeMissing, expected: "unique-vendor-identifier or unique-identifier")
+        }
+        guard named.contains(where: { DeviceIdentifier($0) == device }) else {
+            throw VerificationError(
+                .deviceHashMismatch, expected: hexadecimal(device.bytes), found: named.joined(separator: ", "))
+        }
+    }
+}
+
+/// The device hash of StoreKit 2 (Apple, "deviceVerification"): SHA-384 over the nonce and the device identifier, both as UUID
+/// in lower case.
+enum DeviceVerification {
+    static func require(
+        _ device: DeviceIdentifier, hash: String?, nonce: String?
+    ) throws(VerificationError) {
+        guard let hash, let found = Base64Decoder.decode(Array(hash.utf8).span) else {
+            throw VerificationError(.attributeMissing, expected: "deviceVerification in base64")
+        }
+        guard let nonce else {
+            throw VerificationError(.attributeMissing, expected: "deviceVerificationNonce")
+        }
+        guard let identifier = device.uuidText else {
+            throw VerificationError(
+                .deviceHashMismatch, expected: "a device identifier that is a UUID", found: hexadecimal(device.bytes))
+        }
+        let digest = SHA384.hash(data: Array((nonce.lowercased() + identifier).utf8))
+        guard digest == found else {
+            throw VerificationError(.deviceHashMismatch, expected: hexadecimal(digest), found: hexadecimal(found))
         }
     }
 }
@@ -67,5 +109,17 @@ public struct DeviceIdentifier: Sendable, Hashable {
             }
         }
         self.bytes = bytes
+    }
+
+    /// The bytes as a UUID in lower case; `nil` where they are not 16.
+    var uuidText: String? {
+        guard bytes.count == 16 else { return nil }
+        let digits = hexadecimal(bytes)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            text.append(digit)
+        }
+        return text
     }
 }

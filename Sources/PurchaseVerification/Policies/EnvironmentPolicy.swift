@@ -1,5 +1,5 @@
-/// The receipt comes from an environment that the caller accepts (attribute 0).
-public struct EnvironmentPolicy: AppReceiptPolicy {
+/// The evidence comes from an environment that the caller accepts.
+public struct EnvironmentPolicy: PurchasePolicy {
     private let environments: Set<AppStoreEnvironment>
 
     /// Accepts these environments and no others.
@@ -7,9 +7,9 @@ public struct EnvironmentPolicy: AppReceiptPolicy {
 
     public var name: String { "environment" }
 
-    public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let found = receipt.environment else {
-            throw VerificationError(.attributeMissing, expected: "a receipt type (attribute 0)")
+    public func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard let found = facts.environment else {
+            throw VerificationError(.attributeMissing, expected: "an environment")
         }
         guard environments.contains(found) else {
             throw VerificationError(

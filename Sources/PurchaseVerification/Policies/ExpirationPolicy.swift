@@ -1,6 +1,6 @@
 /// The receipt has not expired (attribute 21). Only receipts of the Volume Purchase Program say when they do; one that does
-/// not say it never expires (Apple, "expiration_date").
-public struct ExpirationPolicy: AppReceiptPolicy {
+/// not say it never expires (Apple, "expiration_date"). The end of a subscription's period is another thing.
+public struct ExpirationPolicy: PurchasePolicy {
     private let moment: Timestamp
 
     /// - Parameter moment: the time at which the receipt is used.
@@ -8,8 +8,8 @@ public struct ExpirationPolicy: AppReceiptPolicy {
 
     public var name: String { "expiration" }
 
-    public func check<Trust>(_ receipt: AppReceiptContent<Trust>) throws(VerificationError) {
-        guard let expirationDate = receipt.expirationDate, moment >= expirationDate else { return }
+    public func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard let expirationDate = facts.expirationDate, moment >= expirationDate else { return }
         throw VerificationError(
             .receiptExpired, expected: "an expiration after \(moment)", found: "\(expirationDate)")
     }

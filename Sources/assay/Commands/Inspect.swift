@@ -5,7 +5,7 @@ import PurchaseVerification
 /// `assay inspect`: what is in it, and which check does it fail?
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what a receipt says and how each check ends. It vouches for nothing.",
+        abstract: "Shows what a receipt or signed data says and how each check ends. It vouches for nothing.",
         discussion: "Exit status: 0 every check passed, 1 some did not, 2 wrong usage or unreadable input.")
 
     @Argument(help: ArgumentHelp("What to look into; '-' is standard input.", valueName: "file"))
@@ -28,7 +28,8 @@ struct Inspect: ParsableCommand {
         guard reader.next() == nil else {
             throw ValidationError("'\(file)' holds several receipts; 'assay verify' takes streams.")
         }
-        let inspection = verifier.inspect(item.evidence(), policies: options.policies())
+        let inspection = verifier.inspect(
+            item.evidence(), policies: options.policies(), undatedSignedAt: options.moment)
         let report = InspectionReport(
             inspection, source: file, unchecked: options.uncheckedDemands, redactor: Redactor(isActive: redact))
         Terminal.write(json ? report.json() : report.text())

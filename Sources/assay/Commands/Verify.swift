@@ -5,10 +5,10 @@ import PurchaseVerification
 /// `assay verify`: is it genuine, and is it what you demand?
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Verifies receipts and says of each whether it is genuine, and why not.",
+        abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",
         discussion: """
-            FILE is a receipt, bare or in base64, or a verifyReceipt request in JSON, or a stream of such requests, \
-            one a line; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
+            FILE is an app receipt or a transaction receipt, bare or in base64, or signed data of StoreKit 2 or of the \
+            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
             """)
 
     @Argument(help: ArgumentHelp("What to verify; '-' is standard input.", valueName: "file"))
@@ -32,6 +32,7 @@ struct Verify: AsyncParsableCommand {
     func run() async throws {
         let verifier = try options.verifier()
         let policies = options.policies()
+        let moment = options.moment
         let isSingle = files.count == 1
         let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
         var reader = EvidenceReader(files)
@@ -44,7 +45,7 @@ struct Verify: AsyncParsableCommand {
         } work: { batch in
             var output = VerdictBatch()
             for item in batch {
-                output.append(Verdict(item, verifier: verifier, policies: policies), format)
+                output.append(Verdict(item, verifier: verifier, policies: policies, undatedSignedAt: moment), format)
             }
             return output
         } output: { batch in

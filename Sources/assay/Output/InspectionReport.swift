@@ -4,12 +4,12 @@ import PurchaseVerification
 
 /// What `inspect` found, for people or as JSON.
 struct InspectionReport {
-    private let inspection: AppReceiptInspection
+    let inspection: EvidenceInspection
     private let source: String
     private let unchecked: [String]
-    private let redactor: Redactor
+    let redactor: Redactor
 
-    init(_ inspection: AppReceiptInspection, source: String, unchecked: [String], redactor: Redactor) {
+    init(_ inspection: EvidenceInspection, source: String, unchecked: [String], redactor: Redactor) {
         self.inspection = inspection
         self.source = source
         self.unchecked = unchecked
@@ -20,7 +20,8 @@ struct InspectionReport {
     func text() -> String {
         var text = "\(source.printable)\n\nEvidence\n"
         if let evidence = inspection.evidence {
-            text += "  \(evidence.kind.words), \(evidence.encoding.rawValue)"
+            text +=
+                "  \(evidence.kind.map(\.words) ?? "signed data (JWS) of no known kind"), \(evidence.encoding.rawValue)"
             text += inspection.containerBytes.map { ", \($0) bytes\n" } ?? "\n"
         } else {
             text += "  not recognised\n"
@@ -29,6 +30,7 @@ struct InspectionReport {
         text += "\nChecks\n" + inspection.checks.map(line).joined()
         if !unchecked.isEmpty { text += "  not made  \(unchecked.joined(separator: ", "))\n" }
         text += certificates()
+        text += flatContent()
         if let receipt = inspection.receipt {
             text += "\nAttributes (read, not vouched for)\n" + attributes(receipt.attributes.filter { $0.type != 17 })
             for (index, purchase) in receipt.inAppPurchases.enumerated() {
@@ -40,7 +42,7 @@ struct InspectionReport {
         return text + "\n" + (conclusion ?? "Every check passed.\n")
     }
 
-    private func line(_ check: AppReceiptInspection.Check) -> String {
+    private func line(_ check: EvidenceInspection.Check) -> String {
         switch check.outcome {
         case .passed: return "  passed    \(check.name)\n"
         case .notPossible: return "  not run   \(check.name)\n"
@@ -106,7 +108,7 @@ struct InspectionReport {
             json.key("source")
             json.string(source)
             json.key("evidence")
-            json.optional(inspection.evidence?.kind.rawValue)
+            json.optional(inspection.evidence?.kind?.rawValue)
             json.key("encoding")
             json.optional(inspection.evidence?.encoding.rawValue)
             json.key("signature")
@@ -123,11 +125,12 @@ struct InspectionReport {
             json.array(inspection.receipt.map { Array($0.inAppPurchases) } ?? []) { json, purchase in
                 json.array(purchase.attributes) { write($1, to: &$0) }
             }
+            writeFlatContent(to: &json)
         }
         return String(decoding: json.bytes, as: UTF8.self) + "\n"
     }
 
-    private func write(_ check: AppReceiptInspection.Check, to json: inout JSONWriter) {
+    private func write(_ check: EvidenceInspection.Check, to json: inout JSONWriter) {
         json.object { json in
             json.key("check")
             json.string(check.name)
@@ -186,7 +189,10 @@ extension EvidenceKind {
         switch self {
         case .appReceipt: "app receipt (PKCS#7)"
         case .transactionReceipt: "transaction receipt (iOS 6 and earlier)"
-        case .signedData: "signed data of StoreKit 2 (JWS)"
+        case .signedTransaction: "signed transaction of StoreKit 2 (JWS)"
+        case .signedRenewalInfo: "signed renewal info of StoreKit 2 (JWS)"
+        case .appTransaction: "app transaction of StoreKit 2 (JWS)"
+        case .notification: "server notification, version 2 (JWS)"
         }
     }
 }

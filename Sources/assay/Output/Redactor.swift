@@ -10,6 +10,21 @@ final class Redactor {
         self.isActive = isActive
     }
 
+    /// The keys of transaction receipts and the claims of signed data that identify somebody.
+    static let identifyingClaims: Set<String> = {
+        let names = [
+            "transactionId", "originalTransactionId", "webOrderLineItemId", "appAccountToken", "appTransactionId",
+            "deviceVerification", "deviceVerificationNonce", "signedTransactionInfo", "signedRenewalInfo",
+            "signedAppTransactionInfo", "externalPurchaseId",
+        ]
+        return Set(
+            names + names.flatMap { ["data.\($0)", "appData.\($0)", "externalPurchaseToken.\($0)"] }
+                + [
+                    "transaction-id", "original-transaction-id", "web-order-line-item-id", "unique-identifier",
+                    "unique-vendor-identifier",
+                ])
+    }()
+
     /// An identifier of a person, a device or a purchase.
     func identifier(_ text: String) -> String {
         guard isActive else { return text }

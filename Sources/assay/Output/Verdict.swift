@@ -7,15 +7,26 @@ struct Verdict: Sendable {
     let line: Int?
     /// What kind of evidence it is; `nil` where it was not recognised.
     let evidence: EvidenceKind?
-    let result: Result<AppReceipt, VerificationError>
+    let result: Result<VerifiedEvidence, VerificationError>
 
-    init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any AppReceiptPolicy]) {
+    init(
+        _ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy],
+        undatedSignedAt moment: Timestamp
+    ) {
         source = item.source
         line = item.line
         do throws(VerificationError) {
             let evidence = try Evidence(item.evidence())
-            self.evidence = evidence.kind
-            result = Result { () throws(VerificationError) in try verifier.verify(evidence, policies: policies) }
+            let result = Result { () throws(VerificationError) in
+                try verifier.verifyEvidence(evidence, policies: policies, undatedSignedAt: moment)
+            }
+            self.result = result
+            // What was verified knows what it is; only the others are read once more for it.
+            if case .success(let verified) = result {
+                self.evidence = verified.kind
+            } else {
+                self.evidence = evidence.kind
+            }
         } catch {
             evidence = nil
             result = .failure(error)

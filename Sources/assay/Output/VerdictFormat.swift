@@ -37,8 +37,8 @@ struct JSONVerdictFormat: VerdictFormat {
             json.key("message")
             json.optional(error?.message)
             json.key("content")
-            if let receipt = verdict.receipt {
-                VerifyReceiptResponse.Receipt(receipt, requestDate: nil).write(to: &json)
+            if let evidence = verdict.verified {
+                EvidenceContent.write(evidence, to: &json)
             } else {
                 json.null()
             }
@@ -55,7 +55,8 @@ struct TextVerdictFormat: VerdictFormat {
 
     func text(_ verdict: Verdict) -> String {
         switch verdict.result {
-        case .success(let receipt): accepted(verdict, receipt)
+        case .success(.appReceipt(let receipt)): accepted(verdict, receipt)
+        case .success(let evidence): "verified  \(verdict.place)\n" + EvidenceContent.text(evidence)
         case .failure(let error): rejected(verdict, error)
         }
     }
@@ -96,8 +97,8 @@ struct TextVerdictFormat: VerdictFormat {
 }
 
 extension Verdict {
-    fileprivate var receipt: AppReceipt? {
-        if case .success(let receipt) = result { receipt } else { nil }
+    fileprivate var verified: VerifiedEvidence? {
+        if case .success(let evidence) = result { evidence } else { nil }
     }
 
     fileprivate var error: VerificationError? {

@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import Foundation
 import Testing
 
@@ -59,5 +60,44 @@ final class ScratchFolder {
 
     func bytes(_ name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: url.appendingPathComponent(name)))
+    }
+}
+
+extension OpenSSL {
+    /// Judges a signature over bytes by the public key of a certificate.
+    static func verify(
+        _ signature: [UInt8], of bytes: [UInt8], by certificate: [UInt8], digest: String
+    ) throws -> Verdict {
+        let scratch = try ScratchFolder()
+        let certificate = try scratch.file("certificate.der", certificate)
+        let key = scratch.url.appendingPathComponent("key.pem").path
+        let extracted = try run(["x509", "-inform", "DER", "-in", certificate, "-noout", "-pubkey", "-out", key])
+        guard extracted.isGood else { return extracted }
+        return try run([
+            "dgst", "-\(digest)", "-verify", key, "-signature", try scratch.file("signature", signature),
+            try scratch.file("bytes", bytes),
+        ])
+    }
+
+    /// Judges a certificate below an anchor at a time. Keys of 1024 bits and SHA-1 are allowed, as Apple had them.
+    static func verify(
+        _ certificate: [UInt8], below intermediates: [[UInt8]], anchor: SimulatorIdentity, at date: Date
+    ) throws -> Verdict {
+        let scratch = try ScratchFolder()
+        func pem(_ certificates: [[UInt8]]) -> [UInt8] {
+            let blocks = certificates.map { certificate in
+                let base64 = Data(certificate)
+                    .base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+                return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+            }
+            return Array(blocks.joined().utf8)
+        }
+        return try run([
+            "verify", "-auth_level", "0", "-no-CApath", "-no-CAstore",
+            "-attime", String(Int(date.timeIntervalSince1970)),
+            "-CAfile", try scratch.file("anchor.pem", pem([anchor.certificate])),
+            "-untrusted", try scratch.file("intermediates.pem", pem(intermediates)),
+            try scratch.file("certificate.pem", pem([certificate])),
+        ])
     }
 }

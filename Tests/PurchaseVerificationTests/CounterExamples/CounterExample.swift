@@ -10,12 +10,12 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
     let code: ReasonCode
     /// What is wrong with it, in words.
     let fault: String
-    let policies: [any AppReceiptPolicy]
+    let policies: [any PurchasePolicy]
     private let make: @Sendable () throws -> [UInt8]
     private let anchors: @Sendable () throws -> [[UInt8]]
 
     init(
-        _ code: ReasonCode, _ fault: String, policies: [any AppReceiptPolicy] = [],
+        _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
         anchors: @escaping @Sendable () throws -> [[UInt8]] = { [try MintedWorld.authority().root.certificate] },
         _ make: @escaping @Sendable () throws -> [UInt8]
     ) {
@@ -55,7 +55,7 @@ extension CounterExample {
 
     /// A genuine payload with one change to its tree, signed by the authority.
     static func payload(
-        _ code: ReasonCode, _ fault: String, policies: [any AppReceiptPolicy] = [],
+        _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
         _ change: @escaping @Sendable (inout DERTree) throws -> Void
     ) -> CounterExample {
         CounterExample(code, fault, policies: policies) {

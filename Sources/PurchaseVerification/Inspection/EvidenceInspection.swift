@@ -1,7 +1,7 @@
 /// A look into evidence that vouches for nothing: every check with its outcome, and what the bytes say.
 ///
 /// Nothing in here is proof. To grant something, verify.
-public struct AppReceiptInspection: Sendable {
+public struct EvidenceInspection: Sendable {
     /// The kind of evidence and its text encoding; `nil` where it was not recognised.
     public let evidence: Evidence?
     /// Each check in the order in which `PurchaseVerifier` makes it. Here the later ones run, too, where they can.
@@ -12,10 +12,10 @@ public struct AppReceiptInspection: Sendable {
     public let certificatePath: [String]
     /// How the content is signed, such as `SHA-256, rsaEncryption`; `nil` where the container could not be read.
     public let signature: String?
-    /// The size of the container in bytes; `nil` where there is none.
+    /// The size of the signed container in bytes; `nil` where there is none.
     public let containerBytes: Int?
-    /// What the receipt says, as far as it could be read.
-    public let receipt: UnverifiedAppReceipt?
+    /// What the evidence says, as far as it could be read.
+    public let content: UnverifiedEvidence?
 
     /// One check and how it ended.
     public struct Check: Sendable {
@@ -38,6 +38,39 @@ public struct AppReceiptInspection: Sendable {
             if case .failed(let error) = check.outcome { return error }
         }
         return nil
+    }
+}
+
+/// Evidence of any kind, read from bytes that nobody vouches for: for showing, never for granting.
+public enum UnverifiedEvidence: Sendable {
+    case appReceipt(UnverifiedAppReceipt)
+    /// A transaction receipt, and what stands beside it in its outer list without being signed.
+    case transactionReceipt(UnverifiedTransactionReceipt, unsigned: [(key: String, value: String)])
+    case signedTransaction(UnverifiedSignedTransaction)
+    case signedRenewalInfo(UnverifiedSignedRenewalInfo)
+    case appTransaction(UnverifiedAppTransaction)
+    case notification(UnverifiedAppStoreNotification)
+
+    /// The signed payload of signed data: a JSON object in UTF-8. `nil` for receipts.
+    public var payload: [UInt8]? {
+        switch self {
+        case .appReceipt, .transactionReceipt: nil
+        case .signedTransaction(let content): content.payload
+        case .signedRenewalInfo(let content): content.payload
+        case .appTransaction(let content): content.payload
+        case .notification(let content): content.payload
+        }
+    }
+
+    var facts: any EvidenceFacts {
+        switch self {
+        case .appReceipt(let receipt): receipt
+        case .transactionReceipt(let receipt, _): receipt
+        case .signedTransaction(let content): SignedTransactionFacts(content: content)
+        case .signedRenewalInfo(let content): SignedRenewalInfoFacts(content: content)
+        case .appTransaction(let content): AppTransactionFacts(content: content)
+        case .notification(let content): content
+        }
     }
 }
 

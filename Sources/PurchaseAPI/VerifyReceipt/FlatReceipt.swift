@@ -1,0 +1,30 @@
+/// The receipt of an answer to a transaction receipt: an object whose keys are those of its purchase info, with underscores, and
+/// whose values are all strings (iOS 6 and earlier).
+public struct FlatReceipt: Sendable, Equatable {
+    /// The members, in the order in which they are written.
+    public private(set) var members: [Member]
+
+    /// A key with its value.
+    public struct Member: Sendable, Equatable {
+        public let key: String
+        public let value: String
+    }
+
+    /// - Parameter attributes: the keys of the purchase info, with hyphens, and their values.
+    public init(attributes: [(key: String, value: String)]) {
+        members = attributes.map { attribute in
+            Member(
+                key: String(attribute.key.map { $0 == "-" ? "_" : $0 }), value: attribute.value)
+        }
+    }
+
+    /// Writes the object.
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            for member in members {
+                json.key(member.key)
+                json.string(member.value)
+            }
+        }
+    }
+}

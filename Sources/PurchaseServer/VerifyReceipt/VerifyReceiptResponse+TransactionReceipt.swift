@@ -1,0 +1,36 @@
+package import PurchaseAPI
+package import PurchaseVerification
+
+extension FlatReceipt {
+    /// What the receipt proves, in Apple's words of iOS 6.
+    package init<Trust>(_ receipt: TransactionReceiptContent<Trust>) {
+        self.init(attributes: receipt.attributes)
+    }
+}
+
+extension VerifyReceiptResponse {
+    /// The answer to a transaction receipt, in one of three shapes: of a product, the flat receipt alone; of a subscription,
+    /// with itself as the latest receipt; of one that has expired, status 21006 and itself as the latest expired one.
+    ///
+    /// - Parameters:
+    ///   - receipt: the receipt.
+    ///   - base64: the receipt as it was sent.
+    ///   - now: the time of the request.
+    package init(_ receipt: TransactionReceipt, base64: String, now: Timestamp) {
+        let flat = FlatReceipt(receipt)
+        guard let expiresDate = receipt.expiresDate else {
+            self.init(status: .valid)
+            flatReceipt = flat
+            return
+        }
+        if now >= expiresDate {
+            self.init(status: .expired)
+            latestExpiredReceiptInfo = flat
+        } else {
+            self.init(status: .valid)
+            latestFlatReceiptInfo = flat
+            latestReceipt = base64
+        }
+        flatReceipt = flat
+    }
+}

@@ -1,0 +1,55 @@
+extension PurchaseVerifier {
+    /// Verifies the container, the path at the creation date, the signature, the content and the policies, in this order.
+    func verifyAppReceipt(
+        _ bytes: [UInt8], policies: [any PurchasePolicy]
+    ) throws(VerificationError) -> AppReceipt {
+        let container = try AppReceiptContainer(bytes)
+        let creationDate = try AppReceiptPayload.creationDate(container.payloadBytes.span, container.payload)
+        let path = try certificatePath(of: container, at: creationDate)
+        try ContentSignature.verify(container.signedData, container.bytes.span, key: try path.leaf.publicKey.get())
+        let receipt = AppReceipt(
+            try AppReceiptPayload(container.payloadBytes, container.payload), path: path)
+        try path.requireVouching(for: receipt.environment)
+        try receipt.require(policies)
+        return receipt
+    }
+
+    /// The verified path from the container's signer to an anchor, valid at the moment and with Apple's markers.
+    private func certificatePath(
+        of container: AppReceiptContainer, at moment: Timestamp
+    ) throws(VerificationError) -> CertificatePath {
+        let bytes = container.bytes.span
+        let certificates = container.signedData.certificates
+        let leaf = try container.signerCertificate()
+        if let path = memory.path(leaf: leaf, certificates: certificates, bytes), path.isValid(at: moment) {
+            return path
+        }
+        let path = try newCertificatePath(of: container, leaf: leaf, at: moment)
+        try MarkerPolicy.require(path)
+        memory.remember(path)
+        return path
+    }
+
+    /// The path of a chain that was not seen before, its markers not yet checked.
+    func newCertificatePath(
+        of container: AppReceiptContainer, leaf: Range<Int>, at moment: Timestamp
+    ) throws(VerificationError) -> CertificatePath {
+        let bytes = container.bytes.span
+        var builder = CertificatePathBuilder(anchors: anchors, at: moment)
+        for range in container.signedData.certificates where range != leaf {
+            builder.add { () throws(VerificationError) in try Certificate(bytes.copy(range)) }
+        }
+        return try builder.path(from: try Certificate(bytes.copy(leaf)))
+    }
+}
+
+extension CertificatePath {
+    /// Checks that the anchor may vouch for the environment.
+    func requireVouching(for environment: AppStoreEnvironment?) throws(VerificationError) {
+        guard anchor.vouches(for: environment, signedByAnchorItself: isLeafAnchored) else {
+            throw VerificationError(
+                .environmentNotVouchedFor, expected: "an environment that \(anchor.subject) may vouch for",
+                found: environment?.name ?? "none")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+extension AppReceiptContent: EvidenceFacts {
+    public var kind: EvidenceKind { .appReceipt }
+    public var appAppleID: UInt64? { adamID }
+    public var signingDate: Timestamp? { creationDate }
+
+    public var transactions: [TransactionFacts] {
+        inAppPurchases.map { purchase in
+            TransactionFacts(
+                transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+                productID: purchase.productID, quantity: purchase.quantity, purchaseDate: purchase.purchaseDate)
+        }
+    }
+}
+
+extension TransactionReceiptContent: EvidenceFacts {
+    public var kind: EvidenceKind { .transactionReceipt }
+    public var applicationVersion: String? { bundleVersion }
+    public var appAppleID: UInt64? { appItemID }
+    public var signingDate: Timestamp? { purchaseDate }
+    public var expirationDate: Timestamp? { nil }
+
+    public var transactions: [TransactionFacts] {
+        [
+            TransactionFacts(
+                transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,
+                quantity: quantity, purchaseDate: purchaseDate)
+        ]
+    }
+}
+
+/// The facts of signed data of one kind.
+struct SignedTransactionFacts<Trust>: EvidenceFacts {
+    let content: SignedContent<TransactionClaims, Trust>
+
+    var kind: EvidenceKind { .signedTransaction }
+    var bundleID: String? { content.bundleID }
+    var applicationVersion: String? { nil }
+    var environment: AppStoreEnvironment? { content.environment }
+    var appAppleID: UInt64? { nil }
+    var signingDate: Timestamp? { content.signedDate }
+    var expirationDate: Timestamp? { nil }
+
+    var transactions: [TransactionFacts] {
+        guard let transactionID = content.transactionID else { return [] }
+        return [
+            TransactionFacts(
+                transactionID: transactionID, originalTransactionID: content.originalTransactionID,
+                productID: content.productID, quantity: content.quantity.flatMap { UInt64(exactly: $0) },
+                purchaseDate: content.purchaseDate)
+        ]
+    }
+
+    func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        try DeviceVerification.require(
+            device, hash: content.deviceVerification, nonce: content.deviceVerificationNonce)
+    }
+}
+
+/// The facts of signed renewal info, which names no app.
+struct SignedRenewalInfoFacts<Trust>: EvidenceFacts {
+    let content: SignedContent<RenewalInfoClaims, Trust>
+
+    var kind: EvidenceKind { .signedRenewalInfo }
+    var bundleID: String? { nil }
+    var applicationVersion: String? { nil }
+    var environment: AppStoreEnvironment? { content.environment }
+    var appAppleID: UInt64? { nil }
+    var signingDate: Timestamp? { content.signedDate }
+    var expirationDate: Timestamp? { nil }
+    /// It says how a subscription goes on, and proves no transaction.
+    var transactions: [TransactionFacts] { [] }
+
+    func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        try DeviceVerification.require(
+            device, hash: content.deviceVerification, nonce: content.deviceVerificationNonce)
+    }
+}
+
+/// The facts of an app transaction.
+struct AppTransactionFacts<Trust>: EvidenceFacts {
+    let content: SignedContent<AppTransactionClaims, Trust>
+
+    var kind: EvidenceKind { .appTransaction }
+    var bundleID: String? { content.bundleID }
+    var applicationVersion: String? { content.applicationVersion }
+    var environment: AppStoreEnvironment? { content.environment }
+    var appAppleID: UInt64? { content.appAppleID }
+    var signingDate: Timestamp? { content.receiptCreationDate ?? content.signedDate }
+    var expirationDate: Timestamp? { nil }
+    /// It proves the download of the app, and no in-app purchase.
+    var transactions: [TransactionFacts] { [] }
+
+    func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        try DeviceVerification.require(
+            device, hash: content.deviceVerification, nonce: content.deviceVerificationNonce)
+    }
+}
+
+extension NotificationContent: EvidenceFacts {
+    public var kind: EvidenceKind { .notification }
+    public var applicationVersion: String? { claims.data?.bundleVersion }
+    public var signingDate: Timestamp? { claims.signedDate }
+    public var expirationDate: Timestamp? { nil }
+
+    public var transactions: [TransactionFacts] {
+        transaction.map { SignedTransactionFacts(content: $0).transactions } ?? []
+    }
+
+    /// A notification is made for a server.
+    public func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        throw VerificationError(.attributeMissing, expected: "a device")
+    }
+}

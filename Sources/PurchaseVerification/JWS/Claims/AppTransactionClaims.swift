@@ -1,0 +1,54 @@
+/// What an app transaction says: which app, bought when (Apple, "AppTransaction" and "JWSAppTransactionDecodedPayload").
+public final class AppTransactionClaims: SignedClaims {
+    /// The environment: `Production`, `Sandbox` or `Xcode`.
+    public let receiptType: String?
+    /// The App Store's number of the app; absent outside of production.
+    public let appAppleID: UInt64?
+    /// The bundle id of the app.
+    public let bundleID: String?
+    /// The version of the app.
+    public let applicationVersion: String?
+    /// The App Store's number of the app's version.
+    public let versionExternalIdentifier: UInt64?
+    /// When Apple signed this; its certificates are judged at this moment.
+    public let receiptCreationDate: Timestamp?
+    /// When the device asked for it.
+    public let requestDate: Timestamp?
+    /// When the app was first bought.
+    public let originalPurchaseDate: Timestamp?
+    /// The version of the app that was first bought.
+    public let originalApplicationVersion: String?
+    /// The device hash in base64.
+    public let deviceVerification: String?
+    /// The UUID that goes into the device hash.
+    public let deviceVerificationNonce: String?
+    /// When the app was ordered ahead of its release.
+    public let preorderDate: Timestamp?
+    /// The customer's download of the app.
+    public let appTransactionID: String?
+    /// Where the app was first bought.
+    public let originalPlatform: PurchasePlatform?
+    /// When Apple signed this, where it says so by this name.
+    public let signedDate: Timestamp?
+    /// Every claim without a field here, and those of another type than documented, as they are.
+    public let otherClaims: [String: JSONValue]
+
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
+        receiptType = try reader.claim("receiptType")
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        applicationVersion = try reader.claim("applicationVersion")
+        versionExternalIdentifier = reader.description("versionExternalIdentifier")
+        receiptCreationDate = try reader.date("receiptCreationDate")
+        requestDate = try reader.date("requestDate")
+        originalPurchaseDate = try reader.date("originalPurchaseDate")
+        originalApplicationVersion = reader.description("originalApplicationVersion")
+        deviceVerification = try reader.claim("deviceVerification")
+        deviceVerificationNonce = try reader.claim("deviceVerificationNonce")
+        preorderDate = try reader.date("preorderDate")
+        appTransactionID = reader.description("appTransactionId")
+        originalPlatform = reader.openDescription("originalPlatform")
+        signedDate = try reader.date("signedDate")
+        otherClaims = try reader.others()
+    }
+}

@@ -1,0 +1,142 @@
+/// What a server notification of version 2 says (Apple, "responseBodyV2DecodedPayload"): what happened, and exactly one of data,
+/// summary, external purchase token and app data.
+public final class NotificationClaims: SignedClaims {
+    /// What happened.
+    public let notificationType: NotificationType?
+    /// What happened, more exactly.
+    public let subtype: NotificationSubtype?
+    /// The same in each attempt to deliver the notification.
+    public let notificationUUID: String?
+    /// `2.0`.
+    public let version: String?
+    /// When Apple signed this; its certificates are judged at this moment. Absent in some notifications of 2022.
+    public let signedDate: Timestamp?
+    /// The app and the subscription or purchase that it is about.
+    public let data: NotificationData?
+    /// The outcome of an extension for many subscribers.
+    public let summary: NotificationSummary?
+    /// A token for a purchase outside of the App Store.
+    public let externalPurchaseToken: ExternalPurchaseToken?
+    /// The app transaction that it is about.
+    public let appData: NotificationAppData?
+    /// Every claim without a field here, as it is.
+    public let otherClaims: [String: JSONValue]
+
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
+        notificationType = try reader.open("notificationType")
+        subtype = try reader.open("subtype")
+        notificationUUID = try reader.claim("notificationUUID")
+        version = reader.description("version")
+        signedDate = try reader.date("signedDate")
+        data = try reader.claim("data", NotificationData.self)
+        summary = try reader.claim("summary", NotificationSummary.self)
+        externalPurchaseToken = try reader.claim("externalPurchaseToken", ExternalPurchaseToken.self)
+        appData = try reader.claim("appData", NotificationAppData.self)
+        otherClaims = try reader.others()
+        let parts = [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
+        guard parts <= 1 else {
+            throw VerificationError(
+                .claimsMalformed, expected: "one of data, summary, externalPurchaseToken and appData", found: "\(parts)"
+            )
+        }
+    }
+}
+
+/// Apple, "data".
+public struct NotificationData: Sendable, Decodable {
+    public let appAppleID: UInt64?
+    public let bundleID: String?
+    public let bundleVersion: String?
+    public let environment: String?
+    /// A JWS of its own, verified with the notification.
+    public let signedTransactionInfo: String?
+    /// A JWS of its own, verified with the notification.
+    public let signedRenewalInfo: String?
+    public let status: SubscriptionStatus?
+    public let consumptionRequestReason: ConsumptionRequestReason?
+    /// Every claim without a field here, as it is.
+    public let otherClaims: [String: JSONValue]
+
+    public init(from decoder: any Decoder) throws {
+        var reader = try ClaimReader(decoder)
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        bundleVersion = reader.description("bundleVersion")
+        environment = try reader.claim("environment")
+        signedTransactionInfo = try reader.claim("signedTransactionInfo")
+        signedRenewalInfo = try reader.claim("signedRenewalInfo")
+        status = try reader.open("status")
+        consumptionRequestReason = reader.openDescription("consumptionRequestReason")
+        otherClaims = try reader.others()
+    }
+}
+
+/// Apple, "summary".
+public struct NotificationSummary: Sendable, Decodable {
+    public let requestIdentifier: String?
+    public let environment: String?
+    public let appAppleID: UInt64?
+    public let bundleID: String?
+    public let productID: String?
+    public let storefrontCountryCodes: [String]?
+    public let failedCount: Int64?
+    public let succeededCount: Int64?
+    /// Every claim without a field here, as it is.
+    public let otherClaims: [String: JSONValue]
+
+    public init(from decoder: any Decoder) throws {
+        var reader = try ClaimReader(decoder)
+        requestIdentifier = reader.description("requestIdentifier")
+        environment = try reader.claim("environment")
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        productID = reader.description("productId")
+        storefrontCountryCodes = reader.description("storefrontCountryCodes")
+        failedCount = reader.description("failedCount")
+        succeededCount = reader.description("succeededCount")
+        otherClaims = try reader.others()
+    }
+}
+
+/// Apple, "externalPurchaseToken".
+public struct ExternalPurchaseToken: Sendable, Decodable {
+    /// Begins with `SANDBOX` where nobody paid.
+    public let externalPurchaseID: String?
+    public let tokenCreationDate: Timestamp?
+    public let appAppleID: UInt64?
+    public let bundleID: String?
+    /// Every claim without a field here, as it is.
+    public let otherClaims: [String: JSONValue]
+
+    public init(from decoder: any Decoder) throws {
+        var reader = try ClaimReader(decoder)
+        externalPurchaseID = try reader.claim("externalPurchaseId")
+        tokenCreationDate = try reader.date("tokenCreationDate")
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        otherClaims = try reader.others()
+    }
+
+    /// Nothing in the token states an environment but the beginning of its identifier.
+    var environment: AppStoreEnvironment { externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production }
+}
+
+/// Apple, "appData".
+public struct NotificationAppData: Sendable, Decodable {
+    public let appAppleID: UInt64?
+    public let bundleID: String?
+    public let environment: String?
+    /// A JWS of its own, verified with the notification.
+    public let signedAppTransactionInfo: String?
+    /// Every claim without a field here, as it is.
+    public let otherClaims: [String: JSONValue]
+
+    public init(from decoder: any Decoder) throws {
+        var reader = try ClaimReader(decoder)
+        appAppleID = try reader.claim("appAppleId")
+        bundleID = try reader.claim("bundleId")
+        environment = try reader.claim("environment")
+        signedAppTransactionInfo = try reader.claim("signedAppTransactionInfo")
+        otherClaims = try reader.others()
+    }
+}

@@ -1,0 +1,195 @@
+/// A value of a set that Apple may extend: what is not known here stays readable by its raw value.
+public protocol OpenValue: RawRepresentable, Sendable, Hashable {
+    init(rawValue: RawValue)
+}
+
+/// What kind of product a transaction is for (Apple, "type").
+public struct TransactionType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
+    public static let nonConsumable = Self(rawValue: "Non-Consumable")
+    public static let consumable = Self(rawValue: "Consumable")
+    public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
+}
+
+/// Whether the customer bought it or has it through Family Sharing (Apple, "inAppOwnershipType").
+public struct InAppOwnershipType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let purchased = Self(rawValue: "PURCHASED")
+    public static let familyShared = Self(rawValue: "FAMILY_SHARED")
+}
+
+/// Why there is a transaction (Apple, "transactionReason").
+public struct TransactionReason: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let purchase = Self(rawValue: "PURCHASE")
+    public static let renewal = Self(rawValue: "RENEWAL")
+}
+
+/// Why Apple took a purchase back (Apple, "revocationReason").
+public struct RevocationReason: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let other = Self(rawValue: 0)
+    public static let issueInApp = Self(rawValue: 1)
+}
+
+/// How much of a purchase Apple took back (Apple, "revocationType").
+public struct RevocationType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let fullRefund = Self(rawValue: "REFUND_FULL")
+    public static let proratedRefund = Self(rawValue: "REFUND_PRORATED")
+    public static let familyRevoke = Self(rawValue: "FAMILY_REVOKE")
+}
+
+/// What kind of offer applied (Apple, "offerType").
+public struct OfferType: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let introductory = Self(rawValue: 1)
+    public static let promotional = Self(rawValue: 2)
+    public static let offerCode = Self(rawValue: 3)
+    public static let winBack = Self(rawValue: 4)
+}
+
+/// How an offer is paid (Apple, "offerDiscountType").
+public struct OfferDiscountType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let freeTrial = Self(rawValue: "FREE_TRIAL")
+    public static let payAsYouGo = Self(rawValue: "PAY_AS_YOU_GO")
+    public static let payUpFront = Self(rawValue: "PAY_UP_FRONT")
+    public static let oneTime = Self(rawValue: "ONE_TIME")
+}
+
+/// Why a subscription ended (Apple, "expirationIntent").
+public struct ExpirationIntent: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let customerCancelled = Self(rawValue: 1)
+    public static let billingError = Self(rawValue: 2)
+    public static let priceIncreaseDeclined = Self(rawValue: 3)
+    public static let productUnavailable = Self(rawValue: 4)
+    public static let other = Self(rawValue: 5)
+}
+
+/// Whether a subscription renews by itself (Apple, "autoRenewStatus").
+public struct AutoRenewStatus: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let off = Self(rawValue: 0)
+    public static let on = Self(rawValue: 1)
+}
+
+/// Whether the customer agreed to a higher price (Apple, "priceIncreaseStatus").
+public struct PriceIncreaseStatus: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let pending = Self(rawValue: 0)
+    public static let accepted = Self(rawValue: 1)
+}
+
+/// How a subscription stands (Apple, "status").
+public struct SubscriptionStatus: OpenValue {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let active = Self(rawValue: 1)
+    public static let expired = Self(rawValue: 2)
+    public static let billingRetry = Self(rawValue: 3)
+    public static let billingGracePeriod = Self(rawValue: 4)
+    public static let revoked = Self(rawValue: 5)
+}
+
+/// Where the app was first bought (Apple, "originalPlatform").
+public struct PurchasePlatform: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let iOS = Self(rawValue: "iOS")
+    public static let macOS = Self(rawValue: "macOS")
+    public static let tvOS = Self(rawValue: "tvOS")
+    public static let visionOS = Self(rawValue: "visionOS")
+}
+
+/// Why the customer asks for a refund (Apple, "consumptionRequestReason").
+public struct ConsumptionRequestReason: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")
+    public static let fulfillmentIssue = Self(rawValue: "FULFILLMENT_ISSUE")
+    public static let unsatisfiedWithPurchase = Self(rawValue: "UNSATISFIED_WITH_PURCHASE")
+    public static let legal = Self(rawValue: "LEGAL")
+    public static let other = Self(rawValue: "OTHER")
+}
+
+/// What happened (Apple, "notificationType").
+public struct NotificationType: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let subscribed = Self(rawValue: "SUBSCRIBED")
+    public static let didChangeRenewalPreference = Self(rawValue: "DID_CHANGE_RENEWAL_PREF")
+    public static let didChangeRenewalStatus = Self(rawValue: "DID_CHANGE_RENEWAL_STATUS")
+    public static let offerRedeemed = Self(rawValue: "OFFER_REDEEMED")
+    public static let didRenew = Self(rawValue: "DID_RENEW")
+    public static let expired = Self(rawValue: "EXPIRED")
+    public static let didFailToRenew = Self(rawValue: "DID_FAIL_TO_RENEW")
+    public static let gracePeriodExpired = Self(rawValue: "GRACE_PERIOD_EXPIRED")
+    public static let priceIncrease = Self(rawValue: "PRICE_INCREASE")
+    public static let refund = Self(rawValue: "REFUND")
+    public static let refundDeclined = Self(rawValue: "REFUND_DECLINED")
+    public static let refundReversed = Self(rawValue: "REFUND_REVERSED")
+    public static let consumptionRequest = Self(rawValue: "CONSUMPTION_REQUEST")
+    public static let renewalExtended = Self(rawValue: "RENEWAL_EXTENDED")
+    public static let renewalExtension = Self(rawValue: "RENEWAL_EXTENSION")
+    public static let revoke = Self(rawValue: "REVOKE")
+    public static let test = Self(rawValue: "TEST")
+    public static let externalPurchaseToken = Self(rawValue: "EXTERNAL_PURCHASE_TOKEN")
+    public static let oneTimeCharge = Self(rawValue: "ONE_TIME_CHARGE")
+    public static let rescindConsent = Self(rawValue: "RESCIND_CONSENT")
+    public static let metadataUpdate = Self(rawValue: "METADATA_UPDATE")
+    public static let migration = Self(rawValue: "MIGRATION")
+    public static let priceChange = Self(rawValue: "PRICE_CHANGE")
+}
+
+/// What happened, more exactly (Apple, "subtype").
+public struct NotificationSubtype: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let initialBuy = Self(rawValue: "INITIAL_BUY")
+    public static let resubscribe = Self(rawValue: "RESUBSCRIBE")
+    public static let downgrade = Self(rawValue: "DOWNGRADE")
+    public static let upgrade = Self(rawValue: "UPGRADE")
+    public static let autoRenewEnabled = Self(rawValue: "AUTO_RENEW_ENABLED")
+    public static let autoRenewDisabled = Self(rawValue: "AUTO_RENEW_DISABLED")
+    public static let voluntary = Self(rawValue: "VOLUNTARY")
+    public static let billingRetry = Self(rawValue: "BILLING_RETRY")
+    public static let priceIncrease = Self(rawValue: "PRICE_INCREASE")
+    public static let gracePeriod = Self(rawValue: "GRACE_PERIOD")
+    public static let pending = Self(rawValue: "PENDING")
+    public static let accepted = Self(rawValue: "ACCEPTED")
+    public static let billingRecovery = Self(rawValue: "BILLING_RECOVERY")
+    public static let productNotForSale = Self(rawValue: "PRODUCT_NOT_FOR_SALE")
+    public static let summary = Self(rawValue: "SUMMARY")
+    public static let failure = Self(rawValue: "FAILURE")
+    public static let unreported = Self(rawValue: "UNREPORTED")
+    public static let activeTokenReminder = Self(rawValue: "ACTIVE_TOKEN_REMINDER")
+    public static let created = Self(rawValue: "CREATED")
+}

@@ -1,0 +1,87 @@
+/// What signed renewal info says (Apple, "JWSRenewalInfoDecodedPayload").
+public final class RenewalInfoClaims: SignedClaims {
+    /// Why the subscription ended.
+    public let expirationIntent: ExpirationIntent?
+    /// The first transaction of the subscription.
+    public let originalTransactionID: String?
+    /// The product of the next period.
+    public let autoRenewProductID: String?
+    /// The product of this period.
+    public let productID: String?
+    /// Whether the subscription renews by itself.
+    public let autoRenewStatus: AutoRenewStatus?
+    /// Whether Apple still tries to collect the price.
+    public let isInBillingRetryPeriod: Bool?
+    /// Whether the customer agreed to a higher price.
+    public let priceIncreaseStatus: PriceIncreaseStatus?
+    /// When the grace period ends.
+    public let gracePeriodExpiresDate: Timestamp?
+    /// What kind of offer applies to the next period.
+    public let offerType: OfferType?
+    /// The offer that applies to the next period.
+    public let offerIdentifier: String?
+    /// How the offer is paid.
+    public let offerDiscountType: OfferDiscountType?
+    /// How long the offer lasts (ISO 8601 duration).
+    public let offerPeriod: String?
+    /// When Apple signed this; its certificates are judged at this moment.
+    public let signedDate: Timestamp?
+    /// The environment as it is stated; absent in data of 2021.
+    public let statedEnvironment: String?
+    /// When the subscription last began without a gap.
+    public let recentSubscriptionStartDate: Timestamp?
+    /// When the next period begins.
+    public let renewalDate: Timestamp?
+    /// The price of the next period in thousandths of the currency.
+    public let renewalPrice: Int64?
+    /// The currency of the price (ISO 4217).
+    public let currency: String?
+    /// The win-back offers that the customer may take.
+    public let eligibleWinBackOfferIDs: [String]?
+    /// The UUID that the app gave when the subscription was bought.
+    public let appAccountToken: String?
+    /// The customer's download of the app.
+    public let appTransactionID: String?
+    /// How the next period is billed.
+    public let renewalBillingPlanType: String?
+    /// What a commitment adds, as it is.
+    public let commitmentInfo: JSONValue?
+    /// What the Advanced Commerce API adds, as it is.
+    public let advancedCommerceInfo: JSONValue?
+    /// The device hash in base64; only of data that the device received.
+    public let deviceVerification: String?
+    /// The UUID that goes into the device hash.
+    public let deviceVerificationNonce: String?
+    /// Every claim without a field here, and those of another type than documented, as they are.
+    public let otherClaims: [String: JSONValue]
+
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
+        expirationIntent = try reader.open("expirationIntent")
+        originalTransactionID = try reader.claim("originalTransactionId")
+        autoRenewProductID = try reader.claim("autoRenewProductId")
+        productID = try reader.claim("productId")
+        autoRenewStatus = try reader.open("autoRenewStatus")
+        isInBillingRetryPeriod = try reader.claim("isInBillingRetryPeriod")
+        priceIncreaseStatus = reader.openDescription("priceIncreaseStatus")
+        gracePeriodExpiresDate = try reader.date("gracePeriodExpiresDate")
+        offerType = reader.openDescription("offerType")
+        offerIdentifier = reader.description("offerIdentifier")
+        offerDiscountType = reader.openDescription("offerDiscountType")
+        offerPeriod = reader.description("offerPeriod")
+        signedDate = try reader.date("signedDate")
+        statedEnvironment = try reader.claim("environment")
+        recentSubscriptionStartDate = try reader.date("recentSubscriptionStartDate")
+        renewalDate = try reader.date("renewalDate")
+        renewalPrice = reader.description("renewalPrice")
+        currency = reader.description("currency")
+        eligibleWinBackOfferIDs = reader.description("eligibleWinBackOfferIds")
+        appAccountToken = try reader.claim("appAccountToken")
+        appTransactionID = reader.description("appTransactionId")
+        renewalBillingPlanType = reader.description("renewalBillingPlanType")
+        commitmentInfo = reader.description("commitmentInfo")
+        advancedCommerceInfo = reader.description("advancedCommerceInfo")
+        deviceVerification = try reader.claim("deviceVerification")
+        deviceVerificationNonce = try reader.claim("deviceVerificationNonce")
+        otherClaims = try reader.others()
+    }
+}

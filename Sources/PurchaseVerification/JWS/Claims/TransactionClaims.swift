@@ -1,0 +1,114 @@
+/// What a signed transaction says (Apple, "JWSTransactionDecodedPayload").
+public final class TransactionClaims: SignedClaims {
+    /// The transaction.
+    public let transactionID: String?
+    /// The first transaction of a subscription or of a restored product.
+    public let originalTransactionID: String?
+    /// The order line of a subscription period.
+    public let webOrderLineItemID: String?
+    /// The bundle id of the app.
+    public let bundleID: String?
+    /// The product.
+    public let productID: String?
+    /// The group of the subscription.
+    public let subscriptionGroupIdentifier: String?
+    /// When it was bought or renewed.
+    public let purchaseDate: Timestamp?
+    /// When it was first bought.
+    public let originalPurchaseDate: Timestamp?
+    /// When the paid period ends; only of auto-renewable subscriptions.
+    public let expiresDate: Timestamp?
+    /// How many were bought.
+    public let quantity: Int64?
+    /// What kind of product it is.
+    public let type: TransactionType?
+    /// The UUID that the app gave when it was bought.
+    public let appAccountToken: String?
+    /// Whether it was bought or comes through Family Sharing.
+    public let inAppOwnershipType: InAppOwnershipType?
+    /// When Apple signed this; its certificates are judged at this moment.
+    public let signedDate: Timestamp?
+    /// Why Apple took it back.
+    public let revocationReason: RevocationReason?
+    /// When Apple took it back.
+    public let revocationDate: Timestamp?
+    /// How much of it Apple took back.
+    public let revocationType: RevocationType?
+    /// The share that Apple paid back, in thousandths of a percent.
+    public let revocationPercentage: Int64?
+    /// Whether the customer went on to a better product of the group.
+    public let isUpgraded: Bool?
+    /// What kind of offer applied.
+    public let offerType: OfferType?
+    /// The offer that applied.
+    public let offerIdentifier: String?
+    /// How the offer is paid.
+    public let offerDiscountType: OfferDiscountType?
+    /// How long the offer lasts (ISO 8601 duration).
+    public let offerPeriod: String?
+    /// The environment as it is stated; absent in data of 2021.
+    public let statedEnvironment: String?
+    /// The country of the store (ISO 3166-1 alpha-3).
+    public let storefront: String?
+    /// The number of the store.
+    public let storefrontID: String?
+    /// Why there is a transaction.
+    public let transactionReason: TransactionReason?
+    /// The currency of the price (ISO 4217).
+    public let currency: String?
+    /// The price in thousandths of the currency.
+    public let price: Int64?
+    /// The customer's download of the app.
+    public let appTransactionID: String?
+    /// What the Advanced Commerce API adds, as it is.
+    public let advancedCommerceInfo: JSONValue?
+    /// How a subscription with a commitment is billed.
+    public let billingPlanType: String?
+    /// What a commitment adds, as it is.
+    public let commitmentInfo: JSONValue?
+    /// The device hash in base64; only of data that the device received.
+    public let deviceVerification: String?
+    /// The UUID that goes into the device hash.
+    public let deviceVerificationNonce: String?
+    /// Every claim without a field here, and those of another type than documented, as they are.
+    public let otherClaims: [String: JSONValue]
+
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
+        transactionID = try reader.claim("transactionId")
+        originalTransactionID = try reader.claim("originalTransactionId")
+        webOrderLineItemID = reader.description("webOrderLineItemId")
+        bundleID = try reader.claim("bundleId")
+        productID = try reader.claim("productId")
+        subscriptionGroupIdentifier = reader.description("subscriptionGroupIdentifier")
+        purchaseDate = try reader.date("purchaseDate")
+        originalPurchaseDate = try reader.date("originalPurchaseDate")
+        expiresDate = try reader.date("expiresDate")
+        quantity = try reader.claim("quantity")
+        type = try reader.open("type")
+        appAccountToken = try reader.claim("appAccountToken")
+        inAppOwnershipType = try reader.open("inAppOwnershipType")
+        signedDate = try reader.date("signedDate")
+        revocationReason = try reader.open("revocationReason")
+        revocationDate = try reader.date("revocationDate")
+        revocationType = reader.openDescription("revocationType")
+        revocationPercentage = reader.description("revocationPercentage")
+        isUpgraded = try reader.claim("isUpgraded")
+        offerType = reader.openDescription("offerType")
+        offerIdentifier = reader.description("offerIdentifier")
+        offerDiscountType = reader.openDescription("offerDiscountType")
+        offerPeriod = reader.description("offerPeriod")
+        statedEnvironment = try reader.claim("environment")
+        storefront = reader.description("storefront")
+        storefrontID = reader.description("storefrontId")
+        transactionReason = reader.openDescription("transactionReason")
+        currency = reader.description("currency")
+        price = reader.description("price")
+        appTransactionID = reader.description("appTransactionId")
+        advancedCommerceInfo = reader.description("advancedCommerceInfo")
+        billingPlanType = reader.description("billingPlanType")
+        commitmentInfo = reader.description("commitmentInfo")
+        deviceVerification = try reader.claim("deviceVerification")
+        deviceVerificationNonce = try reader.claim("deviceVerificationNonce")
+        otherClaims = try reader.others()
+    }
+}

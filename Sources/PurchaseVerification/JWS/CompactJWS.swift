@@ -1,0 +1,90 @@
+/// Compact JWS (RFC 7515, 7.1): header, payload and signature in base64url, with dots between.
+struct CompactJWS: Sendable {
+    /// The whole text.
+    let bytes: [UInt8]
+    /// Where the base64url of the header lies.
+    let header: Range<Int>
+    /// Where the text lies that is signed: header, dot and payload (RFC 7515, 5.1).
+    let signingInput: Range<Int>
+    /// The decoded payload.
+    let payload: [UInt8]
+    /// The decoded signature: r and s of 32 bytes each (RFC 7518, 3.4).
+    let signature: [UInt8]
+
+    /// - Throws: `evidence_too_large`, `jws_malformed`.
+    init(_ bytes: [UInt8]) throws(VerificationError) {
+        guard bytes.count <= VerificationBudget.signedDataBytes else {
+            throw VerificationError(
+                .evidenceTooLarge, expected: "at most \(VerificationBudget.signedDataBytes) bytes of signed data",
+                found: "\(bytes.count)")
+        }
+        var dots: [Int] = []
+        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
+            guard dots.count < 2 else {
+                throw VerificationError(.jwsMalformed, expected: "three segments", found: "more")
+            }
+            dots.append(offset)
+        }
+        guard dots.count == 2 else {
+            throw VerificationError(.jwsMalformed, expected: "three segments", found: "\(dots.count + 1)")
+        }
+        self.bytes = bytes
+        header = 0..<dots[0]
+        signingInput = 0..<dots[1]
+        payload = try Self.decode(bytes, (dots[0] + 1)..<dots[1], "payload")
+        signature = try Self.decode(bytes, (dots[1] + 1)..<bytes.count, "signature")
+        guard signature.count == 64 else {
+            throw VerificationError(.jwsMalformed, expected: "a signature of 64 bytes", found: "\(signature.count)")
+        }
+    }
+
+    /// The decoded header.
+    func decodedHeader() throws(VerificationError) -> [UInt8] { try Self.decode(bytes, header, "header") }
+
+    /// Whether a text has this form: it begins as base64url of a JSON object does, and has a dot.
+    static func isRecognized(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count > 2, text.first == UInt8(ascii: "e") else { return false }
+        switch text[text.startIndex + 1] {
+        // A brace, and then a quote, a space or a line break.
+        case UInt8(ascii: "w")...UInt8(ascii: "z"): return text.contains(UInt8(ascii: "."))
+        default: return false
+        }
+    }
+
+    private static func decode(
+        _ bytes: [UInt8], _ range: Range<Int>, _ name: String
+    ) throws(VerificationError) -> [UInt8] {
+        guard let decoded = Base64URL.decode(bytes.span.extracting(range)) else {
+            throw VerificationError(.jwsMalformed, expected: "base64url without padding as \(name)")
+        }
+        return decoded
+    }
+}
+
+/// Base64url without padding, as JWS has it (RFC 7515, 2). Strict: each value has one spelling.
+enum Base64URL {
+    /// The decoded bytes, or `nil` where the text is not base64url.
+    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        let count = text.count
+        guard count > 0, count % 4 != 1 else { return nil }
+        var characters = [UInt8](repeating: UInt8(ascii: "="), count: (count + 3) / 4 * 4)
+        for offset in 0..<count {
+            switch text[offset] {
+            case UInt8(ascii: "-"): characters[offset] = UInt8(ascii: "+")
+            case UInt8(ascii: "_"): characters[offset] = UInt8(ascii: "/")
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: characters[offset] = text[offset]
+            }
+        }
+        guard let bytes = Base64Decoder.decode(characters.span) else { return nil }
+        return hasUnusedBits(text[count - 1], count % 4) ? nil : bytes
+    }
+
+    /// Whether the last character has bits that no byte takes up.
+    private static func hasUnusedBits(_ last: UInt8, _ remainder: Int) -> Bool {
+        let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        let mask = remainder == 2 ? 0xF : remainder == 3 ? 0x3 : 0
+        guard mask != 0 else { return false }
+        return alphabet.withUTF8Buffer { $0.firstIndex(of: last).map { $0 & mask != 0 } ?? true }
+    }
+}

@@ -1,0 +1,128 @@
+extension PurchaseVerifier {
+    /// Verifies signed data of any kind: form, certificates at the date of signing, signature, claims, what is nested in them,
+    /// and the policies, in this order.
+    func verifySignedData(
+        _ bytes: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp?
+    ) throws(VerificationError) -> VerifiedEvidence {
+        let (payload, claims, path) = try verifiedClaims(bytes, undatedSignedAt: moment)
+        let evidence = try verified(claims, payload, undatedSignedAt: moment)
+        let facts = evidence.facts
+        try path.requireVouching(for: facts.environment)
+        try facts.require(policies)
+        return evidence
+    }
+
+    /// The claims of a JWS whose certificates and signature were verified.
+    private func verifiedClaims(
+        _ bytes: [UInt8], undatedSignedAt moment: Timestamp?
+    ) throws(VerificationError) -> (payload: [UInt8], claims: AnySignedClaims, path: CertificatePath) {
+        let jws = try CompactJWS(bytes)
+        if let path = signedDataAuthority.rememberedPath(jws),
+            let claims = Self.claims(jws, by: path, undatedSignedAt: moment)
+        {
+            return (jws.payload, claims, path)
+        }
+        // Whatever failed above fails again below, with the reason that comes first for a stranger, too.
+        guard let signingDate = try SigningDate(jws.payload).moment ?? moment else {
+            throw VerificationError(.creationDateMissing, expected: "signedDate")
+        }
+        let path = try signedDataAuthority.path(jws, at: signingDate)
+        try SignedDataAuthority.requireSignature(jws, by: path.leaf)
+        return (jws.payload, try AnySignedClaims(jws.payload), path)
+    }
+
+    /// The claims, where everything is in order with a path that was verified before.
+    private static func claims(
+        _ jws: CompactJWS, by path: CertificatePath, undatedSignedAt moment: Timestamp?
+    ) -> AnySignedClaims? {
+        do throws(VerificationError) {
+            try SignedDataAuthority.requireSignature(jws, by: path.leaf)
+            let claims = try AnySignedClaims(jws.payload)
+            guard let signingDate = claims.signedDate ?? moment, path.isValid(at: signingDate) else { return nil }
+            return claims
+        } catch {
+            return nil
+        }
+    }
+
+    private func verified(
+        _ claims: AnySignedClaims, _ payload: [UInt8], undatedSignedAt moment: Timestamp?
+    ) throws(VerificationError) -> VerifiedEvidence {
+        switch claims {
+        case .transaction(let claims): .signedTransaction(SignedTransaction(claims, payload: payload))
+        case .renewalInfo(let claims): .signedRenewalInfo(SignedRenewalInfo(claims, payload: payload))
+        case .appTransaction(let claims): .appTransaction(AppTransaction(claims, payload: payload))
+        case .notification(let claims):
+            .notification(try notification(claims, payload, undatedSignedAt: moment))
+        }
+    }
+
+    /// A notification with the signed data that it carries, each verified by itself and compared with the envelope.
+    private func notification(
+        _ claims: NotificationClaims, _ payload: [UInt8], undatedSignedAt moment: Timestamp?
+    ) throws(VerificationError) -> AppStoreNotification {
+        let envelope = AppStoreNotification(claims, payload: payload)
+        var nested = NestedSignedData()
+        for text in claims.nestedData {
+            let (payload, claims, path) = try verifiedClaims(Array(text.utf8), undatedSignedAt: moment)
+            try nested.add(claims, payload, of: envelope)
+            try path.requireVouching(for: nested.environment)
+        }
+        return AppStoreNotification(
+            claims, payload: payload, transaction: nested.transaction, renewalInfo: nested.renewalInfo,
+            appTransaction: nested.appTransaction)
+    }
+}
+
+extension NotificationClaims {
+    /// The signed data that the notification carries.
+    var nestedData: [String] {
+        [data?.signedTransactionInfo, data?.signedRenewalInfo, appData?.signedAppTransactionInfo].compactMap(\.self)
+    }
+}
+
+/// What a notification carries, as far as it was verified.
+struct NestedSignedData {
+    private(set) var transaction: SignedTransaction?
+    private(set) var renewalInfo: SignedRenewalInfo?
+    private(set) var appTransaction: AppTransaction?
+    /// The environment of what was added last.
+    private(set) var environment: AppStoreEnvironment?
+
+    /// Takes in one, which must be of a kind that is not there yet, and of the same app and environment as the envelope.
+    mutating func add<Trust>(
+        _ claims: AnySignedClaims, _ payload: [UInt8], of envelope: NotificationContent<Trust>
+    ) throws(VerificationError) {
+        switch claims {
+        case .transaction(let claims) where transaction == nil:
+            let content = SignedTransaction(claims, payload: payload)
+            transaction = content
+            try require(content.environment, claims.bundleID, of: envelope)
+        case .renewalInfo(let claims) where renewalInfo == nil:
+            let content = SignedRenewalInfo(claims, payload: payload)
+            renewalInfo = content
+            try require(content.environment, nil, of: envelope)
+        case .appTransaction(let claims) where appTransaction == nil:
+            let content = AppTransaction(claims, payload: payload)
+            appTransaction = content
+            try require(content.environment, claims.bundleID, of: envelope)
+        default:
+            throw VerificationError(
+                .nestedDataMismatch, expected: "a transaction, renewal info or an app transaction, each once",
+                found: claims.kind.rawValue)
+        }
+    }
+
+    private mutating func require<Trust>(
+        _ environment: AppStoreEnvironment?, _ bundleID: String?, of envelope: NotificationContent<Trust>
+    ) throws(VerificationError) {
+        self.environment = environment
+        guard environment == envelope.environment else {
+            throw VerificationError(
+                .nestedDataMismatch, expected: envelope.environment?.name, found: environment?.name)
+        }
+        guard bundleID == nil || bundleID == envelope.bundleID else {
+            throw VerificationError(.nestedDataMismatch, expected: envelope.bundleID, found: bundleID)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// A signed transaction of StoreKit 2 that the verifier vouches for.
+public typealias SignedTransaction = SignedContent<TransactionClaims, Verified>
+/// Signed renewal info that the verifier vouches for.
+public typealias SignedRenewalInfo = SignedContent<RenewalInfoClaims, Verified>
+/// An app transaction that the verifier vouches for.
+public typealias AppTransaction = SignedContent<AppTransactionClaims, Verified>
+
+/// The same, read from bytes that nobody vouches for: for showing, never for granting. Only `inspect` makes one.
+public typealias UnverifiedSignedTransaction = SignedContent<TransactionClaims, Unverified>
+/// The same, read from bytes that nobody vouches for.
+public typealias UnverifiedSignedRenewalInfo = SignedContent<RenewalInfoClaims, Unverified>
+/// The same, read from bytes that nobody vouches for.
+public typealias UnverifiedAppTransaction = SignedContent<AppTransactionClaims, Unverified>
+
+/// The content of signed data: its claims can be read as if they were its own properties, such as
+/// `transaction.productID`. The second parameter tells whether it was verified; there is no public initialiser.
+@dynamicMemberLookup
+public struct SignedContent<Claims: SignedClaims, Trust>: Sendable {
+    let claims: Claims
+    /// The signed payload: a JSON object in UTF-8, with every claim as Apple wrote it.
+    public let payload: [UInt8]
+
+    init(_ claims: Claims, payload: [UInt8]) {
+        self.claims = claims
+        self.payload = payload
+    }
+
+    /// A claim.
+    public subscript<Value>(dynamicMember claim: KeyPath<Claims, Value>) -> Value { claims[keyPath: claim] }
+}
+
+extension SignedContent: Equatable {
+    /// Two are equal if their signed payloads are the same bytes.
+    public static func == (left: SignedContent, right: SignedContent) -> Bool { left.payload == right.payload }
+}
+
+extension SignedContent where Claims == TransactionClaims {
+    /// Where the purchase was made. Data of 2021 does not state it: then the transaction's number tells.
+    public var environment: AppStoreEnvironment {
+        claims.statedEnvironment.map { AppStoreEnvironment($0) }
+            ?? SandboxIdentifier.environment(
+                transactionID: claims.transactionID, unsigned: nil, at: claims.signedDate)
+    }
+}
+
+extension SignedContent where Claims == RenewalInfoClaims {
+    /// Where the subscription was bought. Data of 2021 does not state it: then the transaction's number tells.
+    public var environment: AppStoreEnvironment {
+        claims.statedEnvironment.map { AppStoreEnvironment($0) }
+            ?? SandboxIdentifier.environment(
+                transactionID: claims.originalTransactionID, unsigned: nil, at: claims.signedDate)
+    }
+}
+
+extension SignedContent where Claims == AppTransactionClaims {
+    /// Where the app was obtained; `nil` where it does not say.
+    public var environment: AppStoreEnvironment? { claims.receiptType.map { AppStoreEnvironment($0) } }
+}
+
+/// A server notification that the verifier vouches for, with the signed data in it.
+public typealias AppStoreNotification = NotificationContent<Verified>
+/// The same, read from bytes that nobody vouches for.
+public typealias UnverifiedAppStoreNotification = NotificationContent<Unverified>
+
+/// The content of a server notification of version 2, and of the signed data that it carries.
+@dynamicMemberLookup
+public struct NotificationContent<Trust>: Sendable {
+    let claims: NotificationClaims
+    /// The signed payload: a JSON object in UTF-8, with every claim as Apple wrote it.
+    public let payload: [UInt8]
+    /// `data.signedTransactionInfo`.
+    public let transaction: SignedContent<TransactionClaims, Trust>?
+    /// `data.signedRenewalInfo`.
+    public let renewalInfo: SignedContent<RenewalInfoClaims, Trust>?
+    /// `appData.signedAppTransactionInfo`.
+    public let appTransaction: SignedContent<AppTransactionClaims, Trust>?
+
+    init(
+        _ claims: NotificationClaims, payload: [UInt8],
+        transaction: SignedContent<TransactionClaims, Trust>? = nil,
+        renewalInfo: SignedContent<RenewalInfoClaims, Trust>? = nil,
+        appTransaction: SignedContent<AppTransactionClaims, Trust>? = nil
+    ) {
+        self.claims = claims
+        self.payload = payload
+        self.transaction = transaction
+        self.renewalInfo = renewalInfo
+        self.appTransaction = appTransaction
+    }
+
+    /// A claim.
+    public subscript<Value>(dynamicMember claim: KeyPath<NotificationClaims, Value>) -> Value {
+        claims[keyPath: claim]
+    }
+
+    /// The bundle id of the app that it is about.
+    public var bundleID: String? {
+        claims.data?.bundleID ?? claims.summary?.bundleID ?? claims.appData?.bundleID
+            ?? claims.externalPurchaseToken?.bundleID
+    }
+
+    /// The App Store's number of the app; absent outside of production.
+    public var appAppleID: UInt64? {
+        claims.data?.appAppleID ?? claims.summary?.appAppleID ?? claims.appData?.appAppleID
+            ?? claims.externalPurchaseToken?.appAppleID
+    }
+
+    /// Where it happened; `nil` where it does not say.
+    public var environment: AppStoreEnvironment? {
+        (claims.data?.environment ?? claims.summary?.environment ?? claims.appData?.environment)
+            .map { AppStoreEnvironment($0) } ?? claims.externalPurchaseToken?.environment
+    }
+}
+
+extension NotificationContent: Equatable {
+    /// Two are equal if their signed payloads are the same bytes; what they carry is part of it.
+    public static func == (left: NotificationContent, right: NotificationContent) -> Bool {
+        left.payload == right.payload
+    }
+}

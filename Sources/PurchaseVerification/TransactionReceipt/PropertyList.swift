@@ -1,0 +1,207 @@
+/// A property list in the old style of NeXT, as transaction receipts are written in: one flat dictionary of quoted strings.
+///
+///     { "key" = "value"; "key" = "value"; }
+///
+/// The reader takes exactly this. Nested lists, data, unquoted strings, comments, a key twice and anything behind the closing
+/// brace are refused: no receipt has them, and every freedom is one more way to say two things at once.
+struct PropertyList: Sendable {
+    let bytes: [UInt8]
+    let entries: [Entry]
+
+    /// One entry: where the characters between the quotes lie.
+    struct Entry: Sendable {
+        let key: Range<Int>
+        let value: Range<Int>
+    }
+
+    /// - Throws: `property_list_malformed`, `property_list_key_duplicated`, `property_list_too_large`.
+    init(_ bytes: [UInt8]) throws(VerificationError) {
+        self.bytes = bytes
+        var reader = PropertyListReader()
+        entries = try reader.entries(bytes.span)
+    }
+
+    /// The characters of a key's value as they stand between the quotes; `nil` where the key is not there.
+    func value(_ key: StaticString) -> Range<Int>? {
+        key.withUTF8Buffer { name in
+            for entry in entries where isEqual(entry.key, name) { return entry.value }
+            return nil
+        }
+    }
+
+    /// The text of a value, with its escapes taken off.
+    func text(_ range: Range<Int>) -> String {
+        let raw = bytes[range]
+        guard raw.contains(UInt8(ascii: "\\")) else { return String(decoding: raw, as: UTF8.self) }
+        return PropertyListEscape.unescaped(raw)
+    }
+
+    /// The text of a key's value.
+    func text(_ key: StaticString) -> String? { value(key).map(text) }
+
+    private func isEqual(_ range: Range<Int>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard range.count == name.count else { return false }
+        var offset = range.lowerBound
+        for byte in name {
+            guard bytes[offset] == byte else { return false }
+            offset += 1
+        }
+        return true
+    }
+}
+
+/// Walks over the characters of a list, each at most once.
+private struct PropertyListReader {
+    private var position = 0
+
+    mutating func entries(_ bytes: Span<UInt8>) throws(VerificationError) -> [PropertyList.Entry] {
+        var entries: [PropertyList.Entry] = []
+        entries.reserveCapacity(26)
+        try expect(UInt8(ascii: "{"), bytes)
+        while true {
+            skipWhiteSpace(bytes)
+            if position < bytes.count, bytes[position] == UInt8(ascii: "}") { break }
+            guard entries.count < VerificationBudget.propertyListEntries else {
+                throw VerificationError(
+                    .propertyListMalformed, expected: "at most \(VerificationBudget.propertyListEntries) keys",
+                    found: "more")
+            }
+            let key = try quoted(bytes)
+            try expect(UInt8(ascii: "="), bytes)
+            skipWhiteSpace(bytes)
+            let value = try quoted(bytes)
+            try expect(UInt8(ascii: ";"), bytes)
+            for entry in entries where bytes.isEqual(entry.key, key) {
+                throw VerificationError(
+                    .propertyListKeyDuplicated, found: String(decoding: bytes.shown(key), as: UTF8.self))
+            }
+            entries.append(PropertyList.Entry(key: key, value: value))
+        }
+        position += 1
+        guard position == bytes.count else {
+            throw VerificationError(.trailingBytes, expected: "the end", found: "\(bytes.count - position) more bytes")
+        }
+        return entries
+    }
+
+    private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
+        while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0D).contains(bytes[position]) {
+            position += 1
+        }
+    }
+
+    private mutating func expect(_ character: UInt8, _ bytes: Span<UInt8>) throws(VerificationError) {
+        skipWhiteSpace(bytes)
+        guard position < bytes.count, bytes[position] == character else {
+            throw malformed(bytes, expected: "'\(Character(UnicodeScalar(character)))'")
+        }
+        position += 1
+    }
+
+    /// The characters between two quotes.
+    private mutating func quoted(_ bytes: Span<UInt8>) throws(VerificationError) -> Range<Int> {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            throw malformed(bytes, expected: "a quoted string")
+        }
+        position += 1
+        let start = position
+        let count = bytes.count
+        var hasOthers = false
+        while position < count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") {
+                let range = start..<position
+                position += 1
+                // Almost every string is ASCII; only others can be no text at all.
+                if hasOthers, !Self.isText(bytes.copy(range)) {
+                    throw VerificationError(.propertyListMalformed, expected: "UTF-8 text")
+                }
+                return range
+            }
+            if byte == UInt8(ascii: "\\") {
+                guard let length = PropertyListEscape.length(bytes, position) else {
+                    throw malformed(bytes, expected: "an escape that property lists have")
+                }
+                position += length
+                continue
+            }
+            if byte < 0x20 || byte == 0x7F {
+                throw malformed(bytes, expected: "text without control characters")
+            }
+            if byte >= 0x80 { hasOthers = true }
+            position += 1
+        }
+        throw malformed(bytes, expected: "a closing quote")
+    }
+
+    @inline(never)
+    private static func isText(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+    private func malformed(_ bytes: Span<UInt8>, expected: String) -> VerificationError {
+        guard position < bytes.count else {
+            return VerificationError(.propertyListMalformed, expected: expected, found: "the end")
+        }
+        return VerificationError(
+            .propertyListMalformed, expected: "\(expected) at offset \(position)",
+            found: "the byte \(hexadecimal([bytes[position]]))")
+    }
+}
+
+/// The escapes of quoted strings: `\"`, `\\`, `\n`, `\r`, `\t` and `\Uxxxx`.
+private enum PropertyListEscape {
+    /// How long the escape is that begins with the backslash there; `nil` where it is none.
+    static func length(_ bytes: Span<UInt8>, _ position: Int) -> Int? {
+        guard position + 1 < bytes.count else { return nil }
+        switch bytes[position + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return 2
+        case UInt8(ascii: "U"):
+            guard position + 5 < bytes.count else { return nil }
+            for offset in 2...5 where Self.digit(bytes[position + offset]) == nil { return nil }
+            return 6
+        default: return nil
+        }
+    }
+
+    static func unescaped(_ raw: ArraySlice<UInt8>) -> String {
+        var units: [UInt16] = []
+        var plain: [UInt8] = []
+        var position = raw.startIndex
+        func flush() {
+            units += Array(String(decoding: plain, as: UTF8.self).utf16)
+            plain.removeAll()
+        }
+        while position < raw.endIndex {
+            guard raw[position] == UInt8(ascii: "\\"), position + 1 < raw.endIndex else {
+                plain.append(raw[position])
+                position += 1
+                continue
+            }
+            let escape = raw[position + 1]
+            if escape == UInt8(ascii: "U") {
+                flush()
+                units.append(raw[(position + 2)...].prefix(4).reduce(0) { $0 << 4 | UInt16(digit($1) ?? 0) })
+                position += 6
+                continue
+            }
+            switch escape {
+            case UInt8(ascii: "n"): plain.append(0x0A)
+            case UInt8(ascii: "r"): plain.append(0x0D)
+            case UInt8(ascii: "t"): plain.append(0x09)
+            default: plain.append(escape)
+            }
+            position += 2
+        }
+        flush()
+        return String(decoding: units, as: UTF16.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

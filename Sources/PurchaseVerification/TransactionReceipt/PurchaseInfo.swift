@@ -1,0 +1,115 @@
+/// The signed part of a transaction receipt, read: one purchase.
+///
+/// It is a class because it is handed around whole (docs/decisions.md, 6).
+final class PurchaseInfo: Sendable {
+    let list: PropertyList
+    let purchaseDate: Timestamp
+    let originalPurchaseDate: Timestamp?
+    let expiresDate: Timestamp?
+    let cancellationDate: Timestamp?
+    let quantity: UInt64?
+    let transactionID: String
+
+    /// - Throws: `purchase_info_malformed`, `attribute_missing`, `creation_date_missing`.
+    init(_ list: PropertyList) throws(VerificationError) {
+        self.list = list
+        guard let purchaseDate = try Self.date(list, "purchase-date", "purchase-date-ms") else {
+            throw VerificationError(.creationDateMissing, expected: "purchase-date or purchase-date-ms")
+        }
+        self.purchaseDate = purchaseDate
+        originalPurchaseDate = try Self.date(list, "original-purchase-date", "original-purchase-date-ms")
+        // The name without an ending has always been milliseconds here; the formatted twins came beside it.
+        expiresDate = try Self.date(list, "expires-date-formatted", "expires-date")
+        cancellationDate = try Self.date(list, "cancellation-date", "cancellation-date-ms")
+        quantity = try list.value("quantity").map { range throws(VerificationError) in
+            guard let number = Self.number(list.bytes.span, range) else {
+                throw VerificationError(
+                    .purchaseInfoMalformed, expected: "a number as quantity", found: list.text(range))
+            }
+            return number
+        }
+        guard let transactionID = list.text("transaction-id"), !transactionID.isEmpty else {
+            throw VerificationError(.attributeMissing, expected: "transaction-id")
+        }
+        guard let productID = list.value("product-id"), !productID.isEmpty else {
+            throw VerificationError(.attributeMissing, expected: "product-id")
+        }
+        self.transactionID = transactionID
+    }
+
+    /// When the purchase was made. It is read alone before the signature is checked, and judges the certificates; whether its
+    /// twin in words agrees is asked when the signature has said that the list is worth reading.
+    static func purchaseDate(_ list: PropertyList) throws(VerificationError) -> Timestamp {
+        let bytes = list.bytes
+        if let range = list.value("purchase-date-ms"), let moment = milliseconds(bytes.span, range) { return moment }
+        if let range = list.value("purchase-date"), let moment = GreenwichDate.read(bytes.span, range) { return moment }
+        throw VerificationError(.creationDateMissing, expected: "purchase-date-ms or purchase-date")
+    }
+
+    private static func milliseconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+        guard let number = number(bytes, range), let milliseconds = Int64(exactly: number),
+            milliseconds < VerificationBudget.latestMilliseconds
+        else { return nil }
+        return Timestamp(millisecondsSince1970: milliseconds)
+    }
+
+    /// A date that stands twice: in words and in milliseconds. Where both are there they must agree.
+    private static func date(
+        _ list: PropertyList, _ wordsKey: StaticString, _ millisecondsKey: StaticString
+    ) throws(VerificationError) -> Timestamp? {
+        let bytes = list.bytes
+        var inWords: Timestamp?
+        if let range = list.value(wordsKey), !range.isEmpty {
+            inWords = GreenwichDate.read(bytes.span, range)
+            guard inWords != nil else { throw malformed(list, wordsKey, range) }
+        }
+        guard let range = list.value(millisecondsKey), !range.isEmpty else { return inWords }
+        guard let moment = milliseconds(bytes.span, range) else { throw malformed(list, millisecondsKey, range) }
+        // The words have no milliseconds.
+        if let inWords, inWords.millisecondsSince1970 != moment.millisecondsSince1970 / 1000 * 1000 {
+            throw VerificationError(
+                .purchaseInfoMalformed, expected: "\(inWords) in \(millisecondsKey)", found: "\(moment)")
+        }
+        return moment
+    }
+
+    private static func malformed(
+        _ list: PropertyList, _ key: StaticString, _ range: Range<Int>
+    ) -> VerificationError {
+        VerificationError(.purchaseInfoMalformed, expected: "a date as \(key)", found: list.text(range))
+    }
+
+    /// A whole number in decimal digits; `nil` for anything else.
+    static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+        guard (1...19).contains(range.count) else { return nil }
+        var number: UInt64 = 0
+        for position in range {
+            let digit = bytes[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = number * 10 + UInt64(digit)
+        }
+        return number
+    }
+}
+
+/// The dates of transaction receipts: `2012-06-29 13:42:12 Etc/GMT`.
+enum GreenwichDate {
+    private static let zone: StaticString = " Etc/GMT"
+
+    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+        let digits = 19
+        guard range.count == digits + zone.utf8CodeUnitCount, range.upperBound <= bytes.count else { return nil }
+        let isGreenwich = zone.withUTF8Buffer { zone in
+            for (offset, byte) in zone.enumerated() where bytes[range.lowerBound + digits + offset] != byte {
+                return false
+            }
+            return true
+        }
+        guard isGreenwich, bytes[range.lowerBound + 10] == UInt8(ascii: " ") else { return nil }
+        // The same as RFC 3339, but for the letters around the time.
+        var text = bytes.copy(range.lowerBound..<(range.lowerBound + digits))
+        text[10] = UInt8(ascii: "T")
+        text.append(UInt8(ascii: "Z"))
+        return ReceiptDate.readUTCSeconds(text.span, 0..<text.count)
+    }
+}
