@@ -129,28 +129,31 @@ extension ServiceState {
         guard let transaction = record.transactions.first else {
             return VerifyReceiptResponse(status: .notAuthenticated).json()
         }
-        let flat = { (transaction: StoreTransaction, store: AppStore) throws -> TransactionReceiptResponse.Receipt in
+        let flat = { (transaction: StoreTransaction, store: AppStore) throws -> FlatReceipt in
             let product = try store.product(transaction.productID, of: transaction.bundleID)
-            return TransactionReceiptResponse.Receipt(
-                TransactionReceiptTemplate(transaction, app: app, customer: customer, product: product), transaction)
+            return FlatReceipt(
+                TransactionReceiptTemplate(transaction, app: app, customer: customer, product: product))
         }
-        var response = TransactionReceiptResponse(status: .valid, receipt: try flat(transaction, store))
-        if let subscription = store.state.subscriptions[transaction.originalTransactionID] {
-            let latest = try store.transaction(subscription.transactionID)
-            response.autoRenewProductID = subscription.autoRenewProductID
-            response.autoRenews = subscription.autoRenews
-            if subscription.isUsable {
-                let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
-                evidence[signed.record.digest] = signed.record
-                response.latestReceiptInfo = try flat(latest, store)
-                response.latestReceipt = Data(signed.bytes).base64EncodedString()
-            } else {
-                response.status = .expired
-                response.latestExpiredReceiptInfo = try flat(latest, store)
-                response.expirationIntent = subscription.expirationIntent
-                response.isInBillingRetryPeriod = subscription.status == .billingRetry
-            }
+        var response = VerifyReceiptResponse(status: .valid)
+        response.flatReceipt = try flat(transaction, store)
+        guard let subscription = store.state.subscriptions[transaction.originalTransactionID] else {
+            return response.json()
         }
+        let latest = try store.transaction(subscription.transactionID)
+        var renewal = FlatRenewalInfo(
+            autoRenewProductID: subscription.autoRenewProductID, autoRenews: subscription.autoRenews)
+        if subscription.isUsable {
+            let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
+            evidence[signed.record.digest] = signed.record
+            response.latestFlatReceiptInfo = try flat(latest, store)
+            response.latestReceipt = Data(signed.bytes).base64EncodedString()
+        } else {
+            response.status = .expired
+            response.latestExpiredReceiptInfo = try flat(latest, store)
+            renewal.expirationIntent = subscription.expirationIntent
+            renewal.isInBillingRetryPeriod = subscription.status == .billingRetry
+        }
+        response.flatRenewalInfo = renewal
         return response.json()
     }
 

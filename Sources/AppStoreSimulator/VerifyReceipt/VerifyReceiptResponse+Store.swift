@@ -72,27 +72,9 @@ extension VerifyReceiptResponse.PendingRenewalInfo {
     }
 }
 
-extension TransactionReceiptResponse.Receipt {
-    /// The content of a transaction receipt, with underscores in its keys.
-    init(_ template: TransactionReceiptTemplate, _ transaction: StoreTransaction) {
-        self.init(productID: transaction.productID, transactionID: transaction.transactionID)
-        originalTransactionID = template.originalTransactionID
-        quantity = template.quantity
-        bundleID = template.bundleID
-        bundleVersion = template.bundleVersion
-        itemID = template.itemID
-        appItemID = template.appItemID
-        versionExternalIdentifier = template.versionExternalIdentifier
-        uniqueIdentifier = template.uniqueIdentifier
-        uniqueVendorIdentifier = template.uniqueVendorIdentifier
-        purchaseDate = template.purchaseDate.map { AppleDate($0) }
-        originalPurchaseDate = template.originalPurchaseDate.map { AppleDate($0) }
-        expiresDate = template.expiresDate.map { AppleDate($0) }
-        cancellationDate = template.cancellationDate.map { AppleDate($0) }
-        webOrderLineItemID = template.expiresDate == nil ? nil : transaction.webOrderLineItemID
-        subscriptionGroupIdentifier = template.subscriptionGroupIdentifier
-        isTrialPeriod = template.isTrialPeriod
-        isInIntroOfferPeriod = template.isInIntroOfferPeriod
-        inAppOwnershipType = template.inAppOwnershipType
+extension FlatReceipt {
+    /// The content of a transaction receipt.
+    init(_ template: TransactionReceiptTemplate) {
+        self.init(attributes: template.entries().map { (key: $0.key, value: $0.value) })
     }
 }

@@ -11,6 +11,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestFlatReceiptInfo: FlatReceipt?
     /// The last period of a transaction receipt's subscription that has expired.
     public var latestExpiredReceiptInfo: FlatReceipt?
+    /// What becomes of a transaction receipt's subscription, instead of `pendingRenewalInfo`.
+    public var flatRenewalInfo: FlatRenewalInfo?
     /// The latest receipt, in base64.
     public var latestReceipt: String?
     /// What becomes of the subscriptions.
@@ -90,6 +92,7 @@ extension VerifyReceiptResponse {
                 json.key("receipt")
                 flatReceipt.write(to: &json)
             }
+            flatRenewalInfo?.write(to: &json)
             if let latestFlatReceiptInfo {
                 json.key("latest_receipt_info")
                 latestFlatReceiptInfo.write(to: &json)
