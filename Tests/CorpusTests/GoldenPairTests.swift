@@ -48,7 +48,8 @@ struct GoldenPairTests {
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let isSandbox = recorded["environment"] as? String == "Sandbox"
         let answer = service.answer(request, at: isSandbox ? .sandbox : .production, now: Timestamp(Date()))
-        if answer.reason?.code == ReasonCode.evidenceUnsupported.rawValue { return nil }
+        // Transaction receipts have a comparison of their own.
+        if answer.response.flatReceipt != nil { return nil }
         var report = GoldenPairReport(item)
         report.compare(try GoldenPairReport.object(Data(answer.response.json())), with: recorded, request: request)
         return report

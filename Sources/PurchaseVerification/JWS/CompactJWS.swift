@@ -8,7 +8,7 @@ struct CompactJWS: Sendable {
     let signingInput: Range<Int>
     /// The decoded payload.
     let payload: [UInt8]
-    /// The decoded signature: r and s of 32 bytes each (RFC 7518, 3.4).
+    /// The decoded signature: of ES256 it is r and s of 32 bytes each (RFC 7518, 3.4).
     let signature: [UInt8]
 
     /// - Throws: `evidence_too_large`, `jws_malformed`.
@@ -32,10 +32,9 @@ struct CompactJWS: Sendable {
         header = 0..<dots[0]
         signingInput = 0..<dots[1]
         payload = try Self.decode(bytes, (dots[0] + 1)..<dots[1], "payload")
-        signature = try Self.decode(bytes, (dots[1] + 1)..<bytes.count, "signature")
-        guard signature.count == 64 else {
-            throw VerificationError(.jwsMalformed, expected: "a signature of 64 bytes", found: "\(signature.count)")
-        }
+        // Without an algorithm there is no signature; that the header names none says more than that it is missing.
+        let signature = (dots[1] + 1)..<bytes.count
+        self.signature = signature.isEmpty ? [] : try Self.decode(bytes, signature, "signature")
     }
 
     /// The decoded header.

@@ -63,6 +63,10 @@ struct SignedDataAuthority: Sendable {
             throw VerificationError(
                 .publicKeyUnacceptable, expected: "a P-256 key", found: try leaf.publicKey.get().kind)
         }
+        guard jws.signature.count == 64 else {
+            throw VerificationError(
+                .jwsMalformed, expected: "a signature of 64 bytes", found: "\(jws.signature.count)")
+        }
         guard isSigned(jws, by: key) else { throw VerificationError(.signatureInvalid) }
     }
 

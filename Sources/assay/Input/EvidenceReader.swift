@@ -24,7 +24,7 @@ struct EvidenceItem: Sendable {
     }
 
     private struct NotificationRequest: Decodable {
-        let signedPayload: String
+        let signedPayload: String?
     }
 
     private static func receiptData(_ json: Data) -> [UInt8]? {
@@ -32,7 +32,8 @@ struct EvidenceItem: Sendable {
             let request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: json)
             guard request.receiptData.isEmpty else { return [UInt8](request.receiptData.utf8) }
             // What the App Store server posts to a backend has its JWS under another name.
-            return [UInt8](try JSONDecoder().decode(NotificationRequest.self, from: json).signedPayload.utf8)
+            let notification = try JSONDecoder().decode(NotificationRequest.self, from: json)
+            return [UInt8]((notification.signedPayload ?? "").utf8)
         } catch {
             // Not a request after all; the verifier will say what it is not.
             return nil
