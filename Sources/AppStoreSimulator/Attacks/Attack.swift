@@ -29,6 +29,8 @@ public struct Attack: Sendable {
         case refused
         /// It is genuine, and `verifyReceipt` says truthfully what it is; whoever asked must compare.
         case truth(bundleID: String, transactionIDs: [String])
+        /// It is genuine, but of another app, or of none that it names. It is refused, or told so truthfully.
+        case refusedOrNot(bundleID: String)
     }
 }
 
@@ -39,6 +41,7 @@ extension Attack.Expectation {
         case .refused: "refused"
         case .truth(let bundleID, let transactionIDs):
             "the truth: \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
+        case .refusedOrNot(let bundleID): "refused, or told not to be of \(bundleID)"
         }
     }
 }

@@ -16,7 +16,9 @@ struct AttackAnswer {
         case .verifyReceipt:
             isAccepted = answer.status == 200 && json.status == 0
             isRefused = [21000, 21002, 21003].contains(json.status) || answer.status == 413
-            words = json.status.map { "\($0)" } ?? "HTTP \(answer.status) without a status"
+            let content = isAccepted ? [bundleID ?? "no bundle id"] + transactionIDs : []
+            words = ([json.status.map(String.init) ?? "HTTP \(answer.status) without a status"] + content)
+                .joined(separator: " ")
         case .purchases:
             isAccepted = (200...299).contains(answer.status) && json.verdict == "accepted"
             isRefused = answer.status < 500 && json.verdict != "accepted" && json.code?.isEmpty == false
@@ -31,6 +33,7 @@ struct AttackAnswer {
         case .refused: isRefused && !isAccepted
         case .truth(let bundleID, let transactionIDs):
             isAccepted && self.bundleID == bundleID && Set(self.transactionIDs) == Set(transactionIDs)
+        case .refusedOrNot(let bundleID): isRefused || isAccepted && self.bundleID != bundleID
         }
     }
 

@@ -29,8 +29,9 @@ struct AttackTable: Sendable {
         let evidence = evidence
         var attacks = [genuine("app-receipt", door, next()) { try evidence.appReceipt($0) }]
         for fault in ReceiptFault.allCases {
+            let expectation = fault == .missingBundleID ? ofAnotherApp(at: door) : .refused
             attacks.append(
-                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, .refused, next()) {
+                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, expectation, next()) {
                     try evidence.appReceipt($0, fault: fault)
                 })
         }
@@ -79,12 +80,11 @@ struct AttackTable: Sendable {
         }
         for version in TransactionReceiptVersion.allCases.reversed() {
             for fault in TransactionReceiptFault.allCases {
-                let number = next()
-                let isTrue = fault == .wrongBundleID && door == .verifyReceipt
+                let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
                 attacks.append(
                     attack(
                         "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation, door,
-                        isTrue ? .accepted : .refused, number
+                        isOfAnotherApp ? ofAnotherApp(at: door) : .refused, next()
                     ) { try evidence.transactionReceipt($0, version: version, fault: fault) })
             }
         }
@@ -162,6 +162,11 @@ struct AttackTable: Sendable {
                 "invented-transaction-id", "A transaction is claimed that the receipt does not hold.", .refused,
                 transaction: next(), customer: "buyer"),
         ]
+    }
+
+    /// `verifyReceipt` does not know which app asks.
+    private func ofAnotherApp(at door: Attack.Door) -> Attack.Expectation {
+        door == .purchases ? .refused : .refusedOrNot(bundleID: evidence.bundleID)
     }
 
     private func genuine(
