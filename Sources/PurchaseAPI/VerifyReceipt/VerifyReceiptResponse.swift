@@ -11,8 +11,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestFlatReceiptInfo: FlatReceipt?
     /// The last period of a transaction receipt's subscription that has expired.
     public var latestExpiredReceiptInfo: FlatReceipt?
-    /// The latest receipt, in base64.
-    public var latestReceipt: String?
+    /// The latest receipt in base64, as the bytes of its text.
+    public var latestReceipt: [UInt8]?
     /// Whether trying again may help. Apple writes it only with errors of its own.
     public var isRetryable: Bool?
 
@@ -67,7 +67,7 @@ extension VerifyReceiptResponse {
     public func json() -> [UInt8] {
         // A purchase takes some 900 bytes.
         let purchases = (receipt?.inApp.count ?? 0) + (latestReceiptInfo?.count ?? 0)
-        var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.utf8.count ?? 0))
+        var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.count ?? 0))
         json.object { json in
             if let environment { json.member("environment", environment) }
             if let receipt {
@@ -90,7 +90,10 @@ extension VerifyReceiptResponse {
                 json.key("latest_receipt_info")
                 json.array(latestReceiptInfo) { $1.write(to: &$0) }
             }
-            if let latestReceipt { json.member("latest_receipt", latestReceipt) }
+            if let latestReceipt {
+                json.key("latest_receipt")
+                json.string(utf8: latestReceipt)
+            }
             json.key("status")
             json.number(status.rawValue)
             if let isRetryable {
@@ -167,13 +170,13 @@ extension JSONWriter {
     fileprivate mutating func digitsMember(_ name: StaticString, _ value: UInt64?) {
         guard let value else { return }
         key(name)
-        plainString { $0 += Array("\(value)".utf8) }
+        digits(value)
     }
 
     /// A boolean as a string, left out where there is none.
     fileprivate mutating func flagMember(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
         key(name)
-        plainString { $0 += Array((value ? "true" : "false").utf8) }
+        plainString(value ? "true" : "false")
     }
 }

@@ -100,31 +100,31 @@ extension Span where Element == UInt8 {
 }
 
 extension RawSpan {
-    /// Both stretches must lie within their spans; the loads check it again.
+    /// Both stretches must lie within their spans, which the callers have checked.
     fileprivate func isEqual(_ start: Int, _ other: RawSpan, _ otherStart: Int, count: Int) -> Bool {
         var offset = 0
-        while offset + 64 <= count {
-            let left = unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: SIMD8<UInt64>.self)
-            let right = other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: SIMD8<UInt64>.self)
+        while offset &+ 64 <= count {
+            let left = unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ offset, as: SIMD8<UInt64>.self)
+            let right = other.unsafeLoadUnaligned(fromUncheckedByteOffset: otherStart &+ offset, as: SIMD8<UInt64>.self)
             let difference = left ^ right
             let half = difference.lowHalf | difference.highHalf
             let quarter = half.lowHalf | half.highHalf
             guard quarter[0] | quarter[1] == 0 else { return false }
-            offset += 64
+            offset &+= 64
         }
-        while offset + 8 <= count {
+        while offset &+ 8 <= count {
             guard
-                unsafeLoadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
-                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart + offset, as: UInt64.self)
+                unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ offset, as: UInt64.self)
+                    == other.unsafeLoadUnaligned(fromUncheckedByteOffset: otherStart &+ offset, as: UInt64.self)
             else { return false }
-            offset += 8
+            offset &+= 8
         }
         while offset < count {
             guard
-                unsafeLoadUnaligned(fromByteOffset: start + offset, as: UInt8.self)
-                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart + offset, as: UInt8.self)
+                unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ offset, as: UInt8.self)
+                    == other.unsafeLoadUnaligned(fromUncheckedByteOffset: otherStart &+ offset, as: UInt8.self)
             else { return false }
-            offset += 1
+            offset &+= 1
         }
         return true
     }
