@@ -37,7 +37,7 @@ enum DERInteger {
     @inline(__always)
     static func shortUInt64(unchecked bytes: RawSpan, _ start: Int, count: Int) -> UInt64? {
         guard count >= 1, count <= 8 else { return nil }
-        let loaded = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self))
+        let loaded = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         // A set sign bit is a negative number, and nine zero bits in front of more are one byte too many.
         guard loaded &>> 63 == 0, count == 1 || loaded &>> 55 != 0 else { return nil }
         return loaded &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)

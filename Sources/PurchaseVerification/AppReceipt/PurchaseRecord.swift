@@ -68,7 +68,7 @@ extension PurchaseRecord {
         // All loads begin before the end and reach less than 16 bytes beyond it, so this is their only check.
         guard value.lowerBound >= 0, start <= end, end &+ 16 <= bytes.byteCount else { return nil }
         let header = UInt32(
-            bigEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: value.lowerBound, as: UInt32.self))
+            bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: value.lowerBound, as: UInt32.self))
         guard header >> 16 == 0x3182, header & 0xFFFF >= 0x100, Int(header & 0xFFFF) == end &- start else { return nil }
         var purchase = PurchaseRecord(range: Range(uncheckedBounds: (start, end)))
         var seen: UInt64 = 0
@@ -126,9 +126,9 @@ extension PurchaseRecord {
 
         @inline(__always)
         init?(_ bytes: RawSpan, _ start: Int, end limit: Int) {
-            let first = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self))
+            let first = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
             let second = UInt64(
-                littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 8, as: UInt64.self))
+                littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
             let length = Int(truncatingIfNeeded: first >> 8 & 0xFF)
             let valueLength = Int(truncatingIfNeeded: second >> 16 & 0xFF)
             // The lower byte of the type, counted from that of 1700: two bytes beginning with 6 are minimal.

@@ -62,8 +62,8 @@ struct ReceiptAttributeElement {
         // The shortest has 10 bytes; six more are loaded, which lie in the container.
         guard start >= 0, start &+ 16 <= bytes.count else { return nil }
         let raw = bytes.bytes
-        let first = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self))
-        let second = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 8, as: UInt64.self))
+        let first = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+        let second = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
         let type: Int64
         let version: Int64
         let valueLength: Int

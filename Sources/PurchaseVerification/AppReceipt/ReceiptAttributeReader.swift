@@ -115,12 +115,12 @@ extension RawSpan {
         var offset = start
         var rest = count
         while rest >= 8 {
-            bits |= unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+            bits |= unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             offset &+= 8
             rest &-= 8
         }
         // The last load reaches past the bytes; what lies past them is shifted out, all of it where nothing is left.
-        let last = UInt64(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+        let last = UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
         bits |= (last &<< UInt64(truncatingIfNeeded: 56 &- 8 &* rest)) &<< 8
         return bits & 0x8080_8080_8080_8080 == 0
     }

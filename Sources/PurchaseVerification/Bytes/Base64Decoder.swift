@@ -50,7 +50,7 @@ enum Base64Decoder {
     private static func decodeEight(
         _ input: RawSpan, _ position: Int, _ pairs: UnsafeBufferPointer<UInt16>, _ met: inout UInt16
     ) -> UInt64 {
-        let text = UInt64(littleEndian: input.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self))
+        let text = UInt64(littleEndian: input.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
         let first = pairs[Int(text & 0xFFFF)]
         let second = pairs[Int(text >> 16 & 0xFFFF)]
         let third = pairs[Int(text >> 32 & 0xFFFF)]
