@@ -14,6 +14,12 @@ enum ReceiptDate {
         let first = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         let second = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
         let third = UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 16, as: UInt32.self))
+        return utcSeconds(first, second, third)
+    }
+
+    /// The same of its 20 characters in three words, the first one at the upper end.
+    @inline(__always)
+    static func utcSeconds(_ first: UInt64, _ second: UInt64, _ third: UInt32) -> Timestamp? {
         // The separators where they must be, and nothing but a digit's upper half elsewhere: YYYY-MM- DDTHH:MM :SSZ
         guard first & 0xF0F0_F0F0_FFF0_F0FF == 0x3030_3030_2D30_302D,
             second & 0xF0F0_FFF0_F0FF_F0F0 == 0x3030_5430_303A_3030, third & 0xFFF0_F0FF == 0x3A30_305A
