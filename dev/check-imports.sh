@@ -23,7 +23,7 @@ allow() {
 allow PurchaseVerification Crypto CryptoExtras Foundation FoundationEssentials Synchronization
 allow PurchaseAPI Foundation Synchronization
 allow PurchaseServer PurchaseVerification PurchaseAPI Crypto Foundation HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTPTypes Synchronization
-allow AppStoreSimulator Crypto CryptoExtras Foundation
+allow AppStoreSimulator PurchaseAPI Crypto CryptoExtras Foundation GRDB HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOPosix
 allow assay AppStoreSimulator PurchaseAPI PurchaseServer PurchaseVerification ArgumentParser Foundation Hummingbird Logging
 for folder in Sources/*/; do
     room=$(basename "$folder")

@@ -1,4 +1,4 @@
-/// What `verifyReceipt` answers (Apple, "responseBody"), as far as a receipt alone can prove it.
+/// What `verifyReceipt` answers (Apple, "responseBody"), to an app receipt.
 public struct VerifyReceiptResponse: Sendable, Equatable {
     public var status: VerifyReceiptStatus
     /// `Production` or `Sandbox`.
@@ -11,10 +11,16 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestFlatReceiptInfo: FlatReceipt?
     /// The last period of a transaction receipt's subscription that has expired.
     public var latestExpiredReceiptInfo: FlatReceipt?
+    /// What becomes of a transaction receipt's subscription, instead of `pendingRenewalInfo`.
+    public var flatRenewalInfo: FlatRenewalInfo?
     /// The latest receipt in base64, as the bytes of its text.
     public var latestReceipt: [UInt8]?
+    /// What becomes of the subscriptions.
+    public var pendingRenewalInfo: [PendingRenewalInfo]?
     /// Whether trying again may help. Apple writes it only with errors of its own.
-    public var isRetryable: Bool?
+    public var retryFlag: RetryFlag?
+    /// The name of an error in Apple's servers; goes with the retry flag.
+    public var exception: String?
 
     public init(status: VerifyReceiptStatus) {
         self.status = status
@@ -54,6 +60,14 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         /// `PURCHASED` or `FAMILY_SHARED`.
         public var inAppOwnershipType: String?
         public var promotionalOfferID: String?
+        /// What no receipt says, and only the store knows.
+        public var subscriptionGroupIdentifier: String?
+        /// 1 for a problem with the app, 0 for anything else; goes with the cancellation date.
+        public var cancellationReason: Int?
+        /// Written only where it is true.
+        public var isUpgraded = false
+        public var offerCodeRefName: String?
+        public var appAccountToken: String?
 
         public init(productID: String, transactionID: String) {
             self.productID = productID
@@ -78,6 +92,7 @@ extension VerifyReceiptResponse {
                 json.key("receipt")
                 flatReceipt.write(to: &json)
             }
+            flatRenewalInfo?.write(to: &json)
             if let latestFlatReceiptInfo {
                 json.key("latest_receipt_info")
                 latestFlatReceiptInfo.write(to: &json)
@@ -94,12 +109,14 @@ extension VerifyReceiptResponse {
                 json.key("latest_receipt")
                 json.string(utf8: latestReceipt)
             }
+            if let pendingRenewalInfo {
+                json.key("pending_renewal_info")
+                json.array(pendingRenewalInfo) { $1.write(to: &$0) }
+            }
             json.key("status")
             json.number(status.rawValue)
-            if let isRetryable {
-                json.key("is_retryable")
-                json.boolean(isRetryable)
-            }
+            retryFlag?.write(to: &json)
+            json.member("exception", exception)
         }
         return json.bytes
     }
@@ -143,40 +160,16 @@ extension VerifyReceiptResponse.InAppPurchase {
             expiresDate?.write("expires_date", "expires_date_ms", "expires_date_pst", to: &json)
             cancellationDate?.write(
                 "cancellation_date", "cancellation_date_ms", "cancellation_date_pst", to: &json)
+            json.digitsMember("cancellation_reason", cancellationReason.map(UInt64.init(clamping:)))
             json.digitsMember("web_order_line_item_id", webOrderLineItemID)
             json.flagMember("is_trial_period", isTrialPeriod)
             json.flagMember("is_in_intro_offer_period", isInIntroOfferPeriod)
             json.member("in_app_ownership_type", inAppOwnershipType)
             json.member("promotional_offer_id", promotionalOfferID)
+            json.member("offer_code_ref_name", offerCodeRefName)
+            if isUpgraded { json.flagMember("is_upgraded", true) }
+            json.member("app_account_token", appAccountToken)
+            json.member("subscription_group_identifier", subscriptionGroupIdentifier)
         }
-    }
-}
-
-extension JSONWriter {
-    /// A member of text, left out where there is none.
-    fileprivate mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
-    }
-
-    /// A number as a number; absent is `null`.
-    fileprivate mutating func numberMember(_ name: StaticString, _ value: UInt64?) {
-        key(name)
-        if let value { number(value) } else { null() }
-    }
-
-    /// A number as a string, left out where there is none.
-    fileprivate mutating func digitsMember(_ name: StaticString, _ value: UInt64?) {
-        guard let value else { return }
-        key(name)
-        digits(value)
-    }
-
-    /// A boolean as a string, left out where there is none.
-    fileprivate mutating func flagMember(_ name: StaticString, _ value: Bool?) {
-        guard let value else { return }
-        key(name)
-        plainString(value ? "true" : "false")
     }
 }

@@ -1,24 +1,39 @@
 /// The status codes of `verifyReceipt` (Apple, "status").
-public enum VerifyReceiptStatus: Int, Codable, Sendable, CaseIterable {
-    case valid = 0
+public struct VerifyReceiptStatus: RawRepresentable, Codable, Sendable, Hashable {
+    public let rawValue: Int
+
+    /// Any number, known or not.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    public static let valid = VerifyReceiptStatus(rawValue: 0)
     /// The request was not an HTTP POST, or not JSON.
-    case notPosted = 21000
+    public static let notPosted = VerifyReceiptStatus(rawValue: 21000)
+    /// No longer sent.
+    public static let noLongerSent = VerifyReceiptStatus(rawValue: 21001)
     /// The receipt data is malformed.
-    case malformed = 21002
+    public static let malformed = VerifyReceiptStatus(rawValue: 21002)
     /// The receipt could not be authenticated.
-    case notAuthenticated = 21003
+    public static let notAuthenticated = VerifyReceiptStatus(rawValue: 21003)
     /// The shared secret is not the one on file.
-    case secretMismatch = 21004
+    public static let secretMismatch = VerifyReceiptStatus(rawValue: 21004)
     /// The server could not answer at the moment.
-    case temporarilyUnavailable = 21005
+    public static let temporarilyUnavailable = VerifyReceiptStatus(rawValue: 21005)
     /// The receipt is valid, but the subscription has expired; only for receipts of iOS 6 and earlier.
-    case expired = 21006
+    public static let expired = VerifyReceiptStatus(rawValue: 21006)
     /// A sandbox receipt at the production address.
-    case sandboxReceiptAtProduction = 21007
+    public static let sandboxReceiptAtProduction = VerifyReceiptStatus(rawValue: 21007)
     /// A production receipt at the sandbox address.
-    case productionReceiptAtSandbox = 21008
+    public static let productionReceiptAtSandbox = VerifyReceiptStatus(rawValue: 21008)
     /// Internal data access error; try again later.
-    case internalError = 21009
+    public static let internalError = VerifyReceiptStatus(rawValue: 21009)
     /// The account cannot be found or has been deleted.
-    case accountNotFound = 21010
+    public static let accountNotFound = VerifyReceiptStatus(rawValue: 21010)
+
+    /// 21100 to 21199: internal data access errors, the only ones where the retry flag means something.
+    public var isDataAccessError: Bool { (21100...21199).contains(rawValue) }
+
+    /// Whether Apple's servers send the number.
+    public var isKnown: Bool { rawValue == 0 || (21000...21010).contains(rawValue) || isDataAccessError }
 }

@@ -82,7 +82,9 @@ struct CertificatePathBuilder {
     /// Looks for what issued the last certificate of the chain: first among the anchors, then among the candidates.
     private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
         guard let current = chain.last, let leaf = chain.first else { return nil }
-        for anchor in anchors where anchor.certificate.subject == current.issuer {
+        // Only at a root: an intermediate that the operator names vouches for transaction receipts, where none travels along.
+        // Here one does, and it must be right in every respect.
+        for anchor in anchors where anchor.certificate.isSelfIssued && anchor.certificate.subject == current.issuer {
             if try issued(chain, by: anchor.certificate) {
                 return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
             }

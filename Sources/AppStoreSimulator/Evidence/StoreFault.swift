@@ -1,0 +1,29 @@
+/// What can be wrong with a store's app receipt although its signature is right: it is genuine, but not this purchase's.
+///
+/// The raw value is the name of the fault in the control API.
+public enum StoreFault: String, CaseIterable, Sendable {
+    /// The receipt is made out to another app.
+    case wrongBundleID = "wrong-bundle-id"
+    /// The receipt is made for another device.
+    case otherDevice = "other-device"
+    /// The receipt holds no purchase.
+    case emptyInApp = "empty-in-app"
+    /// The newest purchase is missing; what it holds was sold before.
+    case replayedTransactionID = "replayed-transaction-id"
+    /// The receipt is another customer's.
+    case otherUsersReceipt = "other-users-receipt"
+    /// The receipt of one app and product that was handed to every app in 2012.
+    case cannedReceipt = "canned-receipt"
+
+    /// What is wrong, in one English sentence.
+    public var explanation: String {
+        switch self {
+        case .wrongBundleID: "The receipt is made out to another app."
+        case .otherDevice: "The receipt is made for another device."
+        case .emptyInApp: "The receipt holds no purchase."
+        case .replayedTransactionID: "The receipt holds older purchases, not this one."
+        case .otherUsersReceipt: "The receipt is another customer's."
+        case .cannedReceipt: "A genuine receipt of another app and product, handed to every app."
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// The store's clock.
+struct ClockRoutes {
+    let service: StoreService
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        router.get("/control/clock") { _, _ in
+            try Response.json(await service.change { state, _ in ClockAnswer(state) })
+        }
+        router.post("/control/clock") { request, _ in
+            let change = try await request.read(ClockChange.self)
+            return try Response.json(
+                await service.change { state, world in
+                    try change.apply(to: &state, world)
+                    return ClockAnswer(state)
+                })
+        }
+    }
+}
+
+/// What the clock shows and how fast it runs.
+struct ClockAnswer: Encodable {
+    let now: Date
+    /// Seconds of the store for each second of the world.
+    let rate: Double
+
+    init(_ state: ServiceState) {
+        now = state.store.now
+        rate = state.clock.rate
+    }
+}
+
+private struct ClockChange: Decodable, Sendable {
+    /// Where to move it.
+    let time: Date?
+    /// How far to move it.
+    let advance: StorePeriod?
+    /// The same in seconds.
+    let advanceSeconds: Int?
+    /// How fast it runs from now on; 0 stops it.
+    let rate: Double?
+
+    func apply(to state: inout ServiceState, _ world: Date) throws(StoreError) {
+        guard [time != nil, advance != nil, advanceSeconds != nil].filter({ $0 }).count <= 1 else {
+            throw StoreError(.invalidValue, "Give one of 'time', 'advance' and 'advance_seconds'.")
+        }
+        let target = time ?? advance?.end(from: state.store.now)
+            ?? advanceSeconds.map { state.store.now.addingTimeInterval(Double($0)) }
+        if let target { try state.moveClock(to: target, world) }
+        guard let rate else { return }
+        guard (0...StoreClock.fastestRate).contains(rate) else {
+            throw StoreError(.invalidValue, "A rate is 0 to \(Int(StoreClock.fastestRate)) seconds a second.")
+        }
+        state.setClock(world, rate: rate)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// What becomes of subscriptions. Where a renewal is asked for, the clock moves to when it is due, and everything else that is
+/// due by then happens, too.
+struct SubscriptionRoutes {
+    let service: StoreService
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        let issuer = service.issuer
+        router.get("/control/subscriptions/{id}") { _, context in
+            let id = try context.part("id")
+            return try Response.json(
+                await service.change { state, _ in try SubscriptionAnswer(try state.store.subscription(id), &state, issuer) })
+        }
+        add("renew", to: router) { store, id, _ in
+            try store.setBilling(works: true, for: id)
+            return try store.letFallDue(id)
+        }
+        add("fail-billing", to: router) { store, id, _ in
+            try store.setBilling(works: false, for: id)
+            return try store.letFallDue(id)
+        }
+        add("enter-grace", to: router) { store, id, _ in
+            let subscription = try store.subscription(id)
+            guard subscription.status == .active else {
+                throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), not active.")
+            }
+            guard try store.app(subscription.bundleID).gracePeriodDays > 0 else {
+                throw StoreError(.wrongState, "The app '\(subscription.bundleID)' has no grace period.")
+            }
+            try store.setBilling(works: false, for: id)
+            return try store.letFallDue(id)
+        }
+        add("recover", to: router) { store, id, _ in
+            let subscription = try store.subscription(id)
+            guard subscription.status == .gracePeriod || subscription.status == .billingRetry else {
+                throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue); nothing waits for its money.")
+            }
+            return try store.setBilling(works: true, for: id)
+        }
+        add("billing", to: router) { store, id, body in
+            guard let works = body.works else {
+                throw StoreError(.invalidValue, "Say whether it works: the key 'works' is missing.")
+            }
+            return try store.setBilling(works: works, for: id)
+        }
+        add("cancel", to: router) { store, id, _ in try store.setAutoRenewal(false, for: id) }
+        add("resume", to: router) { store, id, _ in try store.setAutoRenewal(true, for: id) }
+        add("accept-price", to: router) { store, id, _ in try store.acceptPrice(of: id) }
+        add("change-product", to: router) { store, id, body in
+            guard let productID = body.productID else {
+                throw StoreError(.invalidValue, "Say to which product: the key 'product_id' is missing.")
+            }
+            try store.changeProduct(of: id, to: productID)
+            return try store.subscription(id)
+        }
+    }
+
+    private func add(
+        _ action: String, to router: Router<SimulatorRequestContext>,
+        _ body: @escaping @Sendable (inout AppStore, String, SubscriptionAction) throws -> StoreSubscription
+    ) {
+        let issuer = service.issuer
+        router.post(RouterPath("/control/subscriptions/{id}/\(action)")) { request, context in
+            let id = try context.part("id")
+            let parameters = try await request.read(SubscriptionAction.self)
+            return try Response.json(
+                await service.change { state, world in
+                    let before = state.store.now
+                    let subscription = try body(&state.store, id, parameters)
+                    if state.store.now != before { state.setClock(world) }
+                    return try SubscriptionAnswer(subscription, &state, issuer)
+                })
+        }
+    }
+}
+
+/// What an action on a subscription may need.
+struct SubscriptionAction: Decodable, Sendable {
+    let works: Bool?
+    let productID: String?
+}
+
+/// A subscription, the transaction of its present period, and what proves it.
+private struct SubscriptionAnswer: Encodable {
+    let subscription: StoreSubscription
+    let transaction: StoreTransaction
+    let evidence: TransactionEvidence
+    let clock: ClockAnswer
+
+    init(_ subscription: StoreSubscription, _ state: inout ServiceState, _ issuer: EvidenceIssuer) throws {
+        self.subscription = subscription
+        transaction = try state.store.transaction(subscription.transactionID)
+        evidence = try state.evidence(of: transaction, by: issuer)
+        clock = ClockAnswer(state)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// JSON as the control API and the storage write it: keys in snake case and sorted, times in RFC 3339 and UTC.
+enum StoreJSON {
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(value)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom { path in
+            StoreKey(stringValue: path.last.map { camelCase($0.stringValue) } ?? "")
+        }
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: data)
+    }
+
+    /// `transaction_id` is `transactionID`: Foundation's own strategy makes `transactionId` of it.
+    private static func camelCase(_ key: String) -> String {
+        let words = key.split(separator: "_")
+        guard let first = words.first else { return key }
+        return words.dropFirst().reduce(into: first == "id" ? "id" : String(first)) { text, word in
+            text += word == "id" ? "ID" : word == "uuid" ? "UUID" : word.prefix(1).uppercased() + word.dropFirst()
+        }
+    }
+
+    private struct StoreKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+extension AppStore {
+    /// Moves the clock to the moment when a subscription falls due, so that it is renewed, or fails to be.
+    /// - Throws: `unknown_subscription`, `wrong_state` where it will never fall due, and what moving the clock throws.
+    @discardableResult
+    public mutating func letFallDue(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
+        let subscription = try subscription(originalTransactionID)
+        guard let dueDate = subscription.dueDate else {
+            throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue); nothing falls due.")
+        }
+        try moveClock(to: max(now, dueDate))
+        return try self.subscription(originalTransactionID)
+    }
+
+    /// Says whether the next attempts to take the money succeed. Where a subscription waits for its money and it comes, it is
+    /// renewed at once: in the grace period from where the last period ended, later from now.
+    /// - Throws: `unknown_subscription`, `wrong_state`.
+    @discardableResult
+    public mutating func setBilling(
+        works: Bool, for originalTransactionID: String
+    ) throws(StoreError) -> StoreSubscription {
+        var subscription = try subscription(originalTransactionID)
+        try refuseFollower(subscription)
+        subscription.billingFails = !works
+        store(subscription)
+        guard works, subscription.status == .gracePeriod || subscription.status == .billingRetry else { return subscription }
+        let product = try product(subscription.autoRenewProductID, of: subscription.bundleID)
+        guard let terms = product.subscription, product.isForSale else {
+            throw StoreError(.notForSale, "The product '\(product.productID)' is not for sale.")
+        }
+        let start = subscription.status == .gracePeriod ? subscription.expiresDate : now
+        renew(&subscription, product, terms, from: start, recovers: true)
+        return subscription
+    }
+
+    /// Stops the renewal at the end of the period, or takes that back.
+    /// - Throws: `unknown_subscription`, `wrong_state` where it is over.
+    @discardableResult
+    public mutating func setAutoRenewal(
+        _ isOn: Bool, for originalTransactionID: String
+    ) throws(StoreError) -> StoreSubscription {
+        var subscription = try subscription(originalTransactionID)
+        try refuseFollower(subscription)
+        guard subscription.status != .expired, subscription.status != .revoked else {
+            throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue).")
+        }
+        guard subscription.autoRenews != isOn else { return subscription }
+        subscription.autoRenews = isOn
+        store(subscription)
+        record(
+            .autoRenewalChanged, "\(subscription.productID) will \(isOn ? "" : "not ")be renewed",
+            state.transactions[subscription.transactionID], subscription,
+            notify: ("DID_CHANGE_RENEWAL_STATUS", isOn ? "AUTO_RENEW_ENABLED" : "AUTO_RENEW_DISABLED"))
+        return subscription
+    }
+
+    /// Changes the price of a product. Who subscribed already pays a lower price from the next period on; a higher one, too,
+    /// unless it needs his consent: then the subscription ends with its period unless he agrees.
+    /// - Parameter price: in thousandths of the currency.
+    /// - Throws: `unknown_product`, `invalid_value`.
+    @discardableResult
+    public mutating func changePrice(
+        of productID: String, of bundleID: String, to price: Int64, needsConsent: Bool
+    ) throws(StoreError) -> StoreProduct {
+        var product = try product(productID, of: bundleID)
+        guard (0...1_000_000_000).contains(price) else {
+            throw StoreError(.invalidValue, "A price is 0 to 1000000000 thousandths, not \(price).")
+        }
+        product.price = price
+        state.products[StoreState.key(bundleID, productID)] = product
+        for var subscription in state.subscriptions.sorted
+        where subscription.bundleID == bundleID && subscription.autoRenewProductID == productID
+            && subscription.sharedFrom == nil && subscription.status != .expired && subscription.status != .revoked
+        {
+            let rises = price > subscription.renewalPrice
+            subscription.priceIncrease = nil
+            if rises, needsConsent {
+                subscription.priceIncrease = StoreSubscription.PriceIncrease(price: price, isAccepted: false)
+            } else {
+                subscription.renewalPrice = price
+            }
+            store(subscription)
+            guard rises else { continue }
+            record(
+                needsConsent ? .priceIncreaseAsked : .priceIncreaseAccepted,
+                "\(subscription.customerID) \(needsConsent ? "is asked to agree to" : "will pay") \(price) for \(productID)",
+                state.transactions[subscription.transactionID], subscription,
+                notify: ("PRICE_INCREASE", needsConsent ? "PENDING" : "ACCEPTED"))
+        }
+        return product
+    }
+
+    /// Agrees to a higher price.
+    /// - Throws: `unknown_subscription`, `wrong_state` where nobody asked.
+    @discardableResult
+    public mutating func acceptPrice(of originalTransactionID: String) throws(StoreError) -> StoreSubscription {
+        var subscription = try subscription(originalTransactionID)
+        guard subscription.priceIncrease?.isAccepted == false else {
+            throw StoreError(.wrongState, "No higher price waits for an answer.")
+        }
+        subscription.priceIncrease?.isAccepted = true
+        store(subscription)
+        record(
+            .priceIncreaseAccepted, "\(subscription.customerID) agrees to the price of \(subscription.autoRenewProductID)",
+            state.transactions[subscription.transactionID], subscription, notify: ("PRICE_INCREASE", "ACCEPTED"))
+        return subscription
+    }
+
+    private func refuseFollower(_ subscription: StoreSubscription) throws(StoreError) {
+        guard subscription.sharedFrom == nil else {
+            throw StoreError(.wrongState, "The subscription is shared; only the one it is shared from can be changed.")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import Foundation
+
+extension AppStore {
+    /// How many renewals one move of the clock may bring; a move that brings more is refused as a whole.
+    public static let renewalsPerMove = 20_000
+
+    /// Moves the clock forward. What falls due on the way happens at its own moment and in order: the earliest first, and of the
+    /// same moment the older subscription first.
+    /// - Parameter date: what the clock shall show, in whole seconds; a fraction is cut off.
+    /// - Throws: `clock_backwards` where something happened already, `too_many_renewals`, `invalid_value` beyond the year 9000.
+    public mutating func moveClock(to date: Date) throws(StoreError) {
+        try moveClock(to: date, stopsEarly: false)
+    }
+
+    /// - Parameter stopsEarly: where too many renewals would fall due, the clock stops at the last that is not too many.
+    mutating func moveClock(to date: Date, stopsEarly: Bool) throws(StoreError) {
+        let target = date.inWholeSeconds
+        guard target < Self.latestDate, target > Self.earliestDate else {
+            throw StoreError(.invalidValue, "The clock shows years from 1990 to 9000.")
+        }
+        guard target >= now || state.summary.events == 0 else {
+            throw StoreError(
+                .clockBackwards, "The clock shows \(now.internet), and something happened already; \(target.internet) is before it.")
+        }
+        var due = state.subscriptions.values.compactMap { DueSubscription($0) }.filter { $0.date <= target }
+        due.sort(by: >)
+        var handled = 0
+        // The next one is the last, so that it can be taken off cheaply.
+        while let next = due.popLast() {
+            handled += 1
+            guard handled <= Self.renewalsPerMove else {
+                if stopsEarly { return }
+                throw StoreError(
+                    .tooManyRenewals,
+                    "More than \(Self.renewalsPerMove) renewals would fall due until \(target.internet); move in smaller steps.")
+            }
+            state.summary.now = max(now, next.date)
+            let changed = handleDue(next.originalTransactionID)
+            if let again = changed.flatMap({ DueSubscription($0) }), again.date <= target {
+                due.insert(again, at: due.firstIndex { $0 < again } ?? due.endIndex)
+            }
+        }
+        state.summary.now = target
+    }
+
+    private static let earliestDate = Date(timeIntervalSince1970: 631_152_000)
+    private static let latestDate = Date(timeIntervalSince1970: 221_845_392_000)
+}
+
+/// A subscription that the store must look at, at a time.
+private struct DueSubscription: Comparable {
+    let date: Date
+    let originalTransactionID: String
+
+    init?(_ subscription: StoreSubscription) {
+        guard let date = subscription.dueDate else { return nil }
+        self.date = date
+        originalTransactionID = subscription.originalTransactionID
+    }
+
+    static func < (left: DueSubscription, right: DueSubscription) -> Bool {
+        if left.date != right.date { return left.date < right.date }
+        let (leftID, rightID) = (left.originalTransactionID, right.originalTransactionID)
+        return (leftID.utf8.count, leftID) < (rightID.utf8.count, rightID)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+
+extension AppStore {
+    /// Shares a non-consumable or the present period of a subscription with a family member, who gets transactions of his own.
+    /// - Throws: `unknown_transaction`, `unknown_customer`, `not_shareable`, `wrong_state`.
+    @discardableResult
+    public mutating func share(_ transactionID: String, with customerID: String) throws(StoreError) -> StoreTransaction {
+        let transaction = try transaction(transactionID)
+        let member = try customer(customerID)
+        let product = try product(transaction.productID, of: transaction.bundleID)
+        guard product.isFamilyShareable, product.kind == .nonConsumable || product.kind == .autoRenewable else {
+            throw StoreError(.notShareable, "The product '\(product.productID)' cannot be shared with a family.")
+        }
+        guard transaction.revocation == nil, transaction.ownership == .purchased, transaction.customerID != customerID,
+            member.environment == transaction.environment,
+            !sharedTransactions(from: transaction).contains(where: { $0.customerID == customerID })
+        else {
+            throw StoreError(
+                .wrongState, "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already.")
+        }
+        let subscription = state.subscriptions[transaction.originalTransactionID]
+        if product.kind == .autoRenewable {
+            guard let subscription, subscription.isUsable, subscription.transactionID == transactionID else {
+                throw StoreError(.wrongState, "Only the present period of a subscription can be shared.")
+            }
+        }
+        let shared = mintShared(from: transaction, for: customerID, original: nil)
+        var follower: StoreSubscription?
+        if let subscription {
+            follower = StoreSubscription(
+                originalTransactionID: shared.transactionID, bundleID: shared.bundleID, customerID: customerID,
+                groupID: subscription.groupID, productID: shared.productID, transactionID: shared.transactionID,
+                status: .active, expiresDate: subscription.expiresDate, autoRenewProductID: shared.productID,
+                renewalPrice: 0, recentStartDate: now, sharedFrom: subscription.originalTransactionID)
+            follower.map { store($0) }
+        }
+        record(
+            .shared, "\(transaction.productID) is shared with \(customerID)", shared, follower,
+            notify: product.kind == .autoRenewable ? ("SUBSCRIBED", "INITIAL_BUY") : ("ONE_TIME_CHARGE", nil))
+        makeReceipt(shared.bundleID, member)
+        return shared
+    }
+
+    /// Ends the sharing of a transaction with a family member.
+    /// - Parameter transactionID: the member's transaction.
+    /// - Throws: `unknown_transaction`, `wrong_state`.
+    @discardableResult
+    public mutating func revokeSharing(of transactionID: String) throws(StoreError) -> StoreTransaction {
+        let transaction = try transaction(transactionID)
+        guard transaction.ownership == .familyShared, transaction.revocation == nil else {
+            throw StoreError(.wrongState, "The transaction '\(transactionID)' is not shared.")
+        }
+        revokeShared(transaction)
+        return try self.transaction(transactionID)
+    }
+
+    mutating func revokeShared(_ shared: StoreTransaction) {
+        var transaction = shared
+        transaction.revocation = StoreTransaction.Revocation(date: now, reason: 0, kind: .familySharing)
+        state.transactions[transaction.transactionID] = transaction
+        let subscription = revokeSubscription(of: transaction.transactionID)
+        record(
+            .revoked, "\(transaction.productID) is no longer shared with \(transaction.customerID)", transaction, subscription,
+            notify: ("REVOKE", nil))
+    }
+
+    /// Gives family members the period that the one who pays just got.
+    mutating func shareWithFamily(_ subscription: StoreSubscription, _ transaction: StoreTransaction) {
+        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired {
+            let shared = mintShared(from: transaction, for: follower.customerID, original: follower)
+            follower.productID = shared.productID
+            follower.autoRenewProductID = shared.productID
+            follower.transactionID = shared.transactionID
+            follower.expiresDate = subscription.expiresDate
+            follower.status = .active
+            follower.gracePeriodExpiresDate = nil
+            follower.expirationIntent = nil
+            store(follower)
+            record(
+                .renewed, "\(shared.productID) is renewed for \(follower.customerID), too", shared, follower,
+                notify: ("DID_RENEW", nil))
+        }
+    }
+
+    /// Brings the subscriptions of family members to where the one who pays stands.
+    mutating func followSuit(_ subscription: StoreSubscription) {
+        for var follower in followers(of: subscription) where follower.isUsable || follower.status == .billingRetry {
+            follower.status = subscription.status
+            follower.expirationIntent = subscription.expirationIntent
+            follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+            store(follower)
+        }
+    }
+
+    /// The subscriptions of family members, oldest first.
+    func followers(of subscription: StoreSubscription) -> [StoreSubscription] {
+        state.subscriptions.sorted.filter { $0.sharedFrom == subscription.originalTransactionID }
+    }
+
+    /// What family members have of a transaction: the same product at the same time, not revoked.
+    func sharedTransactions(from transaction: StoreTransaction) -> [StoreTransaction] {
+        state.transactions.sorted.filter {
+            $0.ownership == .familyShared && $0.revocation == nil && $0.sharedFromTransactionID == transaction.transactionID
+        }
+    }
+
+    private mutating func mintShared(
+        from transaction: StoreTransaction, for customerID: String, original: StoreSubscription?
+    ) -> StoreTransaction {
+        let transactionID = nextTransactionID(transaction.environment)
+        let first = original.flatMap { state.transactions[$0.originalTransactionID] }
+        let isSubscription = transaction.kind == .autoRenewable
+        var shared = StoreTransaction(
+            transactionID: transactionID, originalTransactionID: first?.transactionID ?? transactionID,
+            bundleID: transaction.bundleID, customerID: customerID, productID: transaction.productID,
+            kind: transaction.kind, quantity: 1, purchaseDate: isSubscription ? transaction.purchaseDate : now,
+            originalPurchaseDate: first?.purchaseDate ?? now, expiresDate: transaction.expiresDate,
+            webOrderLineItemID: isSubscription ? nextLineItemID(transaction.environment) : nil,
+            subscriptionGroupID: transaction.subscriptionGroupID, offer: nil, ownership: .familyShared,
+            appAccountToken: nil, reason: original == nil ? .purchase : .renewal, price: 0,
+            currency: transaction.currency, environment: transaction.environment, restoredFrom: nil)
+        shared.sharedFromTransactionID = transaction.transactionID
+        state.transactions[transactionID] = shared
+        return shared
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+extension AppStore {
+    /// Makes the customer's receipt anew: finished consumables leave it, everything else stays.
+    /// - Throws: `unknown_app`, `unknown_customer`.
+    @discardableResult
+    public mutating func refreshReceipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt {
+        _ = try app(bundleID)
+        let customer = try customer(customerID)
+        let receipt = makeReceipt(bundleID, customer)
+        record(
+            .receiptRefreshed, "the receipt of \(customerID) has \(receipt.transactions.count) purchases",
+            bundleID: bundleID, customerID: customerID)
+        return receipt
+    }
+
+    /// Restores what a customer may have again: non-consumables, non-renewing and auto-renewable subscriptions that he bought
+    /// or shares, and that were not revoked. Each gets a new transaction under its old original one, which takes its place in
+    /// the receipt.
+    /// - Returns: the new transactions, in the order of those they are copies of.
+    /// - Throws: `unknown_app`, `unknown_customer`.
+    @discardableResult
+    public mutating func restore(_ bundleID: String, for customerID: String) throws(StoreError) -> [StoreTransaction] {
+        _ = try app(bundleID)
+        let customer = try customer(customerID)
+        var restored: [StoreTransaction] = []
+        for transaction in currentTransactions(of: bundleID, customerID)
+        where transaction.kind != .consumable && transaction.revocation == nil {
+            let copy = restoredCopy(of: transaction)
+            record(.restored, "\(transaction.productID) is restored for \(customerID)", copy)
+            restored.append(copy)
+        }
+        makeReceipt(bundleID, customer)
+        return restored
+    }
+
+    /// The receipt that lies on the customer's device; an empty one where the store has made none yet.
+    public func receipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt {
+        let app = try app(bundleID)
+        _ = try customer(customerID)
+        return state.receipts[StoreState.key(bundleID, customerID)]
+            ?? StoreReceipt(
+                bundleID: bundleID, customerID: customerID, creationDate: now, applicationVersion: app.version,
+                originalPurchaseDate: now, transactions: [])
+    }
+
+    /// What a receipt made now would hold, oldest first: everything but finished consumables and what restored copies replace.
+    public func currentTransactions(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
+        state.transactions.sorted.filter {
+            $0.bundleID == bundleID && $0.customerID == customerID && $0.restoredAs == nil
+                && !($0.kind == .consumable && $0.isFinished)
+        }
+    }
+
+    @discardableResult
+    mutating func makeReceipt(_ bundleID: String, _ customer: StoreCustomer) -> StoreReceipt {
+        let key = StoreState.key(bundleID, customer.customerID)
+        let receipt = StoreReceipt(
+            bundleID: bundleID, customerID: customer.customerID, creationDate: now,
+            applicationVersion: state.apps[bundleID]?.version ?? "1.0",
+            originalPurchaseDate: state.receipts[key]?.originalPurchaseDate ?? now,
+            transactions: currentTransactions(of: bundleID, customer.customerID))
+        state.receipts[key] = receipt
+        return receipt
+    }
+
+    /// Mints a copy under a new identifier.
+    mutating func restoredCopy(of transaction: StoreTransaction) -> StoreTransaction {
+        let transactionID = nextTransactionID(transaction.environment)
+        var original = transaction
+        original.restoredAs = transactionID
+        state.transactions[original.transactionID] = original
+        let isSubscription = transaction.kind == .autoRenewable
+        var copy = StoreTransaction(
+            transactionID: transactionID, originalTransactionID: transaction.originalTransactionID,
+            bundleID: transaction.bundleID, customerID: transaction.customerID, productID: transaction.productID,
+            kind: transaction.kind, quantity: transaction.quantity,
+            // A period of a subscription stays where it is; anything else was "bought" when it was restored.
+            purchaseDate: isSubscription ? transaction.purchaseDate : now,
+            originalPurchaseDate: transaction.originalPurchaseDate, expiresDate: transaction.expiresDate,
+            webOrderLineItemID: transaction.webOrderLineItemID, subscriptionGroupID: transaction.subscriptionGroupID,
+            offer: transaction.offer, ownership: transaction.ownership, appAccountToken: transaction.appAccountToken,
+            reason: transaction.reason, price: transaction.price, currency: transaction.currency,
+            environment: transaction.environment, restoredFrom: transaction.transactionID)
+        copy.upgradeDate = transaction.upgradeDate
+        copy.sharedFromTransactionID = transaction.sharedFromTransactionID
+        state.transactions[transactionID] = copy
+        if var subscription = state.subscriptions[transaction.originalTransactionID],
+            subscription.transactionID == transaction.transactionID
+        {
+            subscription.transactionID = transactionID
+            store(subscription)
+        }
+        return copy
+    }
+}

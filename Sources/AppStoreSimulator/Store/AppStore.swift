@@ -1,0 +1,98 @@
+public import Foundation
+
+/// A store as a plain value: each call moves it from one state to the next, and nothing else does. It knows no clock, no
+/// randomness and no storage, so that the same calls always lead to the same content.
+///
+/// A call that throws has changed nothing that matters: take the value from before it.
+///
+/// ```swift
+/// var store = AppStore(startingAt: start)
+/// try store.addApp(bundleID: "com.example.app")
+/// try store.addProduct(bundleID: "com.example.app", productID: "coins", kind: .consumable)
+/// let customer = try store.addCustomer()
+/// let purchase = try store.buy("coins", of: "com.example.app", by: customer.customerID)
+/// ```
+public struct AppStore: Sendable {
+    var state: StoreState
+
+    /// An empty store.
+    /// - Parameter date: what its clock shows, in whole seconds.
+    public init(startingAt date: Date) {
+        state = StoreState(now: date.inWholeSeconds)
+    }
+
+    init(state: StoreState) {
+        self.state = state
+    }
+
+    /// What the store's clock shows.
+    public var now: Date { state.summary.now }
+
+    /// The apps on sale.
+    public var apps: [StoreApp] { state.apps.sorted }
+    /// What they sell.
+    public var products: [StoreProduct] { state.products.sorted }
+    /// Who buys.
+    public var customers: [StoreCustomer] { state.customers.sorted }
+    /// What was bought, renewed and restored, oldest first for each side of the store.
+    public var transactions: [StoreTransaction] { state.transactions.sorted }
+    /// The subscriptions.
+    public var subscriptions: [StoreSubscription] { state.subscriptions.sorted }
+    /// What happened, oldest first.
+    public var events: [StoreEvent] { state.events.sorted }
+
+    /// - Throws: `unknown_app`.
+    public func app(_ bundleID: String) throws(StoreError) -> StoreApp {
+        guard let app = state.apps[bundleID] else {
+            throw StoreError(.unknownApp, "There is no app '\(bundleID)'.")
+        }
+        return app
+    }
+
+    /// - Throws: `unknown_product`.
+    public func product(_ productID: String, of bundleID: String) throws(StoreError) -> StoreProduct {
+        guard let product = state.products[StoreState.key(bundleID, productID)] else {
+            throw StoreError(.unknownProduct, "The app '\(bundleID)' has no product '\(productID)'.")
+        }
+        return product
+    }
+
+    /// - Throws: `unknown_customer`.
+    public func customer(_ customerID: String) throws(StoreError) -> StoreCustomer {
+        guard let customer = state.customers[customerID] else {
+            throw StoreError(.unknownCustomer, "There is no customer '\(customerID)'.")
+        }
+        return customer
+    }
+
+    /// - Throws: `unknown_transaction`.
+    public func transaction(_ transactionID: String) throws(StoreError) -> StoreTransaction {
+        guard let transaction = state.transactions[transactionID] else {
+            throw StoreError(.unknownTransaction, "There is no transaction '\(transactionID)'.")
+        }
+        return transaction
+    }
+
+    /// - Throws: `unknown_subscription`.
+    public func subscription(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
+        guard let subscription = state.subscriptions[originalTransactionID] else {
+            throw StoreError(.unknownSubscription, "There is no subscription '\(originalTransactionID)'.")
+        }
+        return subscription
+    }
+
+    /// - Throws: `unknown_event`.
+    public func event(_ number: Int) throws(StoreError) -> StoreEvent {
+        guard let event = state.events["\(number)"] else {
+            throw StoreError(.unknownEvent, "There is no event \(number).")
+        }
+        return event
+    }
+}
+
+extension Date {
+    /// The moment with its fraction of a second cut off.
+    var inWholeSeconds: Date {
+        Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))
+    }
+}

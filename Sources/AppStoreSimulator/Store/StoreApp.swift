@@ -1,0 +1,17 @@
+/// An app that is on sale.
+public struct StoreApp: Codable, Hashable, Sendable {
+    /// The bundle id; no two apps have the same.
+    public let bundleID: String
+    /// The number of the app in the store (`adam_id`).
+    public var appID: UInt64
+    /// What people call it.
+    public var name: String
+    /// The version that customers have.
+    public var version: String
+    /// What `verifyReceipt` asks for; nil where nothing is asked for.
+    public var sharedSecret: String?
+    /// How many days a subscription goes on while its renewal cannot be paid; 0 for no grace period.
+    public var gracePeriodDays: Int
+    /// What evidence calls the store's sides.
+    public var environmentNames: EnvironmentNames
+}

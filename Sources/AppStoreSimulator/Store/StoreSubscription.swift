@@ -1,0 +1,100 @@
+public import Foundation
+
+/// An auto-renewable subscription of a customer, from its first period on.
+public struct StoreSubscription: Codable, Hashable, Sendable {
+    /// The first transaction; it names the subscription.
+    public let originalTransactionID: String
+    /// The app.
+    public let bundleID: String
+    /// Who has it.
+    public let customerID: String
+    /// The group of products that it moves in.
+    public let groupID: String
+    /// The product of the present period, or of the last one.
+    public var productID: String
+    /// The transaction of the present period, or of the last one.
+    public var transactionID: String
+    /// Where it stands.
+    public var status: Status
+    /// When the present period ends, or the last one ended.
+    public var expiresDate: Date
+    /// Until when it goes on although it could not be renewed.
+    public var gracePeriodExpiresDate: Date?
+    /// Whether the customer wants it renewed.
+    public var autoRenews = true
+    /// The product of the next period.
+    public var autoRenewProductID: String
+    /// Why it ended: 1 the customer stopped it, 2 it could not be paid, 3 he did not agree to a higher price, 4 the product was
+    /// not for sale, 5 another reason (`expiration_intent`).
+    public var expirationIntent: Int?
+    /// What the next period costs, in thousandths of the currency.
+    public var renewalPrice: Int64
+    /// A higher price that the customer was asked to agree to.
+    public var priceIncrease: PriceIncrease?
+    /// The offer that further periods are sold under.
+    public var offer: RemainingOffer?
+    /// Whether the next attempts to take the money fail.
+    public var billingFails = false
+    /// When the customer subscribed without a longer break.
+    public var recentStartDate: Date
+    /// The subscription of the family member who shares it. It follows that one in everything.
+    public let sharedFrom: String?
+
+    /// Where a subscription stands.
+    public enum Status: String, Codable, Hashable, Sendable, CaseIterable {
+        /// Paid.
+        case active
+        /// Over, and not renewed.
+        case expired
+        /// Not paid, and not to be used; the store goes on trying for 60 days.
+        case billingRetry = "billing-retry"
+        /// Not paid, but to be used while the store tries.
+        case gracePeriod = "grace-period"
+        /// Refunded, or no longer shared.
+        case revoked
+
+        /// The number in Apple's server API.
+        public var number: Int {
+            switch self {
+            case .active: 1
+            case .expired: 2
+            case .billingRetry: 3
+            case .gracePeriod: 4
+            case .revoked: 5
+            }
+        }
+    }
+
+    /// A higher price, and whether the customer agreed.
+    public struct PriceIncrease: Codable, Hashable, Sendable {
+        /// In thousandths of the currency.
+        public let price: Int64
+        /// Whether he agreed.
+        public var isAccepted: Bool
+    }
+
+    /// An offer with periods that are still to come.
+    public struct RemainingOffer: Codable, Hashable, Sendable {
+        /// Which.
+        public let offerID: String
+        /// How many periods are to come.
+        public var periodsLeft: Int
+    }
+
+    /// Whether it can be used.
+    public var isUsable: Bool { status == .active || status == .gracePeriod }
+
+    /// When the store has to do something about it next; nil where it never will by itself.
+    var dueDate: Date? {
+        guard sharedFrom == nil else { return nil }
+        switch status {
+        case .active: return expiresDate
+        case .gracePeriod: return gracePeriodExpiresDate
+        case .billingRetry: return expiresDate.addingTimeInterval(Self.billingRetrySeconds)
+        case .expired, .revoked: return nil
+        }
+    }
+
+    /// Apple, "Handling subscriptions billing": the store tries for up to 60 days.
+    static let billingRetrySeconds: TimeInterval = 60 * 86_400
+}

@@ -1,0 +1,106 @@
+public import Foundation
+
+/// One transaction: a purchase, a renewal, or a restored copy of one.
+public struct StoreTransaction: Codable, Hashable, Sendable {
+    /// Its identifier; no two transactions have the same.
+    public let transactionID: String
+    /// The first transaction of the purchase that this one belongs to.
+    public let originalTransactionID: String
+    /// The app.
+    public let bundleID: String
+    /// Who bought it, or with whom it is shared.
+    public let customerID: String
+    /// The product.
+    public let productID: String
+    /// The kind of product.
+    public let kind: StoreProduct.Kind
+    /// How many.
+    public let quantity: UInt64
+    /// When it was bought, renewed or restored.
+    public let purchaseDate: Date
+    /// When the original transaction was made.
+    public let originalPurchaseDate: Date
+    /// When the period that it pays for ends.
+    public var expiresDate: Date?
+    /// The number of the period, the same on every device and in every restored copy.
+    public let webOrderLineItemID: UInt64?
+    /// The group of the subscription.
+    public let subscriptionGroupID: String?
+    /// The offer that the period was sold under.
+    public let offer: Offer?
+    /// Whether it was bought, or is shared by a family member.
+    public let ownership: Ownership
+    /// What the app said of the buyer when he bought, a UUID.
+    public let appAccountToken: String?
+    /// Whether the customer did something, or the store did.
+    public let reason: Reason
+    /// What was paid, in thousandths of the currency.
+    public let price: Int64
+    /// ISO 4217.
+    public let currency: String
+    /// The side of the store.
+    public let environment: StoreEnvironment
+    /// When and why it ended before its time.
+    public var revocation: Revocation?
+    /// When the customer went on to a higher level before the period ended.
+    public var upgradeDate: Date?
+    /// Whether the app said that it gave the customer what he bought.
+    public var isFinished = false
+    /// The transaction that it is a restored copy of.
+    public let restoredFrom: String?
+    /// The restored copy that took its place in receipts.
+    public var restoredAs: String?
+    /// The family member's transaction that it is shared from.
+    public var sharedFromTransactionID: String?
+
+    /// The offer of a period.
+    public struct Offer: Codable, Hashable, Sendable {
+        /// Its identifier.
+        public let offerID: String
+        /// Who gets it.
+        public let kind: StoreOffer.Kind
+        /// How it is paid.
+        public let mode: StoreOffer.Mode
+    }
+
+    /// Whose purchase it is, in Apple's words.
+    public enum Ownership: String, Codable, Hashable, Sendable {
+        /// The customer's own.
+        case purchased = "PURCHASED"
+        /// A family member's.
+        case familyShared = "FAMILY_SHARED"
+    }
+
+    /// Why the transaction was made, in Apple's words.
+    public enum Reason: String, Codable, Hashable, Sendable {
+        /// The customer bought.
+        case purchase = "PURCHASE"
+        /// The store renewed.
+        case renewal = "RENEWAL"
+    }
+
+    /// A refund, or the end of sharing.
+    public struct Revocation: Codable, Hashable, Sendable {
+        /// When.
+        public let date: Date
+        /// 1 for a problem with the app, 0 for anything else (`cancellation_reason`).
+        public let reason: Int
+        /// Which of the two.
+        public let kind: Kind
+
+        /// The ways in which a transaction ends before its time.
+        public enum Kind: String, Codable, Hashable, Sendable {
+            /// The money went back.
+            case refund
+            /// The family member stopped sharing, or left.
+            case familySharing = "family-sharing"
+        }
+    }
+
+    /// Whether the customer went on to a higher level before the period ended.
+    public var isUpgraded: Bool { upgradeDate != nil }
+    /// Whether the period costs nothing because of an introductory offer.
+    public var isTrialPeriod: Bool { offer?.kind == .introductory && offer?.mode == .freeTrial }
+    /// Whether the period was sold under an introductory offer that is paid.
+    public var isInIntroOfferPeriod: Bool { offer?.kind == .introductory && offer?.mode != .freeTrial }
+}
