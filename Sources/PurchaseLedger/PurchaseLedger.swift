@@ -104,6 +104,9 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
     /// What was found instead.
     public let found: String?
 
+    /// There is no order of this id.
+    public static func orderUnknown(_ id: String) -> LedgerRefusal { LedgerRefusal(.orderUnknown, expected: id) }
+
     init(_ code: Code, expected: String? = nil, found: String? = nil) {
         self.code = code
         self.expected = expected

@@ -19,6 +19,8 @@ struct DecisionTests {
         var claim = PurchaseClaim(
             productID: "com.example.app.coins", transactionID: "2000000000000001", customerID: "alice")
         var receipt = MintedWorld.receipt()
+        /// Other evidence than the receipt.
+        var evidence: [UInt8]?
         var known: KnownFacts
 
         init() {
@@ -26,9 +28,10 @@ struct DecisionTests {
         }
 
         func decision() throws -> PurchaseDecision {
-            let verified = try LedgerWorld.verifier().verify(
-                try MintedWorld.mint(receipt), policies: [BundleIDPolicy("com.example.app")])
-            return PurchaseDecision.decide(claim, .verified(try ProvenPurchase.purchases(of: verified)), known)
+            let verified = try LedgerWorld.verifier().verifyEvidence(
+                try evidence ?? MintedWorld.mint(receipt), policies: [BundleIDPolicy("com.example.app")])
+            let purchases = try #require(try ProvenPurchase.purchases(of: verified))
+            return PurchaseDecision.decide(claim, .verified(purchases), known)
         }
 
         mutating func claim(_ product: String, _ transaction: String) {
@@ -42,7 +45,7 @@ struct DecisionTests {
             known.order = Order(
                 id: "order", app: "example", customerID: customer, productID: claim.productID,
                 quantity: claim.productID.hasSuffix("coins") ? 3 : 1,
-                appAccountToken: "11111111-2222-3333-4444-555555555555", recordedStatus: status, createdAt: known.now,
+                appAccountToken: DecisionTests.token, recordedStatus: status, createdAt: known.now,
                 expiresAt: Timestamp(millisecondsSince1970: known.now.millisecondsSince1970 + 1))
         }
 
@@ -57,6 +60,7 @@ struct DecisionTests {
         }
     }
 
+    static let token = "11111111-2222-3333-4444-55555555abcd"
     static let monthly = "com.example.app.monthly"
     static let pro = "com.example.app.pro"
     static let rows: [Row] = accepted + aboutEvidence + aboutOrders + aboutOwners
@@ -95,26 +99,21 @@ struct DecisionTests {
             $0.known.app.transfer = .move
         },
         row("a product of an app that registers none", .accepted) { $0.known.app.products = [:] },
-        row("a production receipt of the right app", .accepted) {
-            $0.receipt = .production(
-                bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases())
-            $0.known.app.appleID = $0.receipt.adamID
+        row("a signed transaction", .accepted) { $0.evidence = try LedgerWorld.signed() },
+        row("a signed transaction with the token of the order", .accepted) {
+            $0.order()
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = token.uppercased() }
         },
     ]
 
     static let aboutEvidence = [
         Row(testDescription: "evidence that proves no purchase", code: .evidenceNotAPurchase) {
-            PurchaseDecision.decide($0.claim, .unsuitable(.signedData), $0.known)
+            PurchaseDecision.decide($0.claim, .unsuitable(.signedRenewalInfo), $0.known)
         },
         row("a receipt without purchases", .noPurchases) { $0.receipt.purchases = [] },
         row("a transaction that the receipt lacks", .transactionNotFound) { $0.claim.transactionID = "9" },
         row("the original transaction in place of the period", .transactionNotFound) {
             $0.claim(monthly, "2000000000000003")
-        },
-        row("a production receipt of another app", .appleIDMismatch) {
-            $0.receipt = .production(
-                bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases())
-            $0.known.app.appleID = 1
         },
         row("another product", .productMismatch) { $0.claim.productID = pro },
         row("a product that is not registered", .productUnknown) {
@@ -136,6 +135,13 @@ struct DecisionTests {
             var cancelled = $0.receipt.purchases[0]
             cancelled.cancellationDate = MintedWorld.moment
             $0.receipt.purchases.append(cancelled)
+        },
+        row("a revoked transaction", .purchaseRevoked) {
+            $0.evidence = try LedgerWorld.signed { $0.revocationDate = MintedWorld.moment }
+        },
+        row("a subscription that was upgraded", .purchaseUpgraded) {
+            $0.claim(monthly, "2000000000000004")
+            $0.evidence = try LedgerWorld.signed(2) { $0.isUpgraded = true }
         },
         row("a purchase that was withdrawn before", .purchaseWithdrawn) {
             $0.known.recorded = $0.recorded(state: .withdrawn)
@@ -159,6 +165,17 @@ struct DecisionTests {
         row("an order of another customer", .orderOfAnotherCustomer) {
             $0.order(of: "bob")
             $0.claim.customerID = "alice"
+        },
+        row("a token that is not the order's", .appAccountTokenMismatch) {
+            $0.order()
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = "22222222-2222-3333-4444-55555555abcd" }
+        },
+        row("the token of an order of another customer", .appAccountTokenMismatch) {
+            $0.order(of: "bob")
+            $0.known.tokenOrder = $0.known.order
+            $0.claim.orderID = nil
+            $0.claim.customerID = "alice"
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = token }
         },
         row("an order of another product", .productMismatch) {
             $0.order()

@@ -128,6 +128,94 @@ struct LedgerTests {
         }
     }
 
+    @Test("A purchase of production that is called one of the sandbox is granted once", arguments: Engine.allCases)
+    func environments(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let encoder = TransactionReceiptEncoder(authority: try LedgerWorld.store.get())
+            let purchase = PurchaseTemplate.consumable(
+                productID: "com.example.app.coins", transactionID: "700000000000001",
+                purchaseDate: MintedWorld.moment)
+            let evidence = try ["Production", "Sandbox"].map { environment in
+                Array(
+                    try encoder.encodeBase64(
+                        TransactionReceiptTemplate(
+                            purchase: purchase, bundleID: "com.example.app", environment: environment), version: .two
+                    ).utf8)
+            }
+            let first = try await world.ledger.submit(world.submission("700000000000001", evidence: evidence[1]))
+            #expect(first.verdict == .accepted && first.purchase?.environment == .sandbox)
+            let second = try await world.ledger.submit(world.submission("700000000000001", evidence: evidence[0]))
+            #expect(second.isReplayed && second.purchase == first.purchase)
+            let other = try await world.ledger.submit(
+                world.submission("700000000000001", customer: "bob", evidence: evidence[0]))
+            #expect(other.code == "already_claimed")
+            #expect(try await world.entitlements(of: "alice").map(\.balance) == [1])
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test(
+        "A token binds a signed transaction to its order, even if the claim does not name it",
+        arguments: Engine.allCases)
+    func tokens(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let order = try await world.order()
+            let signed = try LedgerWorld.signed { $0.appAccountToken = order.appAccountToken }
+            let stranger = try await world.ledger.submit(world.submission(customer: "bob", evidence: signed))
+            #expect(stranger.code == "app_account_token_mismatch")
+            let owner = try await world.ledger.submit(world.submission(evidence: signed))
+            #expect(owner.verdict == .accepted && owner.order?.id == order.id)
+            #expect(try await world.existingOrder(order.id)?.recordedStatus == .paid)
+            #expect(try await world.submissions().map(\.evidenceKind) == ["signed_transaction", "signed_transaction"])
+        }
+    }
+
+    @Test("Signed data that proves no purchase is told apart from forgeries", arguments: Engine.allCases)
+    func unsuitable(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let encoder = SignedDataEncoder(authority: try LedgerWorld.store.get())
+            var renewal = RenewalInfoTemplate()
+            renewal.originalTransactionID = "2000000000000003"
+            renewal.productID = "com.example.app.monthly"
+            renewal.environment = "Sandbox"
+            renewal.signedDate = MintedWorld.moment
+            let genuine = Array(try encoder.encode(renewal).utf8)
+            #expect(
+                try await world.ledger.submit(world.submission(evidence: genuine)).code == "evidence_not_a_purchase")
+            let forged = Array(try encoder.encode(renewal, fault: .flippedSignatureByte).utf8)
+            let code = try await world.ledger.submit(world.submission(evidence: forged)).code
+            #expect(ReasonCode(rawValue: code) != nil && code != "evidence_not_a_purchase")
+        }
+    }
+
+    @Test("Every attack on signed transactions and transaction receipts ends with its code", arguments: Engine.allCases)
+    func otherAttacks(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let store = try LedgerWorld.store.get()
+            let purchase = MintedWorld.purchases()[0]
+            let signed = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
+            let receipt = TransactionReceiptTemplate(purchase: purchase, bundleID: "com.example.app")
+            var outcomes: [String: PurchaseOutcome] = [:]
+            for fault in SignedDataFault.allCases {
+                let evidence = Array(try SignedDataEncoder(authority: store).encode(signed, fault: fault).utf8)
+                outcomes["signed data, \(fault)"] = try await world.ledger.submit(world.submission(evidence: evidence))
+            }
+            for fault in TransactionReceiptFault.allCases {
+                let encoder = TransactionReceiptEncoder(authority: store)
+                let evidence = Array(try encoder.encodeBase64(receipt, version: .two, fault: fault).utf8)
+                outcomes["receipt, \(fault)"] = try await world.ledger.submit(world.submission(evidence: evidence))
+            }
+            let accepted = outcomes.filter { $0.value.verdict == .accepted }.map(\.key).sorted()
+            #expect(accepted.isEmpty, "\(accepted)")
+            #expect(try await world.submissions().count == outcomes.count)
+            print("attacks on signed data and transaction receipts: \(outcomes.count), all in the record")
+        }
+    }
+
     @Test("A refund is recorded whoever brings it, takes back what was granted, and stays", arguments: Engine.allCases)
     func refund(engine: Engine) async throws {
         try await engine.withDatabase { database in

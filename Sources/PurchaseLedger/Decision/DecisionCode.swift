@@ -14,7 +14,6 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case evidenceNotAPurchase = "evidence_not_a_purchase"
     case noPurchases = "no_purchases"
     case transactionNotFound = "transaction_not_found"
-    case appleIDMismatch = "apple_id_mismatch"
     case productMismatch = "product_mismatch"
     case productUnknown = "product_unknown"
     case quantityMismatch = "quantity_mismatch"
@@ -44,7 +43,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderOfAnotherCustomer, .orderAlreadyPaid, .orderExpired, .orderCancelled, .orderRefunded,
             .alreadyClaimed:
             409
-        case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .appleIDMismatch, .productMismatch,
+        case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch,
             .productUnknown, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
             .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch:
             422
@@ -61,7 +60,6 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .evidenceNotAPurchase: "The evidence is genuine, but of a kind that proves no purchase."
         case .noPurchases: "The receipt is genuine, but holds no purchase."
         case .transactionNotFound: "The transaction is not in the evidence."
-        case .appleIDMismatch: "The receipt names another app of the App Store."
         case .productMismatch: "The transaction is of another product."
         case .productUnknown: "The product is not one that is registered for the app."
         case .quantityMismatch: "The quantity is not the one that was bought."

@@ -14,6 +14,9 @@ public struct KnownFacts: Sendable {
     public var recorded: RecordedPurchase?
     /// Who owns the original transaction.
     public var originalOwner: String?
+    /// Where the original transaction is recorded as made. Transaction receipts state the environment outside of what is
+    /// signed, so a purchase of production can be called one of the sandbox; it is the same purchase all the same.
+    public var recordedEnvironment: AppStoreEnvironment?
     /// What was recorded under other transactions and is the same thing bought: of the same original transaction and, for
     /// auto-renewable subscriptions, of the same period. Restoring makes such copies.
     public var copies: [RecordedPurchase] = []

@@ -4,8 +4,6 @@ public import PurchaseVerification
 public struct ProvenPurchase: Sendable, Equatable {
     /// Where it was made.
     public let environment: AppStoreEnvironment
-    /// The App Store's number of the app; `nil` where the evidence has none, as in the sandbox.
-    public let appleID: UInt64?
     /// The transaction.
     public let transactionID: String
     /// The first transaction of a subscription or of a restored product; for all others the transaction itself.
@@ -47,10 +45,76 @@ public struct ProvenPurchase: Sendable, Equatable {
         return receipt.inAppPurchases.map { ProvenPurchase($0, of: receipt, in: environment) }
     }
 
+    /// The purchases that verified evidence proves; `nil` if it is of a kind that proves none.
+    ///
+    /// - Throws: `attribute_missing` if it does not say where, or of what, a purchase was made.
+    public static func purchases(of evidence: VerifiedEvidence) throws(VerificationError) -> [ProvenPurchase]? {
+        switch evidence {
+        case .appReceipt(let receipt): try purchases(of: receipt)
+        case .transactionReceipt(let receipt): [try ProvenPurchase(receipt)]
+        case .signedTransaction(let transaction): [try ProvenPurchase(transaction)]
+        case .signedRenewalInfo, .appTransaction, .notification: nil
+        }
+    }
+
+    /// The purchase of a transaction receipt.
+    ///
+    /// - Throws: `attribute_missing` if it does not say where it was made.
+    public init(_ receipt: TransactionReceipt) throws(VerificationError) {
+        guard let environment = receipt.environment else {
+            throw VerificationError(.attributeMissing, expected: "an environment")
+        }
+        self.environment = environment
+        transactionID = receipt.transactionID
+        originalTransactionID = receipt.originalTransactionID ?? receipt.transactionID
+        productID = receipt.productID
+        productKind = receipt.expiresDate.map { _ in .autoRenewable }
+        quantity = receipt.quantity.map { Int64(clamping: $0) } ?? 1
+        purchaseDate = receipt.purchaseDate
+        originalPurchaseDate = receipt.originalPurchaseDate
+        expiresDate = receipt.expiresDate
+        withdrawal = receipt.cancellationDate.map { Withdrawal(kind: .cancelled, date: $0) }
+        appAccountToken = nil
+        isFamilyShared = receipt.ownershipType == "FAMILY_SHARED"
+    }
+
+    /// The purchase of a signed transaction.
+    ///
+    /// - Throws: `attribute_missing` if it names no transaction, product or date.
+    public init(_ transaction: SignedTransaction) throws(VerificationError) {
+        guard let transactionID = transaction.transactionID else {
+            throw VerificationError(.attributeMissing, expected: "transactionId")
+        }
+        guard let productID = transaction.productID else {
+            throw VerificationError(.attributeMissing, expected: "productId")
+        }
+        guard let purchaseDate = transaction.purchaseDate else {
+            throw VerificationError(.attributeMissing, expected: "purchaseDate")
+        }
+        environment = transaction.environment
+        self.transactionID = transactionID
+        originalTransactionID = transaction.originalTransactionID ?? transactionID
+        self.productID = productID
+        productKind = transaction.type.flatMap(ProductKind.init) ?? transaction.expiresDate.map { _ in .autoRenewable }
+        quantity = transaction.quantity ?? 1
+        self.purchaseDate = purchaseDate
+        originalPurchaseDate = transaction.originalPurchaseDate
+        expiresDate = transaction.expiresDate
+        withdrawal =
+            if let date = transaction.revocationDate {
+                Withdrawal(kind: .revoked, date: date)
+            } else if transaction.isUpgraded == true {
+                // It does not say when; it was so when it was signed.
+                Withdrawal(kind: .upgraded, date: transaction.signedDate ?? purchaseDate)
+            } else {
+                nil
+            }
+        appAccountToken = transaction.appAccountToken
+        isFamilyShared = transaction.inAppOwnershipType == .familyShared
+    }
+
     private init(_ purchase: InAppPurchase, of receipt: AppReceipt, in environment: AppStoreEnvironment) {
         self.environment = environment
-        // The sandbox writes 0.
-        appleID = receipt.adamID == 0 ? nil : receipt.adamID
         transactionID = purchase.transactionID
         originalTransactionID = purchase.originalTransactionID ?? purchase.transactionID
         productID = purchase.productID
@@ -79,6 +143,17 @@ public enum WithdrawalKind: String, Sendable, CaseIterable {
 }
 
 extension ProductKind {
+    /// The kind that a signed transaction names, if it is a known one.
+    fileprivate init?(_ type: TransactionType) {
+        switch type {
+        case .nonConsumable: self = .nonConsumable
+        case .consumable: self = .consumable
+        case .nonRenewingSubscription: self = .nonRenewing
+        case .autoRenewableSubscription: self = .autoRenewable
+        default: return nil
+        }
+    }
+
     /// The kind that attribute 1707 numbers, if it has a known meaning.
     fileprivate init?(_ type: ProductType) {
         switch type {

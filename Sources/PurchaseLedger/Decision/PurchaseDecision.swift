@@ -57,7 +57,8 @@ public enum PurchaseDecision: Sendable, Equatable {
         let order = try order(claim, purchase, owner, known, isMoving: movedFrom != nil)
         return .accept(
             Acceptance(
-                purchase: purchase, product: product, owner: owner, orderID: order?.id,
+                purchase: purchase, environment: known.recordedEnvironment ?? purchase.environment, product: product,
+                owner: owner, orderID: order?.id,
                 kind: kind(product, known), movedFrom: movedFrom))
     }
 
@@ -86,9 +87,6 @@ public enum PurchaseDecision: Sendable, Equatable {
     private static func product(
         _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ known: KnownFacts
     ) throws(Rejection) -> RegisteredProduct {
-        if let expected = known.app.appleID, let found = purchase.appleID, expected != found {
-            throw Rejection(.appleIDMismatch, expected: "\(expected)", found: "\(found)")
-        }
         guard purchase.productID == claim.productID else {
             throw Rejection(.productMismatch, expected: claim.productID, found: purchase.productID)
         }
@@ -172,6 +170,8 @@ public enum PurchaseDecision: Sendable, Equatable {
 /// What is to be recorded and granted.
 public struct Acceptance: Sendable, Equatable {
     public var purchase: ProvenPurchase
+    /// Where it counts as made: where its original transaction is recorded.
+    public var environment: AppStoreEnvironment
     public var product: RegisteredProduct
     /// The customer who owns it from now on.
     public var owner: String

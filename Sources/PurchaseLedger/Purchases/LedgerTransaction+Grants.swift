@@ -9,7 +9,7 @@ extension LedgerTransaction {
         // A restored copy is dated by its restoring; what it stands for began with the first purchase.
         let isPeriod = acceptance.product.kind == .autoRenewable
         let purchase = RecordedPurchase(
-            app: app.id, environment: proven.environment, transactionID: proven.transactionID,
+            app: app.id, environment: acceptance.environment, transactionID: proven.transactionID,
             originalTransactionID: proven.originalTransactionID, productID: proven.productID,
             productKind: acceptance.product.kind, quantity: proven.quantity, customerID: acceptance.owner,
             orderID: acceptance.orderID, kind: acceptance.kind, state: .active,
@@ -63,7 +63,10 @@ extension LedgerTransaction {
                 if shortfall > 0 { detail += ", \(shortfall) of \(purchase.quantity) were used up already" }
             }
             try record(event(.purchaseWithdrawn, purchase, detail: detail, submissionID: submissionID))
-            if let orderID = purchase.orderID { try refund(orderID, purchase, submissionID: submissionID) }
+            // Whoever upgrades gets nothing back for the order.
+            if let orderID = purchase.orderID, withdrawal.kind != .upgraded {
+                try refund(orderID, purchase, submissionID: submissionID)
+            }
             if purchase.productKind != .consumable {
                 try renewEntitlement(EntitlementKey(purchase), reason: withdrawal.kind.rawValue)
             }

@@ -20,7 +20,8 @@ extension LedgerTransaction {
         let outcome = try carryOut(decision, submissionID: UUID().uuidString.lowercased(), app: submission.app)
         try examined.evidence?.keep(connection)
         try SubmissionRecord.chain.append(
-            row(outcome, examined, environment: claimed?.environment.name).values, connection)
+            row(outcome, examined, environment: (outcome.purchase?.environment ?? claimed?.environment)?.name).values,
+            connection)
         return outcome
     }
 
@@ -82,32 +83,49 @@ extension LedgerTransaction {
         if let orderID = claim.orderID { facts.order = try reader.order(orderID, app: app.id) }
         guard let purchase else { return facts }
         if let token = purchase.appAccountToken { facts.tokenOrder = try reader.order(token: token, app: app.id) }
-        facts.recorded = try reader.purchase(purchase.transactionID, in: purchase.environment, app: app.id)
-        facts.originalOwner = try originalOwner(of: purchase, app: app.id)
-        if facts.originalOwner != nil { facts.copies = try copies(of: purchase, app: app) }
+        facts.recorded = try recorded(purchase, app: app.id)
+        if let original = try original(of: purchase, app: app.id) {
+            facts.originalOwner = original.owner
+            facts.recordedEnvironment = original.environment
+            facts.copies = try copies(of: purchase, in: original.environment, app: app)
+        }
         return facts
     }
 
-    private func originalOwner(of purchase: ProvenPurchase, app: String) throws(LedgerStorageError) -> String? {
-        let rows = try connection.rows(
-            """
-            SELECT customer_id FROM original_purchases
-            WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3
-            """, [.text(app), .text(purchase.environment.name), .text(purchase.originalTransactionID)])
-        guard let row = rows.first else { return nil }
-        var reader = RowReader(row)
-        return try reader.text()
+    /// The purchase as it was recorded, under whatever environment of the App Store.
+    private func recorded(_ purchase: ProvenPurchase, app: String) throws(LedgerStorageError) -> RecordedPurchase? {
+        for environment in purchase.environment.alternatives {
+            if let recorded = try reader.purchase(purchase.transactionID, in: environment, app: app) { return recorded }
+        }
+        return nil
     }
 
-    private func copies(of purchase: ProvenPurchase, app: RegisteredApp) throws(LedgerStorageError)
-        -> [RecordedPurchase]
-    {
+    private func original(
+        of purchase: ProvenPurchase, app: String
+    ) throws(LedgerStorageError) -> (owner: String, environment: AppStoreEnvironment)? {
+        for environment in purchase.environment.alternatives {
+            let rows = try connection.rows(
+                """
+                SELECT customer_id FROM original_purchases
+                WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3
+                """, [.text(app), .text(environment.name), .text(purchase.originalTransactionID)])
+            if let row = rows.first {
+                var reader = RowReader(row)
+                return (try reader.text(), environment)
+            }
+        }
+        return nil
+    }
+
+    private func copies(
+        of purchase: ProvenPurchase, in environment: AppStoreEnvironment, app: RegisteredApp
+    ) throws(LedgerStorageError) -> [RecordedPurchase] {
         var sql = """
             SELECT \(RecordedPurchase.columns) FROM purchases
             WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3 AND transaction_id <> ?4
             """
         var parameters: [LedgerValue] = [
-            .text(app.id), .text(purchase.environment.name), .text(purchase.originalTransactionID),
+            .text(app.id), .text(environment.name), .text(purchase.originalTransactionID),
             .text(purchase.transactionID),
         ]
         if app.product(of: purchase)?.kind == .autoRenewable {
@@ -120,6 +138,18 @@ extension LedgerTransaction {
             copies.append(try RecordedPurchase(row))
         }
         return copies
+    }
+}
+
+extension AppStoreEnvironment {
+    /// The environments under which a purchase may be recorded, its own first. The App Store numbers production and sandbox
+    /// apart, so the same number in both is the same purchase, called differently.
+    fileprivate var alternatives: [AppStoreEnvironment] {
+        switch self {
+        case .production: [.production, .sandbox]
+        case .sandbox: [.sandbox, .production]
+        case .xcode, .other: [self]
+        }
     }
 }
 

@@ -189,6 +189,19 @@ public struct Audit: Sendable {
 }
 
 extension Audit {
+    /// The hash of one row of a chain; `nil` if there is no such row or table.
+    public func hash(_ table: String, at sequence: Int64) async throws -> String? {
+        guard let chain = [SubmissionRecord.chain, LedgerEvent.chain].first(where: { $0.name == table }) else {
+            return nil
+        }
+        return try await database.read { connection in
+            let rows = try connection.rows("SELECT hash FROM \(chain.name) WHERE sequence = ?1", [.integer(sequence)])
+            guard let row = rows.first else { return nil }
+            var reader = RowReader(row)
+            return try reader.text()
+        }
+    }
+
     /// Hands out every row of the record as one JSON object, submissions first and then events, each in its order.
     ///
     /// - Parameter line: takes a line without its end.

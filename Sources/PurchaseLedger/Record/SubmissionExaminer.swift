@@ -36,8 +36,11 @@ public struct SubmissionExaminer: Sendable {
     ) throws(VerificationError) -> PurchaseProof {
         let evidence = try Evidence(bytes)
         kind = evidence.kind
-        let receipt = try verifier.verify(evidence, policies: app.policies)
-        return .verified(try ProvenPurchase.purchases(of: receipt))
+        // What proves no purchase names no app, either: whether it is genuine is all that is asked of it.
+        let isPurchase = kind.map { [.appReceipt, .transactionReceipt, .signedTransaction].contains($0) } ?? true
+        let verified = try verifier.verifyEvidence(evidence, policies: isPurchase ? app.policies : [])
+        guard let purchases = try ProvenPurchase.purchases(of: verified) else { return .unsuitable(verified.kind) }
+        return .verified(purchases)
     }
 }
 
@@ -56,7 +59,20 @@ extension RegisteredApp {
         var policies: [any PurchasePolicy] = [
             EnvironmentPolicy(accepting: environments), BundleIDPolicy(anyOf: bundleIDs),
         ]
-        if !versions.isEmpty { policies.append(ApplicationVersionPolicy(anyOf: versions)) }
+        if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
+        if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
         return policies
+    }
+}
+
+/// The evidence belongs to one of the app's versions, where it is of a kind that names one. Signed transactions never do.
+private struct StatedVersionPolicy: PurchasePolicy {
+    let versions: Set<String>
+
+    var name: String { "app version" }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard facts.kind != .signedTransaction else { return }
+        try ApplicationVersionPolicy(anyOf: versions).check(facts)
     }
 }

@@ -72,7 +72,30 @@ struct LedgerWorld: Sendable {
     }
 
     static func verifier() throws -> PurchaseVerifier {
-        PurchaseVerifier(anchors: [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)])
+        let store = try store.get()
+        return PurchaseVerifier(
+            anchors: try [
+                store.receipts.root, store.signedData.root,
+                store.transactionReceipts.storeIntermediate,
+            ].map { try TrustAnchor(certificate: $0.certificate) })
+    }
+
+    /// The whole store around the minted world's authority, made once a run.
+    static let store = Result {
+        AppStoreAuthority(
+            receipts: try MintedWorld.authority(),
+            transactionReceipts: try TransactionReceiptAuthority(below: try MintedWorld.authority()),
+            signedData: try SignedDataAuthority())
+    }
+
+    /// A signed transaction of one of the minted world's purchases.
+    static func signed(
+        _ index: Int = 0, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        var template = SignedTransactionTemplate(
+            purchase: MintedWorld.purchases()[index], bundleID: "com.example.app")
+        change(&template)
+        return Array(try SignedDataEncoder(authority: try store.get()).encode(template).utf8)
     }
 
     static func app() -> RegisteredApp {
