@@ -22,7 +22,8 @@ struct AttackAnswer {
         case .purchases:
             isAccepted = (200...299).contains(answer.status) && json.verdict == "accepted"
             isRefused = answer.status < 500 && json.verdict != "accepted" && json.code?.isEmpty == false
-            words = [json.verdict, json.code].compactMap { $0 }.joined(separator: " ")
+            words =
+                [json.verdict, json.code].compactMap { $0 }.joined(separator: " ")
                 + ((200...299).contains(answer.status) ? "" : " (\(answer.status))")
         }
     }

@@ -81,7 +81,9 @@ extension StoreFault {
         case .otherDevice: template.deviceHash = .forDevice(UUID(derivedFrom: "another device").bytes)
         case .emptyInApp: template.purchases = []
         case .replayedTransactionID:
-            let newest = template.purchases.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+            let newest = template.purchases.max {
+                ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast)
+            }
             if let transactionID = newest?.transactionID {
                 template.purchases.removeAll { $0.transactionID == transactionID }
             }

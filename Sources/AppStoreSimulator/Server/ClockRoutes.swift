@@ -47,7 +47,8 @@ private struct ClockChange: Decodable, Sendable {
         guard [time != nil, advance != nil, advanceSeconds != nil].filter({ $0 }).count <= 1 else {
             throw StoreError(.invalidValue, "Give one of 'time', 'advance' and 'advance_seconds'.")
         }
-        let target = time ?? advance?.end(from: state.store.now)
+        let target =
+            time ?? advance?.end(from: state.store.now)
             ?? advanceSeconds.map { state.store.now.addingTimeInterval(Double($0)) }
         if let target { try state.moveClock(to: target, world) }
         guard let rate else { return }

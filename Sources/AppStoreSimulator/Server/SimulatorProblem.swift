@@ -26,7 +26,8 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
         } catch {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
             return Self.problem(
-                .internalServerError, "internal_server_error", "The simulator failed; its log says why. Nothing was changed.")
+                .internalServerError, "internal_server_error",
+                "The simulator failed; its log says why. Nothing was changed.")
         }
     }
 

@@ -1,6 +1,6 @@
+import Foundation
 public import Hummingbird
 import HummingbirdCore
-import Foundation
 public import Logging
 import NIOCore
 

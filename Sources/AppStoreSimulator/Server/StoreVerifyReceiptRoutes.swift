@@ -51,7 +51,8 @@ struct StoreVerifyReceiptRoutes {
         case .outage:
             return Response(
                 status: .serviceUnavailable, headers: [.contentType: "text/html", .retryAfter: "30"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: "<html><body><h1>503 Service Unavailable</h1></body></html>")))
+                body: ResponseBody(
+                    byteBuffer: ByteBuffer(string: "<html><body><h1>503 Service Unavailable</h1></body></html>")))
         case .brokenJSON: return Self.response(Array(answer.json.prefix(answer.json.count / 2)))
         case .status, .latency, nil: return Self.response(answer.json)
         }

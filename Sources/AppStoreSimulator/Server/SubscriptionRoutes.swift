@@ -12,7 +12,9 @@ struct SubscriptionRoutes {
         router.get("/control/subscriptions/{id}") { _, context in
             let id = try context.part("id")
             return try Response.json(
-                await service.change { state, _ in try SubscriptionAnswer(try state.store.subscription(id), &state, issuer) })
+                await service.change { state, _ in
+                    try SubscriptionAnswer(try state.store.subscription(id), &state, issuer)
+                })
         }
         add("renew", to: router) { store, id, _ in
             try store.setBilling(works: true, for: id)
@@ -36,7 +38,8 @@ struct SubscriptionRoutes {
         add("recover", to: router) { store, id, _ in
             let subscription = try store.subscription(id)
             guard subscription.status == .gracePeriod || subscription.status == .billingRetry else {
-                throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue); nothing waits for its money.")
+                throw StoreError(
+                    .wrongState, "The subscription is \(subscription.status.rawValue); nothing waits for its money.")
             }
             return try store.setBilling(works: true, for: id)
         }

@@ -24,7 +24,9 @@ extension AppStore {
         try refuseFollower(subscription)
         subscription.billingFails = !works
         store(subscription)
-        guard works, subscription.status == .gracePeriod || subscription.status == .billingRetry else { return subscription }
+        guard works, subscription.status == .gracePeriod || subscription.status == .billingRetry else {
+            return subscription
+        }
         let product = try product(subscription.autoRenewProductID, of: subscription.bundleID)
         guard let terms = product.subscription, product.isForSale else {
             throw StoreError(.notForSale, "The product '\(product.productID)' is not for sale.")
@@ -102,7 +104,8 @@ extension AppStore {
         subscription.priceIncrease?.isAccepted = true
         store(subscription)
         record(
-            .priceIncreaseAccepted, "\(subscription.customerID) agrees to the price of \(subscription.autoRenewProductID)",
+            .priceIncreaseAccepted,
+            "\(subscription.customerID) agrees to the price of \(subscription.autoRenewProductID)",
             state.transactions[subscription.transactionID], subscription, notify: ("PRICE_INCREASE", "ACCEPTED"))
         return subscription
     }

@@ -92,7 +92,11 @@ extension AppStore {
             throw StoreError(.alreadyExists, "There is a customer '\(customerID)' already.")
         }
         let device: UUID?
-        if let deviceID { device = UUID(uuidString: deviceID) } else { device = UUID(derivedFrom: "device|\(customerID)") }
+        if let deviceID {
+            device = UUID(uuidString: deviceID)
+        } else {
+            device = UUID(derivedFrom: "device|\(customerID)")
+        }
         guard let device else {
             throw StoreError(.invalidValue, "A device id is a UUID.")
         }
@@ -104,7 +108,9 @@ extension AppStore {
 
     private static func check(_ identifier: String, _ what: String) throws(StoreError) {
         // The bar joins keys, and control characters would break what people read.
-        let isFine = identifier.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "|" && $0 != "/" }
+        let isFine = identifier.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0.value != 0x7F && $0 != "|" && $0 != "/"
+        }
         guard isFine, (1...255).contains(identifier.utf8.count) else {
             throw StoreError(.invalidValue, "A \(what) has 1 to 255 bytes, and no space, '|' or '/'.")
         }

@@ -20,7 +20,8 @@ extension AppStore {
         }
         guard target >= now || state.summary.events == 0 else {
             throw StoreError(
-                .clockBackwards, "The clock shows \(now.internet), and something happened already; \(target.internet) is before it.")
+                .clockBackwards,
+                "The clock shows \(now.internet), and something happened already; \(target.internet) is before it.")
         }
         var due = state.subscriptions.values.compactMap { DueSubscription($0) }.filter { $0.date <= target }
         due.sort(by: >)
@@ -32,7 +33,8 @@ extension AppStore {
                 if stopsEarly { return }
                 throw StoreError(
                     .tooManyRenewals,
-                    "More than \(Self.renewalsPerMove) renewals would fall due until \(target.internet); move in smaller steps.")
+                    "More than \(Self.renewalsPerMove) renewals would fall due until \(target.internet); move in smaller steps."
+                )
             }
             state.summary.now = max(now, next.date)
             let changed = handleDue(next.originalTransactionID)

@@ -4,7 +4,8 @@ extension AppStore {
     /// Shares a non-consumable or the present period of a subscription with a family member, who gets transactions of his own.
     /// - Throws: `unknown_transaction`, `unknown_customer`, `not_shareable`, `wrong_state`.
     @discardableResult
-    public mutating func share(_ transactionID: String, with customerID: String) throws(StoreError) -> StoreTransaction {
+    public mutating func share(_ transactionID: String, with customerID: String) throws(StoreError) -> StoreTransaction
+    {
         let transaction = try transaction(transactionID)
         let member = try customer(customerID)
         let product = try product(transaction.productID, of: transaction.bundleID)
@@ -60,13 +61,16 @@ extension AppStore {
         state.transactions[transaction.transactionID] = transaction
         let subscription = revokeSubscription(of: transaction.transactionID)
         record(
-            .revoked, "\(transaction.productID) is no longer shared with \(transaction.customerID)", transaction, subscription,
+            .revoked, "\(transaction.productID) is no longer shared with \(transaction.customerID)", transaction,
+            subscription,
             notify: ("REVOKE", nil))
     }
 
     /// Gives family members the period that the one who pays just got.
     mutating func shareWithFamily(_ subscription: StoreSubscription, _ transaction: StoreTransaction) {
-        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired {
+        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired
+        {
+            if transaction.purchaseDate < follower.expiresDate { markUpgraded(follower.transactionID) }
             let shared = mintShared(from: transaction, for: follower.customerID, original: follower)
             follower.productID = shared.productID
             follower.autoRenewProductID = shared.productID
@@ -100,7 +104,8 @@ extension AppStore {
     /// What family members have of a transaction: the same product at the same time, not revoked.
     func sharedTransactions(from transaction: StoreTransaction) -> [StoreTransaction] {
         state.transactions.sorted.filter {
-            $0.ownership == .familyShared && $0.revocation == nil && $0.sharedFromTransactionID == transaction.transactionID
+            $0.ownership == .familyShared && $0.revocation == nil
+                && $0.sharedFromTransactionID == transaction.transactionID
         }
     }
 

@@ -34,7 +34,8 @@ extension AppStore {
             throw StoreError(.notForSale, "The product '\(productID)' is not for sale.")
         }
         guard options.quantity == 1 || product.kind == .consumable, (1...10).contains(options.quantity) else {
-            throw StoreError(.invalidValue, "1 to 10 of a consumable can be bought at a time, and one of anything else.")
+            throw StoreError(
+                .invalidValue, "1 to 10 of a consumable can be bought at a time, and one of anything else.")
         }
         if let token = options.appAccountToken, UUID(uuidString: token) == nil {
             throw StoreError(.invalidValue, "An app account token is a UUID.")
@@ -69,7 +70,7 @@ extension AppStore {
 
     /// The transaction of a non-consumable that a customer has, if he has it.
     private func ownedTransaction(of product: StoreProduct, _ customer: StoreCustomer) -> StoreTransaction? {
-        state.transactions.values.first {
+        state.transactions.sorted.first {
             $0.bundleID == product.bundleID && $0.productID == product.productID
                 && $0.customerID == customer.customerID && $0.revocation == nil && $0.restoredAs == nil
         }

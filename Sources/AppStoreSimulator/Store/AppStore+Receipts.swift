@@ -4,7 +4,8 @@ extension AppStore {
     /// Makes the customer's receipt anew: finished consumables leave it, everything else stays.
     /// - Throws: `unknown_app`, `unknown_customer`.
     @discardableResult
-    public mutating func refreshReceipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt {
+    public mutating func refreshReceipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt
+    {
         _ = try app(bundleID)
         let customer = try customer(customerID)
         let receipt = makeReceipt(bundleID, customer)

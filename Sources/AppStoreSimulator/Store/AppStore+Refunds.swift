@@ -29,7 +29,9 @@ extension AppStore {
     /// - Throws: `unknown_transaction`, `wrong_state`, `invalid_value`.
     @discardableResult
     public mutating func refund(_ transactionID: String, reason: Int = 0) throws(StoreError) -> StoreTransaction {
-        guard reason == 0 || reason == 1 else { throw StoreError(.invalidValue, "The reason is 0 or 1, not \(reason).") }
+        guard reason == 0 || reason == 1 else {
+            throw StoreError(.invalidValue, "The reason is 0 or 1, not \(reason).")
+        }
         var transaction = try refundable(transactionID)
         transaction.revocation = StoreTransaction.Revocation(date: now, reason: reason, kind: .refund)
         var subscription: StoreSubscription?
@@ -73,9 +75,19 @@ extension AppStore {
         guard transaction.revocation == nil, transaction.ownership == .purchased, transaction.restoredFrom == nil else {
             throw StoreError(
                 .wrongState,
-                "The transaction '\(transactionID)' was refunded or revoked, or nothing was paid for it: it is shared, or restored.")
+                "The transaction '\(transactionID)' was refunded or revoked, or nothing was paid for it: it is shared, or restored."
+            )
         }
         return transaction
+    }
+
+    /// Notes that a period, with all its restored copies, was left for a higher level.
+    mutating func markUpgraded(_ transactionID: String) {
+        var first = transactionID
+        while let earlier = state.transactions[first]?.restoredFrom { first = earlier }
+        guard let transaction = state.transactions[first] else { return }
+        let now = now
+        for copy in copies(of: transaction) { state.transactions[copy]?.upgradeDate = now }
     }
 
     /// The transaction and its restored copies.

@@ -32,7 +32,8 @@ extension AppStore {
         }
         if let increase = subscription.priceIncrease {
             guard increase.isAccepted else {
-                return expire(&subscription, intent: 3, subtype: "PRICE_INCREASE", "the customer did not agree to the price")
+                return expire(
+                    &subscription, intent: 3, subtype: "PRICE_INCREASE", "the customer did not agree to the price")
             }
             subscription.renewalPrice = increase.price
             subscription.priceIncrease = nil
@@ -54,7 +55,8 @@ extension AppStore {
         store(subscription)
         followSuit(subscription)
         record(
-            .billingFailed, "\(subscription.productID) could not be paid", state.transactions[subscription.transactionID],
+            .billingFailed, "\(subscription.productID) could not be paid",
+            state.transactions[subscription.transactionID],
             subscription, notify: ("DID_FAIL_TO_RENEW", days > 0 ? "GRACE_PERIOD" : nil))
     }
 
@@ -65,16 +67,19 @@ extension AppStore {
         recovers: Bool
     ) {
         guard let previous = state.transactions[subscription.transactionID] else { return }
-        let transaction = beginPeriod(of: &subscription, product, terms, from: start, reason: .renewal, follows: previous)
+        let transaction = beginPeriod(
+            of: &subscription, product, terms, from: start, reason: .renewal, follows: previous)
         record(
-            recovers ? .recovered : .renewed, "\(product.productID) is renewed until \(subscription.expiresDate.internet)",
+            recovers ? .recovered : .renewed,
+            "\(product.productID) is renewed until \(subscription.expiresDate.internet)",
             transaction, subscription, notify: ("DID_RENEW", recovers ? "BILLING_RECOVERY" : nil))
         shareWithFamily(subscription, transaction)
     }
 
     /// Mints the transaction of a period and makes it the present one.
     mutating func beginPeriod(
-        of subscription: inout StoreSubscription, _ product: StoreProduct, _ terms: StoreProduct.Terms, from start: Date,
+        of subscription: inout StoreSubscription, _ product: StoreProduct, _ terms: StoreProduct.Terms,
+        from start: Date,
         reason: StoreTransaction.Reason, follows previous: StoreTransaction
     ) -> StoreTransaction {
         var offer: StoreOffer?
@@ -119,7 +124,8 @@ extension AppStore {
         record(
             .expired, "\(subscription.productID) expires: \(reason)", state.transactions[subscription.transactionID],
             subscription, notify: ("EXPIRED", subtype))
-        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired {
+        for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired
+        {
             follower.status = .expired
             follower.expirationIntent = intent
             store(follower)

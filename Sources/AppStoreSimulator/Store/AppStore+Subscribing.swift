@@ -16,7 +16,9 @@ extension AppStore {
             throw StoreError(.notForSale, "The product '\(productID)' is not for sale.")
         }
         guard let terms = product.subscription, terms.groupID == subscription.groupID, let old = current.subscription
-        else { throw StoreError(.wrongState, "The product '\(productID)' is not in the group '\(subscription.groupID)'.") }
+        else {
+            throw StoreError(.wrongState, "The product '\(productID)' is not in the group '\(subscription.groupID)'.")
+        }
         guard subscription.isUsable, subscription.sharedFrom == nil else {
             throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), or somebody else's.")
         }
@@ -46,14 +48,17 @@ extension AppStore {
         if let running = earlier.first(where: { $0.isUsable && $0.sharedFrom == nil }) {
             guard running.productID != product.productID || running.autoRenewProductID != product.productID else {
                 throw StoreError(
-                    .alreadySubscribed, "'\(customer.customerID)' has '\(product.productID)' until \(running.expiresDate.internet).")
+                    .alreadySubscribed,
+                    "'\(customer.customerID)' has '\(product.productID)' until \(running.expiresDate.internet).")
             }
             return try changeProduct(of: running.originalTransactionID, to: product.productID)
         }
         let offer = try offer(for: options.offerID, of: product, terms, isNew: earlier.isEmpty)
         let transactionID = nextTransactionID(customer.environment)
         let again = earlier.first { $0.sharedFrom == nil }
-        let start = offer.map { $0.mode == .payUpFront ? $0.period.end(from: now, periods: $0.periods) : $0.period.end(from: now) }
+        let start = offer.map {
+            $0.mode == .payUpFront ? $0.period.end(from: now, periods: $0.periods) : $0.period.end(from: now)
+        }
         let expiresDate = start ?? terms.period.end(from: now)
         let transaction = StoreTransaction(
             transactionID: transactionID, originalTransactionID: again?.originalTransactionID ?? transactionID,
@@ -89,9 +94,7 @@ extension AppStore {
         _ subscription: inout StoreSubscription, to product: StoreProduct, _ terms: StoreProduct.Terms,
         from present: StoreTransaction
     ) -> StoreTransaction {
-        var ended = present
-        ended.upgradeDate = now
-        state.transactions[ended.transactionID] = ended
+        markUpgraded(present.transactionID)
         subscription.autoRenewProductID = product.productID
         subscription.renewalPrice = product.price
         subscription.priceIncrease = nil

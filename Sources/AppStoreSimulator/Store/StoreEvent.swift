@@ -23,7 +23,8 @@ public struct StoreEvent: Codable, Hashable, Sendable {
 
     /// What can happen.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
-        case purchased, subscribed, resubscribed, renewed, recovered, expired, restored, finished, shared, refunded, revoked
+        case purchased, subscribed, resubscribed, renewed, recovered, expired, restored, finished, shared, refunded,
+            revoked
         case upgraded, downgraded
         case billingFailed = "billing-failed"
         case gracePeriodExpired = "grace-period-expired"

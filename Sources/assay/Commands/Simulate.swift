@@ -35,7 +35,9 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: "What apps call their environments: \(EnvironmentNames.allCases.map(\.rawValue).joined(separator: " or ")).")
+        help:
+            "What apps call their environments: \(EnvironmentNames.allCases.map(\.rawValue).joined(separator: " or "))."
+    )
     var environmentNames = EnvironmentNames.simulator
 
     @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical.")

@@ -13,7 +13,9 @@ struct SimulateAttacks: AsyncParsableCommand {
             Exit status: 0 every answer was right, 1 some were wrong, 2 the attacks could not be made.
             """)
 
-    @Option(name: .long, help: ArgumentHelp("The server, such as http://127.0.0.1:8080; plain http only.", valueName: "url"))
+    @Option(
+        name: .long, help: ArgumentHelp("The server, such as http://127.0.0.1:8080; plain http only.", valueName: "url")
+    )
     var against: String
 
     @Option(name: .long, help: "The folder of the authority; it is made if it is not there.")

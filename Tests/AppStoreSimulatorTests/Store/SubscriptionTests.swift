@@ -1,0 +1,167 @@
+import AppStoreSimulator
+import Foundation
+import Testing
+
+@Suite("A subscription in the store")
+struct SubscriptionTests {
+    private let app = StoreWorld.app
+
+    private func date(_ text: String) throws -> Date {
+        try Date(text, strategy: .iso8601)
+    }
+
+    private func told(_ store: AppStore) -> [String] {
+        store.events.compactMap { event in
+            event.notification.map { [$0.type, $0.subtype].compactMap(\.self).joined(separator: " ") }
+        }
+    }
+
+    @Test("is renewed each month when the clock moves a year, each time at its moment and in order")
+    func aYear() throws {
+        var store = try StoreWorld.store(trial: true)
+        let first = try store.buy("gold", of: app, by: "ada")
+        #expect(first.isTrialPeriod)
+        #expect(first.expiresDate == (try date("2026-02-07T12:00:00Z")))
+        try store.moveClock(to: try date("2027-01-31T12:00:00Z"))
+        let periods = store.transactions
+        #expect(periods.count == 13)
+        for (period, next) in zip(periods, periods.dropFirst()) {
+            #expect(period.expiresDate == next.purchaseDate)
+            #expect(next.originalTransactionID == first.transactionID)
+        }
+        #expect(store.events.map(\.date) == store.events.map(\.date).sorted())
+        #expect(told(store) == ["SUBSCRIBED INITIAL_BUY"] + [String](repeating: "DID_RENEW", count: 12))
+    }
+
+    @Test("of an app with a grace period goes on while it cannot be paid, then waits, then ends")
+    func unpaid() throws {
+        var store = try StoreWorld.store(gracePeriodDays: 16)
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.setBilling(works: false, for: name)
+        try store.letFallDue(name)
+        #expect(try store.subscription(name).status == .gracePeriod)
+        #expect(try store.subscription(name).isUsable)
+        try store.letFallDue(name)
+        #expect(try store.subscription(name).status == .billingRetry)
+        try store.letFallDue(name)
+        #expect(try store.subscription(name).status == .expired)
+        #expect(try store.subscription(name).expirationIntent == 2)
+        #expect(
+            told(store) == [
+                "SUBSCRIBED INITIAL_BUY", "DID_FAIL_TO_RENEW GRACE_PERIOD", "GRACE_PERIOD_EXPIRED",
+                "EXPIRED BILLING_RETRY",
+            ])
+        let again = try store.buy("gold", of: app, by: "ada")
+        #expect(again.originalTransactionID == name)
+        #expect(told(store).last == "SUBSCRIBED RESUBSCRIBE")
+    }
+
+    @Test("that recovers in the grace period loses no day, and later begins anew", arguments: [16, 0])
+    func recovery(graceDays: Int) throws {
+        var store = try StoreWorld.store(gracePeriodDays: graceDays)
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.setBilling(works: false, for: name)
+        let ended = try store.letFallDue(name).expiresDate
+        try store.moveClock(to: ended.addingTimeInterval(86_400))
+        try store.setBilling(works: true, for: name)
+        let present = try store.transaction(try store.subscription(name).transactionID)
+        #expect(present.purchaseDate == (graceDays > 0 ? ended : store.now))
+        #expect(told(store).last == "DID_RENEW BILLING_RECOVERY")
+    }
+
+    @Test("goes to a higher level at once, and to a lower one with the next period")
+    func levels() throws {
+        var store = try StoreWorld.store()
+        let silver = try store.buy("silver", of: app, by: "ada")
+        let gold = try store.buy("gold", of: app, by: "ada")
+        #expect(gold.originalTransactionID == silver.transactionID)
+        #expect(try store.transaction(silver.transactionID).isUpgraded)
+        try store.changeProduct(of: silver.transactionID, to: "silver")
+        #expect(try store.subscription(silver.transactionID).productID == "gold")
+        try store.letFallDue(silver.transactionID)
+        #expect(try store.subscription(silver.transactionID).productID == "silver")
+        #expect(store.transactions.last?.price == 4990)
+        #expect(
+            told(store) == [
+                "SUBSCRIBED INITIAL_BUY", "DID_CHANGE_RENEWAL_PREF UPGRADE", "DID_CHANGE_RENEWAL_PREF DOWNGRADE",
+                "DID_RENEW",
+            ])
+    }
+
+    @Test("ends when it is stopped, not for sale, or its higher price not agreed to", arguments: [1, 3, 4])
+    func endings(intent: Int) throws {
+        var store = try StoreWorld.store()
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        switch intent {
+        case 1: try store.setAutoRenewal(false, for: name)
+        case 3: try store.changePrice(of: "gold", of: app, to: 12_990, needsConsent: true)
+        default: try store.setForSale(false, "gold", of: app)
+        }
+        try store.letFallDue(name)
+        #expect(try store.subscription(name).status == .expired)
+        #expect(try store.subscription(name).expirationIntent == intent)
+    }
+
+    @Test("costs the higher price once it was agreed to")
+    func price() throws {
+        var store = try StoreWorld.store()
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.changePrice(of: "gold", of: app, to: 12_990, needsConsent: true)
+        try store.acceptPrice(of: name)
+        try store.letFallDue(name)
+        #expect(store.transactions.map(\.price) == [9990, 12_990])
+        #expect(told(store).contains("PRICE_INCREASE PENDING"))
+        #expect(told(store).contains("PRICE_INCREASE ACCEPTED"))
+    }
+
+    @Test("is renewed for family members, too, and ends for them with it")
+    func family() throws {
+        var store = try StoreWorld.store()
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        let shared = try store.share(name, with: "grace")
+        try store.letFallDue(name)
+        let follower = try store.subscription(shared.transactionID)
+        #expect(follower.expiresDate == (try store.subscription(name).expiresDate))
+        #expect(try store.transaction(follower.transactionID).ownership == .familyShared)
+        try store.refund(try store.subscription(name).transactionID)
+        #expect(try store.subscription(name).status == .revoked)
+        #expect(try store.subscription(shared.transactionID).status == .revoked)
+    }
+
+    @Test("that is refunded goes on when the refund is reversed in time")
+    func reversal() throws {
+        var store = try StoreWorld.store()
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.refund(name)
+        #expect(try store.subscription(name).status == .revoked)
+        try store.reverseRefund(of: name)
+        #expect(try store.subscription(name).status == .active)
+    }
+
+    @Test("sold under an offer is paid as the offer says, for as many periods")
+    func offers() throws {
+        var store = AppStore(startingAt: StoreWorld.start)
+        try store.addApp(bundleID: app)
+        let month = try #require(StorePeriod("P1M"))
+        let offers = [
+            StoreOffer(offerID: "go", kind: .introductory, mode: .payAsYouGo, period: month, periods: 2, price: 990),
+            StoreOffer(offerID: "back", kind: .promotional, mode: .payUpFront, period: month, periods: 3, price: 5990),
+        ]
+        try store.addProduct(
+            bundleID: app, productID: "gold", kind: .autoRenewable, price: 9990,
+            subscription: StoreProduct.Terms(groupID: "club", period: month, offers: offers))
+        try store.addCustomer("ada")
+        let back = AppStore.PurchaseOptions(offerID: "back")
+        #expect(throws: StoreError.self) { try store.buy("gold", of: app, by: "ada", options: back) }
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.letFallDue(name)
+        try store.letFallDue(name)
+        #expect(store.transactions.map(\.price) == [990, 990, 9990])
+        #expect(store.transactions.map(\.isInIntroOfferPeriod) == [true, true, false])
+        try store.setAutoRenewal(false, for: name)
+        try store.letFallDue(name)
+        let upFront = try store.buy("gold", of: app, by: "ada", options: back)
+        #expect(upFront.price == 5990)
+        #expect(upFront.expiresDate == month.end(from: upFront.purchaseDate, periods: 3))
+    }
+}
