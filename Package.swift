@@ -16,6 +16,7 @@ let package = Package(
     products: [
         .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
         .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
+        .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -29,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(
@@ -40,10 +42,23 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "PurchaseAPI", swiftSettings: strict),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "PurchaseLedger",
+            dependencies: [
+                "CZlib",
+                "PurchaseVerification",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseServer",
             dependencies: [
                 "PurchaseAPI",
+                "PurchaseLedger",
+                .product(name: "Yams", package: "Yams"),
                 "PurchaseVerification",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -78,6 +93,7 @@ let package = Package(
             dependencies: [
                 "AppStoreSimulator",
                 "PurchaseAPI",
+                "PurchaseLedger",
                 "PurchaseServer",
                 "PurchaseVerification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -114,9 +130,19 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "PurchaseLedgerTests",
+            dependencies: [
+                "AppStoreSimulator", "PurchaseLedger", "PurchaseVerification", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "AppStoreSimulator", "PurchaseAPI", "PurchaseServer", "PurchaseVerification", "TestSupport",
+                "AppStoreSimulator", "PurchaseAPI", "PurchaseLedger", "PurchaseServer", "PurchaseVerification",
+                "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -30,7 +30,8 @@ let package = Package(
         .executable(name: "fuzz", targets: ["fuzz"]),
     ],
     dependencies: [
-        .package(name: "assay", path: "..")
+        .package(name: "assay", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .target(
@@ -57,6 +58,8 @@ let package = Package(
                 "HostileBytes",
                 .product(name: "AppStoreSimulator", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ] + (hasOpenSSL ? ["OpenSSLOpinion"] : []),
             swiftSettings: strict
         ),

@@ -96,19 +96,21 @@ instructions_part() {
     cp "$benchmark" "$folder/stripped"
     strip -g "$folder/stripped"
     printf '\n## Instructions of one verification, in thousands, by callgrind\n\n'
-    printf '| contender | instructions | ratio to floor A | ratio to Assay hot |\n|---|---:|---:|---:|\n'
+    printf '| contender | instructions | ratio to its floor | ratio to Assay hot |\n|---|---:|---:|---:|\n'
     "$benchmark" --receipts "$folder/receipts" --list | while read -r name; do
         count=$(instructions_of "$name")
         [ -n "$count" ] || { say "callgrind failed on $name"; exit 1; }
         echo "$name $count"
     done >"$folder/instructions"
     awk '
+        # The first row of each evidence is its floor.
         { split($1, part, "/"); value[$1] = $2; order[NR] = $1; receipt[$1] = part[1] }
+        !(part[1] in floor) { floor[part[1]] = $2 }
         END {
             for (row = 1; row <= NR; row += 1) {
                 name = order[row]
                 printf "| %s | %.1f | %.2f | %.2f |\n", name, value[name],
-                    value[name] / value[receipt[name] "/floor-a"], value[name] / value[receipt[name] "/assay-hot"]
+                    value[name] / floor[receipt[name]], value[name] / value[receipt[name] "/assay-hot"]
             }
         }' "$folder/instructions"
 }

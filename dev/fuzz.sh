@@ -5,12 +5,13 @@
 #   dev/fuzz.sh 30                     all targets, 30 seconds each
 #   dev/fuzz.sh 30 container date      these targets
 #
-# ASSAY_CORPUS names the folder with real receipts. Keys and inputs that crashed are kept in .torture.
+# ASSAY_FUZZ_SECONDS says how long each target runs, where no number is given. ASSAY_CORPUS names the folder with
+# real receipts. Keys and inputs that crashed are kept in .torture.
 set -eu
 cd "$(dirname "$0")/.."
 
-all="container payload certificate text ber date"
-seconds=${1:-$((600 / $(echo "$all" | wc -w)))}
+all="container payload certificate text ber date propertyList signatureField transactionReceipt compactJWS claims"
+seconds=${1:-${ASSAY_FUZZ_SECONDS:-$((600 / $(echo "$all" | wc -w)))}}
 [ $# -eq 0 ] || shift
 targets=${*:-$all}
 case $seconds in

@@ -16,6 +16,10 @@ missing=""
 for program in git openssl curl; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
+# The headers of what the ledger keeps its books with. macOS has both.
+for header in sqlite3:libsqlite3-dev zlib:zlib1g-dev; do
+    [ "$(uname)" = Linux ] && [ ! -e "/usr/include/${header%%:*}.h" ] && missing="$missing ${header#*:}"
+done
 [ -z "$missing" ] && exit 0
 
 if command -v apt-get >/dev/null 2>&1; then

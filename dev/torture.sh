@@ -1,12 +1,12 @@
 #!/bin/sh
-# Flips every bit of receipts, measures what hostile evidence costs, and asks OpenSSL for a second opinion
-# (Torture/README.md). The exit status is 0 only if everything holds.
+# Flips every bit of receipts and signed data, measures what hostile evidence costs, and asks OpenSSL and Apple's library
+# for Python for a second opinion (Torture/README.md). The exit status is 0 only if everything holds.
 #
 #   dev/torture.sh                        all parts
-#   dev/torture.sh bits history           these parts: bits, history, cost, opinion
+#   dev/torture.sh bits history           these parts: bits, history, cost, opinion, receipts, jws
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
-# ASSAY_CORPUS names the folder with real receipts.
+# ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -2,6 +2,7 @@ public import Hummingbird
 import HummingbirdCore
 public import Logging
 import NIOCore
+public import PurchaseLedger
 import PurchaseVerification
 
 /// Builds the server as an application that can be run, or tested in the same process.
@@ -9,14 +10,17 @@ import PurchaseVerification
 /// - Parameters:
 ///   - configuration: the settings.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
+///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
 ///   - onReady: called once with the address, when the server takes connections.
 public func purchaseServer(
-    _ configuration: ServerConfiguration, logger: Logger,
+    _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, logger: Logger,
     onReady: @escaping @Sendable (String) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
-    let router = Router()
+    let router = Router(context: ServerContext.self)
     router.add(middleware: ProblemMiddleware())
-    HealthRoutes().add(to: router)
+    HealthRoutes(ledger: ledger).add(to: router)
+    DescriptionRoutes().add(to: router)
+    if let ledger { addPurchaseRoutes(to: router, ledger: ledger, configuration) }
     VerifyReceiptRoutes(
         service: VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors),
@@ -42,4 +46,20 @@ public func purchaseServer(
             await onReady("http://\(host):\(port)")
         },
         logger: logger)
+}
+
+/// Everything under `/v1`.
+private func addPurchaseRoutes(
+    to router: Router<ServerContext>, ledger: PurchaseLedger, _ configuration: ServerConfiguration
+) {
+    let api = PurchaseAPIContext(ledger: ledger, bodies: BodyReader(configuration.limits))
+    let group = router.group("v1")
+        .add(
+            middleware: AccessMiddleware(
+                ledger: ledger, apps: configuration.apps, addresses: RateLimiter(configuration.limits.perAddress),
+                keys: RateLimiter(configuration.limits.perKey)))
+    OrderRoutes(api: api).add(to: group)
+    PurchaseRoutes(api: api).add(to: group)
+    CustomerRoutes(api: api).add(to: group)
+    SubmissionRoutes(api: api).add(to: group)
 }

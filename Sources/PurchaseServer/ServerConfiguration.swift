@@ -1,3 +1,4 @@
+public import PurchaseLedger
 public import PurchaseVerification
 
 /// The settings of the server, all with defaults that work on a developer's machine.
@@ -12,6 +13,8 @@ public struct ServerConfiguration: Sendable {
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The app's shared secret; where it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
+    /// The apps whose purchases are recorded, by the names that keys are made for.
+    public var apps: [String: RegisteredApp] = [:]
     public var limits = Limits()
 
     public init() {}
@@ -29,6 +32,10 @@ public struct ServerConfiguration: Sendable {
         /// Bytes of bodies that are held at the same time, of all requests together; a request beyond that is told to try again
         /// later (21009). A body counts only once its bytes are there, so slow senders take nothing from others.
         public var bufferedBytes = 256 << 20
+        /// How often one address may call `/v1`, with whatever key: enough for a backend that relays for its apps.
+        public var perAddress = RateLimit(perSecond: 1000, burst: 2000)
+        /// How often one key may call `/v1`.
+        public var perKey = RateLimit(perSecond: 1000, burst: 2000)
 
         public init() {}
     }

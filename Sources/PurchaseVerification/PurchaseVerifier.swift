@@ -74,6 +74,9 @@ public struct PurchaseVerifier: Sendable {
 
     /// How many certificate paths the verifier remembers.
     package var rememberedPaths: Int { memory.count }
+
+    /// How many headers of signed data the verifier remembers.
+    package var rememberedHeaders: Int { signedDataAuthority.rememberedHeaders }
 }
 
 extension EvidenceFacts {

@@ -8,7 +8,9 @@ struct Assay: AsyncParsableCommand {
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "0.1.0",
-        subcommands: [Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self])
+        subcommands: [
+            Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Migrate.self, AuditCommand.self,
+        ])
 
     /// Exit status 2 for wrong usage and for I/O, so that 1 can mean one thing: some evidence was rejected.
     static func main() async {

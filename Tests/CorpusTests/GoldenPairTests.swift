@@ -34,7 +34,7 @@ struct GoldenPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let body = try Corpus.read("verify-receipt-pairs/browsec-malformed-21002/request.json")
-        let answer = service.answer(body, at: .sandbox, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](body), at: .sandbox, now: Timestamp(Date()))
         #expect(String(decoding: answer.response.json(), as: UTF8.self) == #"{"status":21002}"#)
     }
 
@@ -47,7 +47,7 @@ struct GoldenPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let isSandbox = recorded["environment"] as? String == "Sandbox"
-        let answer = service.answer(request, at: isSandbox ? .sandbox : .production, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](request), at: isSandbox ? .sandbox : .production, now: Timestamp(Date()))
         // Transaction receipts have a comparison of their own.
         if answer.response.flatReceipt != nil { return nil }
         var report = GoldenPairReport(item)

@@ -39,7 +39,7 @@ struct TransactionPairTests {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: "the right one")
         let request = try Corpus.read("verify-receipt-pairs/browsec-wrong-secret-21004/request.json")
-        let answer = service.answer(request, at: .sandbox, now: Timestamp(Date()))
+        let answer = service.answer([UInt8](request), at: .sandbox, now: Timestamp(Date()))
         #expect(String(decoding: answer.response.json(), as: UTF8.self) == #"{"status":21004}"#)
     }
 
@@ -72,9 +72,9 @@ struct TransactionPairTests {
     private func answer(_ request: Data, at moment: Timestamp = Timestamp(Date())) throws -> VerifyReceiptResponse {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
-        let answer = service.answer(request, at: .production, now: moment)
+        let answer = service.answer([UInt8](request), at: .production, now: moment)
         guard answer.reason?.code == VerifyReceiptReason.wrongDoor.code else { return answer.response }
-        return service.answer(request, at: .sandbox, now: moment).response
+        return service.answer([UInt8](request), at: .sandbox, now: moment).response
     }
 
     private func isEdited(_ item: CorpusItem, _ place: String, _ key: String) -> Bool {

@@ -57,4 +57,34 @@ struct JSONWriterTests {
         #expect(try read("{}").receiptData == "")
         #expect(throws: (any Error).self) { try read("[]") }
     }
+
+    @Test("A plain request reads as Foundation reads it, whole, cut short, and with any byte changed")
+    func plainRequest() throws {
+        func agree(_ bytes: [UInt8]) {
+            let ours = try? VerifyReceiptRequest(json: bytes)
+            let foundation = try? JSONDecoder().decode(VerifyReceiptRequest.self, from: Data(bytes))
+            #expect(ours == foundation, "\(String(decoding: bytes, as: UTF8.self))")
+        }
+        let texts = [
+            #"{"receipt-data":"MIIT+w==","password":"p w","exclude-old-transactions":true}"#,
+            #" {"exclude-old-transactions" : false,\#n "receipt-data": "MII\/\/Tw==MIIabcdefghijklmnop" }\#r\#n"#,
+            #"{"receipt-data":"A","receipt-data":"B"}"#, #"{"receipt-data":null,"password":7}"#,
+            #"{"receipt-data":"\u0041\n","other":[{"a":"}"}],"password":"ä"}"#, "[]", "{}", #"{"password":"p"}"#, "",
+        ]
+        for text in texts {
+            let bytes = Array(text.utf8)
+            for count in 0...bytes.count { agree(Array(bytes[..<count])) }
+            for index in bytes.indices {
+                for other in [0x00, 0x0A, 0x1F, 0x20, 0x22, 0x2C, 0x2F, 0x3A, 0x5C, 0x7D, 0x7F, 0x80, 0xC3] as [UInt8] {
+                    var changed = bytes
+                    changed[index] = other
+                    agree(changed)
+                    changed.insert(bytes[index], at: index)
+                    agree(changed)
+                }
+            }
+        }
+        let long = String(repeating: "MIIT/+", count: 2000)
+        #expect(try VerifyReceiptRequest(json: Array(#"{"receipt-data":"\#(long)"}"#.utf8)).receiptData == long)
+    }
 }

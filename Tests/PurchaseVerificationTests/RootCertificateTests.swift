@@ -29,3 +29,27 @@ struct RootCertificateTests {
         #expect(root.der == [UInt8](try Corpus.read("certificates/\(name).der")))
     }
 }
+
+@Suite("Apple's authorities of transaction receipts")
+struct IssuingAuthorityTests {
+    @Test("Each key has the identifier that its certificate states", arguments: AppleIssuingAuthority.allCases)
+    func identifier(_ authority: AppleIssuingAuthority) {
+        // The SHA-1 of the key without the number of unused bits (RFC 5280, 4.2.1.2).
+        let key = DERTree(authority.publicKeyInfo)[1].content.dropFirst()
+        let identifier = Insecure.SHA1.hash(data: key).map { String(format: "%02x", $0) }.joined()
+        #expect(identifier == authority.subjectKeyIdentifier)
+    }
+
+    @Test(
+        "Each key is the one in the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"),
+        arguments: zip(
+            AppleIssuingAuthority.allCases,
+            [
+                "AppleWWDRCA-2008", "AppleWWDRCA-G1", "AppleWWDRCA-G3", "AppleWWDRCA-G4", "AppleWWDRCA-G5",
+                "AppleWWDRCA-G7", "AppleWWDRCA-G8", "AppleiTunesStoreCA",
+            ]))
+    func sameAsCorpus(_ authority: AppleIssuingAuthority, _ name: String) throws {
+        let certificate = DERTree([UInt8](try Corpus.read("certificates/\(name).der")))
+        #expect(certificate[0, 6].bytes == authority.publicKeyInfo)
+    }
+}

@@ -66,6 +66,17 @@ public struct CorpusItem: Decodable, Sendable {
     public let golden: String?
     public let expected: Expected?
     public let editedFields: [EditedField]?
+    public let productID: String?
+    public let transactionID: String?
+    /// In Greenwich's words, as the receipt has it.
+    public let purchaseDate: String?
+    public let signatureVersion: UInt8?
+    public let purchaseInfoKeys: [String]?
+    public let signedDateMilliseconds: Int64?
+    /// Type and subtype.
+    public let notification: [String?]?
+    /// The claims of a notification that hold signed data.
+    public let contains: [String]?
 
     public struct Expected: Decodable, Sendable {
         public let verdict: String?
@@ -82,7 +93,13 @@ public struct CorpusItem: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case file, kind, environment, digest, pair, golden, expected
+        case file, kind, environment, digest, pair, golden, expected, notification, contains
+        case productID = "product_id"
+        case transactionID = "transaction_id"
+        case purchaseDate = "purchase_date"
+        case signatureVersion = "signature_version"
+        case purchaseInfoKeys = "purchase_info_keys"
+        case signedDateMilliseconds = "signed_date_ms"
         case receiptType = "receipt_type"
         case bundleID = "bundle_id"
         case applicationVersion = "application_version"
@@ -107,6 +124,14 @@ public struct CorpusItem: Decodable, Sendable {
         pair = try container.decodeIfPresent(String.self, forKey: .pair)
         expected = try container.decodeIfPresent(Expected.self, forKey: .expected)
         editedFields = try container.decodeIfPresent([EditedField].self, forKey: .editedFields)
+        productID = try container.decodeIfPresent(String.self, forKey: .productID)
+        transactionID = try container.decodeIfPresent(String.self, forKey: .transactionID)
+        purchaseDate = try container.decodeIfPresent(String.self, forKey: .purchaseDate)
+        signatureVersion = try container.decodeIfPresent(UInt8.self, forKey: .signatureVersion)
+        purchaseInfoKeys = try container.decodeIfPresent([String].self, forKey: .purchaseInfoKeys)
+        signedDateMilliseconds = try container.decodeIfPresent(Int64.self, forKey: .signedDateMilliseconds)
+        notification = try container.decodeIfPresent([String?].self, forKey: .notification)
+        contains = try container.decodeIfPresent([String].self, forKey: .contains)
         // Either a word, or `false` for an answer that is no model.
         golden = try? container.decodeIfPresent(String.self, forKey: .golden)
     }

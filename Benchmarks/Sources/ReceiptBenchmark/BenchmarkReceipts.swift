@@ -32,6 +32,8 @@ struct BenchmarkReceipt {
 /// The receipts of a run: real ones of the corpus where there is one, otherwise minted ones of the same sizes.
 struct BenchmarkReceipts {
     let receipts: [BenchmarkReceipt]
+    /// Transaction receipts and signed data.
+    let signed: [SignedEvidence]
     /// In words, where they come from.
     let origin: String
     /// What has to be trusted besides Apple's roots.
@@ -43,11 +45,13 @@ struct BenchmarkReceipts {
         guard FileManager.default.fileExists(atPath: corpus.appending(path: "MANIFEST.json").path) else {
             let mint = try Mint()
             receipts = try [("small", 2), ("medium", 8), ("large", 200)].map { try mint.receipt($0, purchases: $1) }
+            signed = try SignedEvidence.minted()
             origin = "minted by the simulator, because there is no corpus of real ones beside the project."
             root = mint.root
             return
         }
         receipts = try Self.real(corpus)
+        signed = try SignedEvidence.real(corpus)
         origin = "real ones of the corpus, signed by Apple."
         root = nil
     }
@@ -92,6 +96,7 @@ extension BenchmarkReceipts {
                 name: name, base64: [UInt8](try Data(contentsOf: folder.appending(path: "\(name).b64"))),
                 bundleID: facts.bundleID, purchases: facts.purchases, anchors: anchors)
         }
+        signed = try SignedEvidence.read(from: folder)
     }
 
     func write(to folder: URL) throws {
@@ -101,6 +106,7 @@ extension BenchmarkReceipts {
             let facts = ExportedFacts(bundleID: receipt.bundleID, purchases: receipt.purchases)
             try JSONEncoder().encode(facts).write(to: folder.appending(path: "\(receipt.name).json"))
         }
+        for evidence in signed { try evidence.write(to: folder) }
         try Data(origin.utf8).write(to: folder.appending(path: "origin.txt"))
         if let root { try Data(root).write(to: folder.appending(path: "root.der")) }
     }

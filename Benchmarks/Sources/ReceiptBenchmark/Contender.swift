@@ -45,6 +45,7 @@ extension BenchmarkReceipts {
     /// The names of all contenders of all receipts.
     var contenderNames: [String] {
         receipts.flatMap { receipt in ContenderRow.allCases.map { receipt.contenderName($0) } }
+            + signed.flatMap { evidence in SignedEvidenceRow.allCases.map { evidence.contenderName($0) } }
     }
 
     /// The contender of a name. No other one is made, so that counted instructions are its own.
@@ -52,6 +53,11 @@ extension BenchmarkReceipts {
         for receipt in receipts {
             for row in ContenderRow.allCases where receipt.contenderName(row) == name {
                 return try receipt.contender(row)
+            }
+        }
+        for evidence in signed {
+            for row in SignedEvidenceRow.allCases where evidence.contenderName(row) == name {
+                return try evidence.contender(row)
             }
         }
         throw BenchmarkError("no contender is called '\(name)'; --list names them")

@@ -15,6 +15,7 @@ enum ReceiptBenchmark {
 
     private static let usage = """
         usage: receipt-benchmark [--receipts FOLDER]                        the tables
+               receipt-benchmark [--receipts FOLDER] --signed               the table of signed data alone
                receipt-benchmark [--receipts FOLDER] --list                 the names of the contenders
                receipt-benchmark [--receipts FOLDER] --callgrind NAME N     one contender, N times
                receipt-benchmark --export FOLDER                            writes the receipts, for --receipts
@@ -33,6 +34,8 @@ enum ReceiptBenchmark {
         switch (arguments.first, values.count) {
         case (nil, _):
             try report(try receipts ?? BenchmarkReceipts())
+        case ("--signed", 0):
+            try SignedEvidenceTable((receipts ?? BenchmarkReceipts()).signed).report()
         case ("--list", 0):
             for name in try (receipts ?? BenchmarkReceipts()).contenderNames { print(name) }
         case ("--callgrind", 2):
@@ -62,6 +65,7 @@ enum ReceiptBenchmark {
             print("OpenSSL: left out; this build has no libcrypto.")
         #endif
         try VerificationTable(receipts).report()
+        try SignedEvidenceTable(receipts.signed).report()
         try LinearityTable().report()
         if allocation_counter_works() {
             try AllocationTable(receipts).report()

@@ -43,6 +43,9 @@ struct CertificateParts {
     let isSHA1: Bool
     let signature: [UInt8]
 
+    /// Reads a certificate of its own.
+    init(der: [UInt8]) throws { try self.init(try DERNode.only(der[...], 0x30)) }
+
     fileprivate init(_ node: DERNode) throws {
         let parts = try node.children()
         let fields = try parts.at(0, 0x30).children()
@@ -68,7 +71,8 @@ struct ReadySignature {
     init(_ message: [UInt8], isSHA1: Bool, signature: [UInt8], key: [UInt8]) throws {
         self.message = message
         self.isSHA1 = isSHA1
-        self.key = try _RSA.Signing.PublicKey(derRepresentation: key)
+        // The other initialiser would refuse the 1,024 bit of old transaction receipts.
+        self.key = try _RSA.Signing.PublicKey(unsafeDERRepresentation: key)
         self.signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
     }
 

@@ -112,7 +112,7 @@ extension ServiceState {
         let latest = try issuer.appReceipt(
             receipt, transactions: current, in: store, creationDate: store.now, sentDate: record.creationDate)
         evidence[latest.record.digest] = latest.record
-        response.latestReceipt = Data(latest.bytes).base64EncodedString()
+        response.latestReceipt = [UInt8](Data(latest.bytes).base64EncodedData())
         response.pendingRenewalInfo = store.subscriptions
             .filter { $0.bundleID == record.bundleID && $0.customerID == record.customerID }
             .map { subscription in
@@ -146,7 +146,7 @@ extension ServiceState {
             let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
             evidence[signed.record.digest] = signed.record
             response.latestFlatReceiptInfo = try flat(latest, store)
-            response.latestReceipt = Data(signed.bytes).base64EncodedString()
+            response.latestReceipt = [UInt8](Data(signed.bytes).base64EncodedData())
         } else {
             response.status = .expired
             response.latestExpiredReceiptInfo = try flat(latest, store)

@@ -16,20 +16,20 @@ extension JSONWriter {
     mutating func digitsMember(_ name: StaticString, _ value: UInt64?) {
         guard let value else { return }
         key(name)
-        plainString { $0 += Array("\(value)".utf8) }
+        digits(value)
     }
 
     /// A boolean as a string, left out where there is none.
     mutating func flagMember(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
         key(name)
-        plainString { $0 += Array((value ? "true" : "false").utf8) }
+        plainString(value ? "true" : "false")
     }
 
     /// A boolean as the string `1` or `0`, left out where there is none.
     mutating func bitMember(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
         key(name)
-        plainString { $0.append(UInt8(ascii: value ? "1" : "0")) }
+        plainString(value ? "1" : "0")
     }
 }

@@ -6,6 +6,8 @@ public struct JSONWriter: Sendable {
     /// The JSON so far, in UTF-8.
     public private(set) var bytes: [UInt8] = []
     private var needsComma = false
+    /// The last stretch of time of which the Pacific offset was asked: the dates of a receipt lie close together.
+    var pacificStretch = PacificTime.Stretch.none
 
     /// - Parameter capacity: how many bytes to set aside.
     public init(capacity: Int = 1024) {
@@ -50,21 +52,53 @@ public struct JSONWriter: Sendable {
 
     /// Writes a string (RFC 8259, 7).
     public mutating func string(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { utf8 in
-            // What needs no escape, which is nearly everything, is taken over in one piece.
-            var run = 0
-            for (index, byte) in utf8.enumerated()
-            where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run..<index]))
-                escape(byte)
-                run = index + 1
-            }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run...]))
+        text.withUTF8 { string($0) }
+    }
+
+    /// Writes a string whose text is there as UTF-8.
+    public mutating func string(utf8: [UInt8]) {
+        utf8.withUnsafeBufferPointer { string($0) }
+    }
+
+    private mutating func string(_ utf8: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        // What needs no escape, which is nearly everything, is taken over in one piece.
+        var run = 0
+        while true {
+            let end = Self.plainEnd(utf8, from: run)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[run..<end]))
+            guard end < utf8.count else { break }
+            escape(utf8[end])
+            run = end + 1
         }
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
+    }
+
+    /// The offset of the first byte that needs an escape.
+    private static func plainEnd(_ utf8: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let raw = UnsafeRawBufferPointer(utf8)
+        var position = start
+        while position + 16 <= raw.count {
+            let block = raw.loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
+            let special =
+                mask(block .< SIMD16(repeating: 0x20)) | mask(block .== SIMD16(repeating: 0x22))
+                | mask(block .== SIMD16(repeating: 0x5C))
+            let words = unsafeBitCast(special, to: SIMD2<UInt64>.self)
+            guard words[0] | words[1] == 0 else { break }
+            position += 16
+        }
+        while position < raw.count, raw[position] >= 0x20, raw[position] != 0x22, raw[position] != 0x5C {
+            position += 1
+        }
+        return position
+    }
+
+    /// Whole vectors only: operations on masks are not inlined.
+    @inline(__always)
+    private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> SIMD16<UInt8> {
+        unsafeBitCast(mask, to: SIMD16<UInt8>.self)
     }
 
     private mutating func escape(_ byte: UInt8) {
@@ -79,7 +113,11 @@ public struct JSONWriter: Sendable {
 
     /// Writes a number.
     public mutating func number(_ number: some BinaryInteger) {
-        bytes += Array(String(number).utf8)
+        if let number = UInt64(exactly: number) {
+            append(number)
+        } else {
+            bytes += Array(String(number).utf8)
+        }
         needsComma = true
     }
 
@@ -101,12 +139,41 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes ASCII that needs no escaping, between quotes.
-    mutating func plainString(_ write: (inout [UInt8]) -> Void) {
+    /// Writes a number as a string of its digits.
+    mutating func digits(_ number: UInt64) {
         bytes.append(UInt8(ascii: "\""))
-        write(&bytes)
+        append(number)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
+    }
+
+    /// Writes text that needs no escaping.
+    mutating func plainString(_ text: StaticString) {
+        bytes.append(UInt8(ascii: "\""))
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// Writes ASCII that needs no escaping, between quotes.
+    mutating func plainString(_ text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: text)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    private mutating func append(_ number: UInt64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var first = 20
+            var rest = number
+            repeat {
+                first -= 1
+                digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[first...]))
+        }
     }
 
     private mutating func open(_ bracket: UInt8) {

@@ -20,65 +20,84 @@ public struct AppleDate: Sendable, Hashable {
 
     /// `yyyy-MM-dd HH:mm:ss Etc/GMT`.
     public var greenwich: String {
-        String(decoding: text { Self.append(self.millisecondsSince1970, 0, " Etc/GMT", to: &$0) }, as: UTF8.self)
+        Self.withText(millisecondsSince1970, 0, " Etc/GMT") { String(decoding: $0, as: UTF8.self) }
     }
 
     /// `yyyy-MM-dd HH:mm:ss America/Los_Angeles`.
     public var losAngeles: String {
-        String(decoding: text { self.appendLosAngeles(to: &$0) }, as: UTF8.self)
+        let offset = PacificTime.shared.stretch(at: seconds).offset
+        return Self.withText(millisecondsSince1970, offset, " America/Los_Angeles") {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
+
+    private var seconds: Int64 { floored(millisecondsSince1970, by: 1000).quotient }
 
     /// Writes the three members.
     func write(
         _ key: StaticString, _ millisecondsKey: StaticString, _ pacificKey: StaticString, to json: inout JSONWriter
     ) {
         json.key(key)
-        json.plainString { Self.append(millisecondsSince1970, 0, " Etc/GMT", to: &$0) }
+        Self.withText(millisecondsSince1970, 0, " Etc/GMT") { json.plainString($0) }
         json.key(millisecondsKey)
-        json.plainString { $0 += Array("\(millisecondsSince1970)".utf8) }
-        json.key(pacificKey)
-        json.plainString { appendLosAngeles(to: &$0) }
-    }
-
-    private func appendLosAngeles(to text: inout [UInt8]) {
-        let offset = PacificTime.shared.secondsFromGreenwich(at: floored(millisecondsSince1970, by: 1000).quotient)
-        Self.append(millisecondsSince1970, offset, " America/Los_Angeles", to: &text)
-    }
-
-    private func text(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
-        var text: [UInt8] = []
-        write(&text)
-        return text
-    }
-
-    private static func append(
-        _ milliseconds: Int64, _ offset: Int64, _ zone: StaticString, to text: inout [UInt8]
-    ) {
-        let seconds = floored(milliseconds, by: 1000).quotient + offset
-        let (days, time) = floored(seconds, by: 86_400)
-        let (year, month, day) = civil(days)
-        if year > 9999 || year < 0 {
-            text += Array("\(year)".utf8)
+        if let digits = UInt64(exactly: millisecondsSince1970) {
+            json.digits(digits)
         } else {
-            two(year / 100, &text)
-            two(year % 100, &text)
+            json.string("\(millisecondsSince1970)")
         }
-        text.append(UInt8(ascii: "-"))
-        two(month, &text)
-        text.append(UInt8(ascii: "-"))
-        two(day, &text)
-        text.append(UInt8(ascii: " "))
-        two(time / 3600, &text)
-        text.append(UInt8(ascii: ":"))
-        two(time / 60 % 60, &text)
-        text.append(UInt8(ascii: ":"))
-        two(time % 60, &text)
-        zone.withUTF8Buffer { text.append(contentsOf: $0) }
+        json.key(pacificKey)
+        if !json.pacificStretch.contains(seconds) { json.pacificStretch = PacificTime.shared.stretch(at: seconds) }
+        Self.withText(millisecondsSince1970, json.pacificStretch.offset, " America/Los_Angeles") {
+            json.plainString($0)
+        }
     }
 
-    private static func two(_ number: Int64, _ text: inout [UInt8]) {
-        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
-        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    /// The text, for as long as the closure runs.
+    private static func withText<Result>(
+        _ milliseconds: Int64, _ offset: Int64, _ zone: StaticString,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        let (days, time) = floored(floored(milliseconds, by: 1000).quotient + offset, by: 86_400)
+        let (year, month, day) = civil(days)
+        // A year that has other than four digits has at most ten.
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { text in
+            var count = 0
+            if (0...9999).contains(year) {
+                count = two(year / 100, text, 0)
+                count = two(year % 100, text, count)
+            } else {
+                for digit in "\(year)".utf8 {
+                    text[count] = digit
+                    count += 1
+                }
+            }
+            count = two(month, text, separate("-", text, count))
+            count = two(day, text, separate("-", text, count))
+            count = two(time / 3600, text, separate(" ", text, count))
+            count = two(time / 60 % 60, text, separate(":", text, count))
+            count = two(time % 60, text, separate(":", text, count))
+            zone.withUTF8Buffer { zone in
+                for byte in zone {
+                    text[count] = byte
+                    count += 1
+                }
+            }
+            return body(UnsafeBufferPointer(rebasing: text[..<count]))
+        }
+    }
+
+    private static func separate(
+        _ separator: Unicode.Scalar, _ text: UnsafeMutableBufferPointer<UInt8>, _ offset: Int
+    ) -> Int {
+        text[offset] = UInt8(ascii: separator)
+        return offset + 1
+    }
+
+    /// Writes two digits and returns where they end.
+    private static func two(_ number: Int64, _ text: UnsafeMutableBufferPointer<UInt8>, _ offset: Int) -> Int {
+        text[offset] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+        text[offset + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
+        return offset + 2
     }
 
     /// The Gregorian day that lies so many days after 1970-01-01; years are laid out from March, leap day last.
@@ -102,37 +121,44 @@ private func floored(_ number: Int64, by divisor: Int64) -> (quotient: Int64, re
 final class PacificTime: Sendable {
     static let shared = PacificTime()
 
-    private struct Stretch {
-        var start: Int64
+    /// A stretch of time with one offset.
+    struct Stretch {
+        fileprivate(set) var start: Int64
         let end: Int64
         let offset: Int64
+
+        /// One that no moment lies in.
+        static let none = Stretch(start: 0, end: 0, offset: 0)
+
+        func contains(_ seconds: Int64) -> Bool { start <= seconds && seconds < end }
     }
 
     private let zone = TimeZone(identifier: "America/Los_Angeles")
     private let stretches = Mutex<[Stretch]>([])
 
-    func secondsFromGreenwich(at seconds: Int64) -> Int64 {
+    /// The stretch in which the moment lies, as far as it is known; it holds at least that second.
+    func stretch(at seconds: Int64) -> Stretch {
         stretches.withLock { stretches in
-            if let known = stretches.last(where: { $0.start <= seconds && seconds < $0.end }) { return known.offset }
-            return find(seconds, &stretches)
+            stretches.last { $0.contains(seconds) } ?? find(seconds, &stretches)
         }
     }
 
-    private func find(_ seconds: Int64, _ stretches: inout [Stretch]) -> Int64 {
+    private func find(_ seconds: Int64, _ stretches: inout [Stretch]) -> Stretch {
         let moment = Date(timeIntervalSince1970: Double(seconds))
         // Without time zone data, Pacific Standard Time.
-        guard let zone else { return -8 * 3600 }
+        guard let zone else { return Stretch(start: seconds, end: seconds + 1, offset: -8 * 3600) }
         let offset = Int64(zone.secondsFromGMT(for: moment))
         guard let end = zone.nextDaylightSavingTimeTransition(after: moment).map({ Int64($0.timeIntervalSince1970) }),
             end > seconds
-        else { return offset }
+        else { return Stretch(start: seconds, end: seconds + 1, offset: offset) }
         if let index = stretches.firstIndex(where: { $0.end == end }) {
             stretches[index].start = min(stretches[index].start, seconds)
-        } else {
-            // Two a year since 2008; dates far away must not fill the memory.
-            if stretches.count >= 128 { stretches.removeFirst() }
-            stretches.append(Stretch(start: seconds, end: end, offset: offset))
+            return stretches[index]
         }
-        return offset
+        // Two a year since 2008; dates far away must not fill the memory.
+        if stretches.count >= 128 { stretches.removeFirst() }
+        let stretch = Stretch(start: seconds, end: end, offset: offset)
+        stretches.append(stretch)
+        return stretch
     }
 }

@@ -1,14 +1,26 @@
 /// What a client posts to `verifyReceipt` (Apple, "requestBody").
 public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
-    /// The receipt in base64.
-    public var receiptData: String
+    /// The receipt in base64, as the bytes of its text.
+    public var receiptText: [UInt8]
     /// The app's shared secret; needed for receipts with auto-renewable subscriptions.
     public var password: String?
     /// Whether only the latest period of each subscription is wanted.
     public var excludesOldTransactions: Bool
 
+    /// The receipt in base64.
+    public var receiptData: String {
+        get { String(decoding: receiptText, as: UTF8.self) }
+        set { receiptText = Array(newValue.utf8) }
+    }
+
     public init(receiptData: String, password: String? = nil, excludesOldTransactions: Bool = false) {
-        self.receiptData = receiptData
+        self.init(
+            receiptText: Array(receiptData.utf8), password: password, excludesOldTransactions: excludesOldTransactions)
+    }
+
+    /// - Parameter receiptText: the receipt in base64, as the bytes of its text.
+    public init(receiptText: [UInt8], password: String? = nil, excludesOldTransactions: Bool = false) {
+        self.receiptText = receiptText
         self.password = password
         self.excludesOldTransactions = excludesOldTransactions
     }
@@ -23,9 +35,16 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
     /// one, which no verifier takes.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        receiptData = Self.text(container, .receiptData) ?? ""
+        receiptText = Array((Self.text(container, .receiptData) ?? "").utf8)
         password = Self.text(container, .password)
         excludesOldTransactions = Self.flag(container, .excludesOldTransactions)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(receiptData, forKey: .receiptData)
+        try container.encodeIfPresent(password, forKey: .password)
+        try container.encode(excludesOldTransactions, forKey: .excludesOldTransactions)
     }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {

@@ -13,8 +13,8 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestExpiredReceiptInfo: FlatReceipt?
     /// What becomes of a transaction receipt's subscription, instead of `pendingRenewalInfo`.
     public var flatRenewalInfo: FlatRenewalInfo?
-    /// The latest receipt, in base64.
-    public var latestReceipt: String?
+    /// The latest receipt in base64, as the bytes of its text.
+    public var latestReceipt: [UInt8]?
     /// What becomes of the subscriptions.
     public var pendingRenewalInfo: [PendingRenewalInfo]?
     /// Whether trying again may help. Apple writes it only with errors of its own.
@@ -81,7 +81,7 @@ extension VerifyReceiptResponse {
     public func json() -> [UInt8] {
         // A purchase takes some 900 bytes.
         let purchases = (receipt?.inApp.count ?? 0) + (latestReceiptInfo?.count ?? 0)
-        var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.utf8.count ?? 0))
+        var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.count ?? 0))
         json.object { json in
             if let environment { json.member("environment", environment) }
             if let receipt {
@@ -105,7 +105,10 @@ extension VerifyReceiptResponse {
                 json.key("latest_receipt_info")
                 json.array(latestReceiptInfo) { $1.write(to: &$0) }
             }
-            if let latestReceipt { json.member("latest_receipt", latestReceipt) }
+            if let latestReceipt {
+                json.key("latest_receipt")
+                json.string(utf8: latestReceipt)
+            }
             if let pendingRenewalInfo {
                 json.key("pending_renewal_info")
                 json.array(pendingRenewalInfo) { $1.write(to: &$0) }

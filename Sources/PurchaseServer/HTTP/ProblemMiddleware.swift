@@ -1,8 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
-import PurchaseAPI
+import PurchaseLedger
 
 /// Turns every error into an RFC 9457 problem document, in this one place.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -12,31 +11,22 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         var response: Response
         do {
             response = try await next(request, context)
+        } catch let problem as Problem {
+            response = problem.response()
+        } catch let refusal as LedgerRefusal {
+            response = Problem(refusal).response()
+        } catch let error as LedgerStorageError {
+            context.logger.error(
+                "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
+            response = Problem(error).response()
         } catch let error as any HTTPResponseError {
-            response = Self.problem(error.status)
+            response = Problem(error.status).response()
         } catch {
             context.logger.error("request failed", metadata: ["error": "\(type(of: error))"])
-            response = Self.problem(.internalServerError)
+            response = Problem(.internalServerError).response()
         }
         // A body here would be taken for the next answer of the connection (RFC 9110, 9.3.2).
         if request.method == .head { response.body = ResponseBody() }
         return response
-    }
-
-    private static func problem(_ status: HTTPResponse.Status) -> Response {
-        var json = JSONWriter(capacity: 128)
-        json.object { json in
-            json.key("type")
-            json.string("about:blank")
-            json.key("title")
-            json.string(status.reasonPhrase)
-            json.key("status")
-            json.number(status.code)
-            json.key("code")
-            json.string(status.reasonPhrase.lowercased().replacing(" ", with: "_"))
-        }
-        return Response(
-            status: status, headers: [.contentType: "application/problem+json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 }

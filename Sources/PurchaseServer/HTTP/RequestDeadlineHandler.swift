@@ -4,6 +4,9 @@ import NIOHTTPTypes
 /// Closes a connection whose request takes too long to arrive, however steadily it trickles: the head within the idle time
 /// since the connection was made or the request before it ended, the body within the time for a request.
 ///
+/// A request only notes its deadline. The timer looks at it when it goes off, so that there are a few a minute for each
+/// connection, and not several for each request.
+///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler, @unchecked Sendable {
     typealias InboundIn = HTTPRequestPart
@@ -11,7 +14,8 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
 
     private let headLimit: TimeAmount
     private let bodyLimit: TimeAmount
-    private var deadline: Scheduled<Void>?
+    private var deadline = NIODeadline.distantFuture
+    private var timer: Scheduled<Void>?
 
     init(headLimit: TimeAmount, bodyLimit: TimeAmount) {
         self.headLimit = headLimit
@@ -19,14 +23,15 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        schedule(headLimit, context)
+        deadline = .now() + headLimit
+        startTimer(context)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: schedule(bodyLimit, context)
+        case .head: deadline = .now() + bodyLimit
         case .body: break
-        case .end: schedule(headLimit, context)
+        case .end: deadline = .now() + headLimit
         }
         context.fireChannelRead(data)
     }
@@ -40,16 +45,18 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
         cancel()
     }
 
-    private func schedule(_ limit: TimeAmount, _ context: ChannelHandlerContext) {
-        deadline?.cancel()
+    /// Goes off at the deadline, or after the shorter limit: no deadline that is set meanwhile can pass before that.
+    private func startTimer(_ context: ChannelHandlerContext) {
         let channel = context.channel
-        deadline = context.eventLoop.scheduleTask(in: limit) {
+        let next = min(deadline, .now() + min(headLimit, bodyLimit))
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) {
+            guard self.deadline <= .now() else { return self.startTimer(context) }
             channel.close(promise: nil)
         }
     }
 
     private func cancel() {
-        deadline?.cancel()
-        deadline = nil
+        timer?.cancel()
+        timer = nil
     }
 }

@@ -16,7 +16,7 @@ extension VerifyReceiptResponse {
     ///   - receipt: the receipt.
     ///   - base64: the receipt as it was sent.
     ///   - now: the time of the request.
-    package init(_ receipt: TransactionReceipt, base64: String, now: Timestamp) {
+    package init(_ receipt: TransactionReceipt, base64: [UInt8], now: Timestamp) {
         let flat = FlatReceipt(receipt)
         guard let expiresDate = receipt.expiresDate else {
             self.init(status: .valid)

@@ -42,7 +42,7 @@ struct VerifyReceiptRoutes {
     ) async -> Response {
         var held = 0
         defer { buffered.give(back: held) }
-        var body = Data()
+        var body: [UInt8] = []
         do {
             // Whatever the content type says: Apple's clients send JSON under several.
             for try await part in request.body {
@@ -54,7 +54,7 @@ struct VerifyReceiptRoutes {
                     return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
                 }
                 held += part.readableBytes
-                body.append(contentsOf: part.readableBytesView)
+                part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
             }
         } catch {
             // The connection broke or was cut off; nobody will read this.

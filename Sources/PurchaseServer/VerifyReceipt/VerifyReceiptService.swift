@@ -1,5 +1,5 @@
 import Crypto
-package import Foundation
+import Foundation
 package import PurchaseAPI
 package import PurchaseVerification
 
@@ -39,15 +39,15 @@ package struct VerifyReceiptService: Sendable {
     ///   - body: the body as it came.
     ///   - door: the address that was asked.
     ///   - now: the time of the request.
-    package func answer(_ body: Data, at door: Door, now: Timestamp) -> Answer {
+    package func answer(_ body: [UInt8], at door: Door, now: Timestamp) -> Answer {
         let request: VerifyReceiptRequest
         do {
-            request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
+            request = try VerifyReceiptRequest(json: body)
         } catch {
             return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
         }
         do throws(VerificationError) {
-            let evidence = try Evidence([UInt8](request.receiptData.utf8))
+            let evidence = try Evidence(request.receiptText)
             let policies = [EnvironmentPolicy(accepting: environments)]
             switch evidence.form {
             case .transactionReceipt:
@@ -107,8 +107,8 @@ package struct VerifyReceiptService: Sendable {
     }
 
     /// The receipt in plain base64: as it was sent, if that is how it was sent.
-    private static func base64(_ request: VerifyReceiptRequest, _ evidence: Evidence) -> String {
-        evidence.encoding == .base64 ? request.receiptData : Data(evidence.bytes).base64EncodedString()
+    private static func base64(_ request: VerifyReceiptRequest, _ evidence: Evidence) -> [UInt8] {
+        evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 
     /// A secret that was sent must be right; one that was not is missed only where Apple demands it.

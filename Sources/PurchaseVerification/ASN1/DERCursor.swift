@@ -147,13 +147,3 @@ func hexByte(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16)
     return digits.utf8.count < 2 ? "0" + digits : digits
 }
-
-/// Bytes as lower-case hexadecimal digits, the first 64 of them: what a message shows must not grow with hostile input.
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    var text = ""
-    for (index, byte) in bytes.enumerated() {
-        guard index < VerificationBudget.shownBytes else { return text + "…" }
-        text += hexByte(byte)
-    }
-    return text
-}

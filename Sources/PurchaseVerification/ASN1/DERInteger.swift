@@ -29,9 +29,15 @@ enum DERInteger {
     @inline(__always)
     static func shortUInt64(_ bytes: Span<UInt8>, _ content: Range<Int>) -> UInt64? {
         let count = content.upperBound &- content.lowerBound
-        guard count >= 1, count <= 8, content.lowerBound &+ 8 <= bytes.count else { return nil }
-        let loaded = UInt64(
-            bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: content.lowerBound, as: UInt64.self))
+        guard content.lowerBound >= 0, content.lowerBound &+ 8 <= bytes.count else { return nil }
+        return shortUInt64(unchecked: bytes.bytes, content.lowerBound, count: count)
+    }
+
+    /// The same of so many bytes from the offset on; the caller has found that eight lie within the bytes.
+    @inline(__always)
+    static func shortUInt64(unchecked bytes: RawSpan, _ start: Int, count: Int) -> UInt64? {
+        guard count >= 1, count <= 8 else { return nil }
+        let loaded = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         // A set sign bit is a negative number, and nine zero bits in front of more are one byte too many.
         guard loaded &>> 63 == 0, count == 1 || loaded &>> 55 != 0 else { return nil }
         return loaded &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)

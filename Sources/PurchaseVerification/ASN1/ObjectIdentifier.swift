@@ -63,25 +63,3 @@ enum ObjectIdentifier {
         return arcs.map { "\($0)" }.joined(separator: ".")
     }
 }
-
-extension Span where Element == UInt8 {
-    /// Whether the bytes between the offsets are exactly these.
-    @inline(__always)
-    func holds(_ expected: [UInt8], at range: Range<Int>) -> Bool {
-        guard range.count == expected.count, range.lowerBound >= 0, range.upperBound <= count else { return false }
-        var offset = range.lowerBound
-        for byte in expected {
-            guard self[offset] == byte else { return false }
-            offset += 1
-        }
-        return true
-    }
-
-    /// As many of the bytes between the offsets as a message shows, and one more where there are more.
-    func shown(_ range: Range<Int>) -> [UInt8] { copy(range.prefix(VerificationBudget.shownBytes + 1)) }
-
-    /// A copy of the bytes between the offsets, which must lie within the span.
-    func copy(_ range: Range<Int>) -> [UInt8] {
-        extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
-    }
-}

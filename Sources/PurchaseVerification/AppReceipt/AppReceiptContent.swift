@@ -25,7 +25,9 @@ public struct AppReceiptContent<Trust>: Sendable {
     public var receiptType: String? { payload.text(payload.record.receiptType) }
 
     /// Where the receipt was made; `nil` where it does not say.
-    public var environment: AppStoreEnvironment? { receiptType.map(AppStoreEnvironment.init(receiptType:)) }
+    public var environment: AppStoreEnvironment? {
+        payload.record.knownEnvironment ?? receiptType.map(AppStoreEnvironment.init(receiptType:))
+    }
 
     /// The App Store's number of the app, `adam_id` and `app_item_id`; 0 in the sandbox (attribute 1).
     public var adamID: UInt64? { payload.record.adamID }

@@ -99,22 +99,29 @@ extension Span where Element == UInt8 {
     @inline(__always)
     func isASCII(_ range: Range<Int>) -> Bool {
         let raw = bytes
-        var offset = range.lowerBound
+        if range.lowerBound >= 0, range.upperBound &+ 8 <= raw.byteCount {
+            return raw.isASCII(unchecked: range.lowerBound, count: range.count)
+        }
+        for offset in range where self[offset] >= 0x80 { return false }
+        return true
+    }
+}
+
+extension RawSpan {
+    /// Whether so many bytes from the offset on are ASCII; the caller has found that they and eight more lie in the span.
+    @inline(__always)
+    func isASCII(unchecked start: Int, count: Int) -> Bool {
         var bits: UInt64 = 0
-        while offset &+ 8 <= range.upperBound {
-            bits |= raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        var offset = start
+        var rest = count
+        while rest >= 8 {
+            bits |= unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             offset &+= 8
+            rest &-= 8
         }
-        let rest = range.upperBound &- offset
-        if rest > 0, offset &+ 8 <= count {
-            // Loads past the range, but within the bytes; what lies past it is shifted out.
-            let last = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            return (bits | last &<< UInt64(truncatingIfNeeded: 64 &- 8 &* rest)) & 0x8080_8080_8080_8080 == 0
-        }
-        while offset < range.upperBound {
-            bits |= UInt64(raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self))
-            offset += 1
-        }
+        // The last load reaches past the bytes; what lies past them is shifted out, all of it where nothing is left.
+        let last = UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        bits |= (last &<< UInt64(truncatingIfNeeded: 56 &- 8 &* rest)) &<< 8
         return bits & 0x8080_8080_8080_8080 == 0
     }
 }

@@ -5,10 +5,21 @@ enum ReceiptDate {
     @inline(__always)
     static func readUTCSeconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
         guard range.count == 20, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
-        let raw = bytes.bytes
-        let first = UInt64(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: UInt64.self))
-        let second = UInt64(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: range.lowerBound + 8, as: UInt64.self))
-        let third = UInt32(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: range.lowerBound + 16, as: UInt32.self))
+        return readUTCSeconds(unchecked: bytes.bytes, range.lowerBound)
+    }
+
+    /// The same of the 20 bytes from the offset on, which the caller has found to lie within the bytes.
+    @inline(__always)
+    static func readUTCSeconds(unchecked bytes: RawSpan, _ start: Int) -> Timestamp? {
+        let first = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
+        let second = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 8, as: UInt64.self))
+        let third = UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start &+ 16, as: UInt32.self))
+        return utcSeconds(first, second, third)
+    }
+
+    /// The same of its 20 characters in three words, the first one at the upper end.
+    @inline(__always)
+    static func utcSeconds(_ first: UInt64, _ second: UInt64, _ third: UInt32) -> Timestamp? {
         // The separators where they must be, and nothing but a digit's upper half elsewhere: YYYY-MM- DDTHH:MM :SSZ
         guard first & 0xF0F0_F0F0_FFF0_F0FF == 0x3030_3030_2D30_302D,
             second & 0xF0F0_FFF0_F0FF_F0F0 == 0x3030_5430_303A_3030, third & 0xFFF0_F0FF == 0x3A30_305A

@@ -9,24 +9,23 @@ enum ContentSignature {
     ) throws(VerificationError) {
         let signer = signedData.signer
         let content = MessageDigest(signer.digestAlgorithm, bytes, signedData.content)
-        let signature = bytes.copy(signer.signature)
         guard let attributes = signer.signedAttributes else {
-            return try verify(content, signature, key: key)
+            return try verify(content, bytes, signer.signature, key: key)
         }
         try SignedAttributes(bytes, attributes).require(content, bytes)
         // The attributes stand in the SignerInfo as [0]; what is signed is the same with the tag of a SET.
         let header = SignedAttributes.setHeader(length: attributes.count)
         let digest = MessageDigest(signer.digestAlgorithm, prefix: header, bytes, attributes)
-        try verify(digest, signature, key: key)
+        try verify(digest, bytes, signer.signature, key: key)
     }
 
     private static func verify(
-        _ digest: MessageDigest, _ signature: [UInt8], key: PublicKey
+        _ digest: MessageDigest, _ bytes: Span<UInt8>, _ signature: Range<Int>, key: PublicKey
     ) throws(VerificationError) {
         guard case .rsa(let key) = key else {
             throw VerificationError(.publicKeyUnacceptable, expected: "an RSA key", found: key.kind)
         }
-        guard key.isValid(signature, for: digest) else {
+        guard key.isValid(bytes.extracting(signature), for: digest) else {
             throw VerificationError(.signatureInvalid)
         }
     }

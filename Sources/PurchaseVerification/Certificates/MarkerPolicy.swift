@@ -11,7 +11,9 @@ enum MarkerPolicy {
                 expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.receiptSigningMarker))",
                 found: path.leaf.subject.description)
         }
-        guard let issuer = path.intermediates.first, issuer.extensions.hasDeveloperRelationsMarker else {
+        // The operator may have named the issuer itself, as he must where leaves travel alone.
+        let issuer = path.intermediates.first ?? path.anchor.certificate
+        guard issuer.extensions.hasDeveloperRelationsMarker else {
             throw VerificationError(
                 .intermediateMarkerMissing,
                 expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.developerRelationsMarker))",

@@ -106,10 +106,13 @@ struct RSAPublicKey: Sendable {
         }
     }
 
+    /// The same for a signature of its own.
+    func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool { isValid(signature.span, for: digest) }
+
     /// Whether the signature is RSASSA-PKCS1-v1_5 by this key over this digest (RFC 8017, 8.2.2).
-    func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool {
+    func isValid(_ signature: Span<UInt8>, for digest: MessageDigest) -> Bool {
         guard signature.count == modulusBytes else { return false }
-        let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        let signature = signature.withUnsafeBytes { _RSA.Signing.RSASignature(rawRepresentation: $0) }
         return switch digest {
         case .sha1(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
         case .sha256(let digest): key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)

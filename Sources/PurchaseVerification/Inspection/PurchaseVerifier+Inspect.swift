@@ -164,8 +164,32 @@ extension PurchaseVerifier {
         case .transaction(let claims): .signedTransaction(UnverifiedSignedTransaction(claims, payload: payload))
         case .renewalInfo(let claims): .signedRenewalInfo(UnverifiedSignedRenewalInfo(claims, payload: payload))
         case .appTransaction(let claims): .appTransaction(UnverifiedAppTransaction(claims, payload: payload))
-        case .notification(let claims): .notification(UnverifiedAppStoreNotification(claims, payload: payload))
+        case .notification(let claims): .notification(unverified(claims, payload))
         }
+    }
+
+    /// A notification with what it carries, as far as that can be read: the caller's demands look at it, too.
+    private static func unverified(_ claims: NotificationClaims, _ payload: [UInt8]) -> UnverifiedAppStoreNotification {
+        var transaction: UnverifiedSignedTransaction?
+        var renewalInfo: UnverifiedSignedRenewalInfo?
+        var appTransaction: UnverifiedAppTransaction?
+        for (text, _) in claims.nestedData {
+            do throws(VerificationError) {
+                let payload = try CompactJWS(Array(text.utf8)).payload
+                switch unverified(try AnySignedClaims(payload), payload) {
+                case .signedTransaction(let content): transaction = content
+                case .signedRenewalInfo(let content): renewalInfo = content
+                case .appTransaction(let content): appTransaction = content
+                case .appReceipt, .transactionReceipt, .notification: continue
+                }
+            } catch {
+                // The check of the signed data inside reports it.
+                continue
+            }
+        }
+        return UnverifiedAppStoreNotification(
+            claims, payload: payload, transaction: transaction, renewalInfo: renewalInfo,
+            appTransaction: appTransaction)
     }
 
     private static func readable(_ certificates: [[UInt8]]) -> [UnverifiedCertificate] {

@@ -9,6 +9,8 @@ struct ClaimReader {
         } catch {
             throw VerificationError(.claimsMalformed, expected: "a JSON object")
         }
+        // No kind has more claims.
+        read.reserveCapacity(40)
     }
 
     /// Whether there is a claim of this name.
@@ -18,28 +20,79 @@ struct ClaimReader {
     mutating func claim<Value: Decodable>(
         _ name: String, _ type: Value.Type = Value.self
     ) throws(VerificationError) -> Value? {
+        try claim(name, as: type) { try $0.decode(type, forKey: $1) }
+    }
+
+    // The same for the types that most claims have: the decoder's own methods for them take a third of the time.
+
+    mutating func claim(_ name: String) throws(VerificationError) -> String? {
+        try claim(name, as: String.self) { try $0.decode(String.self, forKey: $1) }
+    }
+
+    mutating func claim(_ name: String) throws(VerificationError) -> Int64? {
+        try claim(name, as: Int64.self) { try $0.decode(Int64.self, forKey: $1) }
+    }
+
+    mutating func claim(_ name: String) throws(VerificationError) -> Double? {
+        try claim(name, as: Double.self) { try $0.decode(Double.self, forKey: $1) }
+    }
+
+    mutating func claim(_ name: String) throws(VerificationError) -> Bool? {
+        try claim(name, as: Bool.self) { try $0.decode(Bool.self, forKey: $1) }
+    }
+
+    @inline(__always)
+    private mutating func claim<Value>(
+        _ name: String, as type: Value.Type, _ decode: (KeyedDecodingContainer<ClaimName>, ClaimName) throws -> Value
+    ) throws(VerificationError) -> Value? {
         let key = ClaimName(name)
         guard container.contains(key) else { return nil }
         read.append(name)
         do {
-            return try container.decodeIfPresent(type, forKey: key)
+            return try decode(container, key)
         } catch let error as VerificationError {
             throw error
         } catch {
+            // Asked only now: each question looks the claim up again.
+            if isNull(key) { return nil }
             throw VerificationError(.claimsMalformed, expected: "\(name) as \(type)", found: "another type")
         }
     }
 
     /// A claim that only describes: of another type than expected, it stays among the others as it is.
     mutating func description<Value: Decodable>(_ name: String, _ type: Value.Type = Value.self) -> Value? {
+        description(name) { try $0.decode(type, forKey: $1) }
+    }
+
+    mutating func description(_ name: String) -> String? {
+        description(name) { try $0.decode(String.self, forKey: $1) }
+    }
+
+    mutating func description(_ name: String) -> Int64? {
+        description(name) { try $0.decode(Int64.self, forKey: $1) }
+    }
+
+    @inline(__always)
+    private mutating func description<Value>(
+        _ name: String, _ decode: (KeyedDecodingContainer<ClaimName>, ClaimName) throws -> Value
+    ) -> Value? {
         let key = ClaimName(name)
         guard container.contains(key) else { return nil }
         do {
-            let value = try container.decodeIfPresent(type, forKey: key)
+            let value = try decode(container, key)
             read.append(name)
             return value
         } catch {
+            if isNull(key) { read.append(name) }
             return nil
+        }
+    }
+
+    private func isNull(_ key: ClaimName) -> Bool {
+        do {
+            return try container.decodeNil(forKey: key)
+        } catch {
+            return false
         }
     }
 
@@ -56,15 +109,28 @@ struct ClaimReader {
     /// A value of an open set.
     mutating func open<Value: OpenValue>(
         _ name: String, _ type: Value.Type = Value.self
-    ) throws(VerificationError) -> Value? where Value.RawValue: Decodable {
-        guard let raw: Value.RawValue = try claim(name) else { return nil }
+    ) throws(VerificationError) -> Value? where Value.RawValue == String {
+        guard let raw: String = try claim(name) else { return nil }
+        return Value(rawValue: raw)
+    }
+
+    mutating func open<Value: OpenValue>(
+        _ name: String, _ type: Value.Type = Value.self
+    ) throws(VerificationError) -> Value? where Value.RawValue == Int64 {
+        guard let raw: Int64 = try claim(name) else { return nil }
         return Value(rawValue: raw)
     }
 
     /// A value of an open set that only describes.
     mutating func openDescription<Value: OpenValue>(_ name: String, _ type: Value.Type = Value.self) -> Value?
-    where Value.RawValue: Decodable {
-        guard let raw: Value.RawValue = description(name) else { return nil }
+    where Value.RawValue == String {
+        guard let raw: String = description(name) else { return nil }
+        return Value(rawValue: raw)
+    }
+
+    mutating func openDescription<Value: OpenValue>(_ name: String, _ type: Value.Type = Value.self) -> Value?
+    where Value.RawValue == Int64 {
+        guard let raw: Int64 = description(name) else { return nil }
         return Value(rawValue: raw)
     }
 

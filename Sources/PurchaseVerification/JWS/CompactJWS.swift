@@ -18,22 +18,22 @@ struct CompactJWS: Sendable {
                 .evidenceTooLarge, expected: "at most \(VerificationBudget.signedDataBytes) bytes of signed data",
                 found: "\(bytes.count)")
         }
-        var dots: [Int] = []
-        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
-            guard dots.count < 2 else {
-                throw VerificationError(.jwsMalformed, expected: "three segments", found: "more")
-            }
-            dots.append(offset)
+        let dot = UInt8(ascii: ".")
+        guard let first = bytes.span.offset(of: dot, from: 0) else {
+            throw VerificationError(.jwsMalformed, expected: "three segments", found: "1")
         }
-        guard dots.count == 2 else {
-            throw VerificationError(.jwsMalformed, expected: "three segments", found: "\(dots.count + 1)")
+        guard let second = bytes.span.offset(of: dot, from: first + 1) else {
+            throw VerificationError(.jwsMalformed, expected: "three segments", found: "2")
+        }
+        guard bytes.span.offset(of: dot, from: second + 1) == nil else {
+            throw VerificationError(.jwsMalformed, expected: "three segments", found: "more")
         }
         self.bytes = bytes
-        header = 0..<dots[0]
-        signingInput = 0..<dots[1]
-        payload = try Self.decode(bytes, (dots[0] + 1)..<dots[1], "payload")
+        header = 0..<first
+        signingInput = 0..<second
+        payload = try Self.decode(bytes, (first + 1)..<second, "payload")
         // Without an algorithm there is no signature; that the header names none says more than that it is missing.
-        let signature = (dots[1] + 1)..<bytes.count
+        let signature = (second + 1)..<bytes.count
         self.signature = signature.isEmpty ? [] : try Self.decode(bytes, signature, "signature")
     }
 
@@ -45,7 +45,7 @@ struct CompactJWS: Sendable {
         guard text.count > 2, text.first == UInt8(ascii: "e") else { return false }
         switch text[text.startIndex + 1] {
         // A brace, and then a quote, a space or a line break.
-        case UInt8(ascii: "w")...UInt8(ascii: "z"): return text.contains(UInt8(ascii: "."))
+        case UInt8(ascii: "w")...UInt8(ascii: "z"): return text.span.offset(of: UInt8(ascii: "."), from: 2) != nil
         default: return false
         }
     }
@@ -57,33 +57,5 @@ struct CompactJWS: Sendable {
             throw VerificationError(.jwsMalformed, expected: "base64url without padding as \(name)")
         }
         return decoded
-    }
-}
-
-/// Base64url without padding, as JWS has it (RFC 7515, 2). Strict: each value has one spelling.
-enum Base64URL {
-    /// The decoded bytes, or `nil` where the text is not base64url.
-    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-        let count = text.count
-        guard count > 0, count % 4 != 1 else { return nil }
-        var characters = [UInt8](repeating: UInt8(ascii: "="), count: (count + 3) / 4 * 4)
-        for offset in 0..<count {
-            switch text[offset] {
-            case UInt8(ascii: "-"): characters[offset] = UInt8(ascii: "+")
-            case UInt8(ascii: "_"): characters[offset] = UInt8(ascii: "/")
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-            default: characters[offset] = text[offset]
-            }
-        }
-        guard let bytes = Base64Decoder.decode(characters.span) else { return nil }
-        return hasUnusedBits(text[count - 1], count % 4) ? nil : bytes
-    }
-
-    /// Whether the last character has bits that no byte takes up.
-    private static func hasUnusedBits(_ last: UInt8, _ remainder: Int) -> Bool {
-        let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-        let mask = remainder == 2 ? 0xF : remainder == 3 ? 0x3 : 0
-        guard mask != 0 else { return false }
-        return alphabet.withUTF8Buffer { $0.firstIndex(of: last).map { $0 & mask != 0 } ?? true }
     }
 }

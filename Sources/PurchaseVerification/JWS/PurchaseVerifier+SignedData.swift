@@ -63,8 +63,11 @@ extension PurchaseVerifier {
     ) throws(VerificationError) -> AppStoreNotification {
         let envelope = AppStoreNotification(claims, payload: payload)
         var nested = NestedSignedData()
-        for text in claims.nestedData {
+        for (text, kind) in claims.nestedData {
             let (payload, claims, path) = try verifiedClaims(Array(text.utf8), undatedSignedAt: moment)
+            guard claims.kind == kind else {
+                throw VerificationError(.nestedDataMismatch, expected: kind.rawValue, found: claims.kind.rawValue)
+            }
             try nested.add(claims, payload, of: envelope)
             try path.requireVouching(for: nested.environment)
         }
@@ -75,9 +78,12 @@ extension PurchaseVerifier {
 }
 
 extension NotificationClaims {
-    /// The signed data that the notification carries.
-    var nestedData: [String] {
-        [data?.signedTransactionInfo, data?.signedRenewalInfo, appData?.signedAppTransactionInfo].compactMap(\.self)
+    /// The signed data that the notification carries, each with the kind that its place is for.
+    var nestedData: [(text: String, kind: EvidenceKind)] {
+        [
+            (data?.signedTransactionInfo, EvidenceKind.signedTransaction),
+            (data?.signedRenewalInfo, .signedRenewalInfo), (appData?.signedAppTransactionInfo, .appTransaction),
+        ].compactMap { text, kind in text.map { ($0, kind) } }
     }
 }
 

@@ -77,10 +77,13 @@ struct SigningDate: Decodable {
     }
 }
 
+/// Decoders keep nothing between two calls.
+private let decoder = JSONDecoder()
+
 /// Decodes JSON, with one error for all that can be wrong with it.
 private func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) throws(VerificationError) -> Value {
     do {
-        return try JSONDecoder().decode(type, from: Data(json))
+        return try decoder.decode(type, from: Data(json))
     } catch let error as VerificationError {
         throw error
     } catch {

@@ -15,6 +15,9 @@ struct SignedDataAuthority: Sendable {
     /// The path that was verified for exactly this header before.
     func rememberedPath(_ jws: CompactJWS) -> CertificatePath? { headers.path(jws) }
 
+    /// How many headers are remembered.
+    var rememberedHeaders: Int { headers.count }
+
     /// The verified path of the header's leaf, valid at the moment and with Apple's markers.
     func path(_ jws: CompactJWS, at moment: Timestamp) throws(VerificationError) -> CertificatePath {
         let header = try JWSHeader(try jws.decodedHeader())
@@ -95,6 +98,9 @@ private final class HeaderMemory: Sendable {
         }
         return nil
     }
+
+    /// How many headers are remembered.
+    var count: Int { entries.withLock { $0.count } }
 
     func remember(_ jws: CompactJWS, _ path: CertificatePath) {
         guard self.path(jws) == nil else { return }

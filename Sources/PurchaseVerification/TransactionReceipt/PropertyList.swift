@@ -23,16 +23,26 @@ struct PropertyList: Sendable {
 
     /// The characters of a key's value as they stand between the quotes; `nil` where the key is not there.
     func value(_ key: StaticString) -> Range<Int>? {
-        key.withUTF8Buffer { name in
-            for entry in entries where isEqual(entry.key, name) { return entry.value }
-            return nil
-        }
+        for entry in entries where holds(key, at: entry.key) { return entry.value }
+        return nil
+    }
+
+    /// Whether exactly these characters stand there.
+    @inline(__always)
+    func holds(_ name: StaticString, at range: Range<Int>) -> Bool {
+        guard range.count == name.utf8CodeUnitCount else { return false }
+        return name.withUTF8Buffer { isEqual(range, $0) }
+    }
+
+    /// Whether the characters have an escape among them.
+    func hasEscape(_ range: Range<Int>) -> Bool {
+        bytes.span.extracting(range).offset(of: UInt8(ascii: "\\"), from: 0) != nil
     }
 
     /// The text of a value, with its escapes taken off.
     func text(_ range: Range<Int>) -> String {
         let raw = bytes[range]
-        guard raw.contains(UInt8(ascii: "\\")) else { return String(decoding: raw, as: UTF8.self) }
+        guard hasEscape(range) else { return String(decoding: raw, as: UTF8.self) }
         return PropertyListEscape.unescaped(raw)
     }
 
@@ -105,9 +115,10 @@ private struct PropertyListReader {
         }
         position += 1
         let start = position
-        let count = bytes.count
         var hasOthers = false
-        while position < count {
+        while true {
+            position = bytes.endOfPlainText(from: position)
+            guard position < bytes.count else { break }
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
                 let range = start..<position
@@ -123,13 +134,12 @@ private struct PropertyListReader {
                     throw malformed(bytes, expected: "an escape that property lists have")
                 }
                 position += length
-                continue
-            }
-            if byte < 0x20 || byte == 0x7F {
+            } else if byte >= 0x80 {
+                hasOthers = true
+                position += 1
+            } else {
                 throw malformed(bytes, expected: "text without control characters")
             }
-            if byte >= 0x80 { hasOthers = true }
-            position += 1
         }
         throw malformed(bytes, expected: "a closing quote")
     }

@@ -89,10 +89,10 @@ private final class VerifiedLeafMemory: Sendable {
     private let leaves = Mutex<[VerifiedLeaf]>([])
 
     func leaf(_ field: SignatureField) -> VerifiedLeaf? {
-        let certificate = field.certificate
+        let bytes = field.bytes
         for leaf in leaves.withLock({ $0 }) where leaf.version == field.version {
             let known = leaf.certificate
-            if certificate.span.isEqual(0..<certificate.count, known.span) { return leaf }
+            if bytes.span.isEqual(field.certificateRange, known.span) { return leaf }
         }
         return nil
     }

@@ -3,11 +3,21 @@ struct TransactionReceiptContainer: Sendable {
     let signature: SignatureField
     /// The decoded `purchase-info`: the signed bytes.
     let purchaseInfo: [UInt8]
+    private let list: PropertyList
+
     /// What stands beside them. Nobody signs it.
-    let unsigned: [(key: String, value: String)]
+    var unsigned: [(key: String, value: String)] {
+        list.entries.compactMap { entry in
+            let key = list.text(entry.key)
+            return key == "signature" || key == "purchase-info" ? nil : (key, list.text(entry.value))
+        }
+    }
 
     /// `environment`, which only receipts of the sandbox have.
-    var unsignedEnvironment: String? { unsigned.first { $0.key == "environment" }?.value }
+    var unsignedEnvironment: String? {
+        for entry in list.entries where Self.isNamed("environment", entry, list) { return list.text(entry.value) }
+        return nil
+    }
 
     /// - Throws: the codes of `PropertyList`, `transaction_receipt_field_missing`, `transaction_receipt_field_unknown`,
     ///   `signature_field_malformed`, `signature_version_unsupported`, `purchase_info_malformed`.
@@ -29,30 +39,41 @@ struct TransactionReceiptContainer: Sendable {
             throw VerificationError(.purchaseInfoMalformed, expected: "base64 of a property list")
         }
         self.purchaseInfo = decoded
-        unsigned = list.entries.compactMap { entry in
-            let key = list.text(entry.key)
-            return key == "signature" || key == "purchase-info" ? nil : (key, list.text(entry.value))
-        }
+        self.list = list
     }
 
     private static func requireKnownKeys(_ list: PropertyList) throws(VerificationError) {
-        let known = ["signature", "purchase-info", "environment", "pod", "signing-status"]
         for entry in list.entries {
-            let name = list.text(entry.key)
-            guard known.contains(name) else {
-                throw VerificationError(.transactionReceiptFieldUnknown, found: name)
+            let isKnown =
+                isNamed("signature", entry, list) || isNamed("purchase-info", entry, list)
+                || isNamed("pod", entry, list)
+                || isNamed("signing-status", entry, list) || isNamed("environment", entry, list)
+            guard isKnown else {
+                throw VerificationError(.transactionReceiptFieldUnknown, found: list.text(entry.key))
             }
         }
+    }
+
+    /// Whether an entry's key reads so, with or without escapes.
+    private static func isNamed(_ name: StaticString, _ entry: PropertyList.Entry, _ list: PropertyList) -> Bool {
+        if list.holds(name, at: entry.key) { return true }
+        // Strings are made only for what nobody writes.
+        return list.hasEscape(entry.key) && list.text(entry.key) == name.description
     }
 }
 
 /// The signature field: one byte version, the RSA signature, four bytes length, and the certificate that signed.
 struct SignatureField: Sendable {
     let version: TransactionReceiptVersion
+    /// The whole field.
+    let bytes: [UInt8]
+    /// Where the leaf certificate lies in it, in DER. The authority above it does not travel.
+    let certificateRange: Range<Int>
+
     /// The RSA signature over version byte and purchase-info.
-    let signature: [UInt8]
-    /// The leaf certificate in DER. The authority above it does not travel.
-    let certificate: [UInt8]
+    var signature: [UInt8] { bytes.span.copy(1..<(1 + version.signatureBytes)) }
+    /// The leaf certificate.
+    var certificate: [UInt8] { bytes.span.copy(certificateRange) }
 
     init(_ bytes: [UInt8]) throws(VerificationError) {
         guard let first = bytes.first else {
@@ -73,8 +94,8 @@ struct SignatureField: Sendable {
                 .signatureFieldMalformed, expected: "a certificate of \(rest) bytes", found: "a length of \(length)")
         }
         self.version = version
-        signature = Array(bytes[1..<lengthStart])
-        certificate = Array(bytes[(lengthStart + 4)...])
+        self.bytes = bytes
+        certificateRange = (lengthStart + 4)..<bytes.count
     }
 }
 

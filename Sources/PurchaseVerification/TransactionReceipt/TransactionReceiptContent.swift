@@ -131,6 +131,7 @@ enum SandboxIdentifier {
         guard digits.count == 16, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return false
         }
-        return transactionID.hasPrefix("1000000") || transactionID.hasPrefix("2000000")
+        guard let first = digits.first, first == UInt8(ascii: "1") || first == UInt8(ascii: "2") else { return false }
+        return digits.dropFirst().prefix(6).allSatisfy { $0 == UInt8(ascii: "0") }
     }
 }

@@ -2,18 +2,22 @@ import ArgumentParser
 import Foundation
 import Hummingbird
 import Logging
+import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// `assay serve`: the drop-in for `verifyReceipt`.
+/// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answers verifyReceipt as Apple does, from the receipt alone.",
+        abstract: "Answers verifyReceipt as Apple does, and keeps the books of purchases.",
         discussion: """
             Each option can be given in the environment instead: ASSAY_HOST, ASSAY_PORT, ASSAY_TRUST and \
-            ASSAY_ENVIRONMENT (several separated by commas), ASSAY_SHARED_SECRET, ASSAY_LOG_LEVEL. \
-            An option is stronger than the environment.
+            ASSAY_ENVIRONMENT (several separated by commas), ASSAY_SHARED_SECRET, ASSAY_LOG_LEVEL, ASSAY_DATABASE, \
+            ASSAY_CONFIG. An option is stronger than the environment, and that is stronger than the settings file, \
+            which lists the apps. Without any setting the books are in assay.sqlite in the current folder.
             """)
+
+    @OptionGroup var books: LedgerDatabaseOptions
 
     @Option(name: .long, help: "The address to listen on (127.0.0.1).")
     var host: String?
@@ -50,21 +54,34 @@ struct Serve: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = try level(logLevel ?? environment["ASSAY_LOG_LEVEL"] ?? "info")
-        let server = purchaseServer(try configuration(environment), logger: logger) { address in
-            Terminal.write("assay: ready on \(address)\n")
-        }
+        let settings = try books.settings(environment)
+        let configuration = try configuration(environment, settings)
+        let database = try books.open(settings, environment)
         do {
+            try await LedgerMigrations.migrate(database, now: .now)
+            let ledger = PurchaseLedger(
+                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors)
+            ) { Timestamp(Date()) }
+            let server = purchaseServer(configuration, ledger: ledger, logger: logger) { address in
+                Terminal.write("assay: ready on \(address)\n")
+            }
             try await server.runService()
         } catch {
             Terminal.complain("the server stopped: \(error)")
+            try await database.close()
             throw ExitCode.unusable
         }
+        // What was answered is on the disk; this empties the log beside the file.
+        try await database.close()
     }
 
-    /// Options first, then the environment, then the defaults.
-    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
+    /// Options first, then the environment, then the file, then the defaults.
+    private func configuration(
+        _ environment: [String: String], _ settings: SettingsFile
+    ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
-        configuration.host = host ?? environment["ASSAY_HOST"] ?? configuration.host
+        configuration.host = host ?? environment["ASSAY_HOST"] ?? settings.host ?? configuration.host
+        configuration.port = settings.port ?? configuration.port
         if let text = environment["ASSAY_PORT"], port == nil {
             guard let number = Int(text) else { throw ValidationError("ASSAY_PORT is no number: '\(text)'.") }
             configuration.port = number
@@ -73,11 +90,17 @@ struct Serve: AsyncParsableCommand {
         guard (0...65_535).contains(configuration.port) else {
             throw ValidationError("A port is a number from 0 to 65535.")
         }
-        configuration.anchors = try TrustFile.anchors(trust.isEmpty ? environment.list("ASSAY_TRUST") : trust)
+        configuration.anchors = try TrustFile.anchors(
+            !trust.isEmpty
+                ? trust : environment["ASSAY_TRUST"] != nil ? environment.list("ASSAY_TRUST") : settings.trust)
         let named = environment.list("ASSAY_ENVIRONMENT").map(AppStoreEnvironment.init(argument:))
         let accepted = self.environment.isEmpty ? named : self.environment
         if !accepted.isEmpty { configuration.environments = Set(accepted) }
-        configuration.sharedSecret = try sharedSecret(environment)
+        configuration.sharedSecret = try sharedSecret(environment, settings)
+        configuration.apps = settings.apps.mapValues(\.app)
+        configuration.limits.perKey = settings.perKey ?? configuration.limits.perKey
+        configuration.limits.perAddress = settings.perAddress ?? configuration.limits.perAddress
+        configuration.limits.bodyBytes = settings.bodyBytes ?? configuration.limits.bodyBytes
         if let maxBodyBytes { configuration.limits.bodyBytes = maxBodyBytes }
         if let maxConnections { configuration.limits.connections = maxConnections }
         if let requestSeconds { configuration.limits.requestSeconds = requestSeconds }
@@ -88,13 +111,18 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// A secret never stands on the command line, where every user of the machine could read it.
-    private func sharedSecret(_ environment: [String: String]) throws -> String? {
-        guard let sharedSecretFile else {
-            guard environment["ASSAY_SHARED_SECRET"] != "" else {
-                throw ValidationError("ASSAY_SHARED_SECRET is set, but empty.")
-            }
-            return environment["ASSAY_SHARED_SECRET"]
+    private func sharedSecret(_ environment: [String: String], _ settings: SettingsFile) throws -> String? {
+        if let sharedSecretFile { return try secret(in: sharedSecretFile) }
+        if let secret = environment["ASSAY_SHARED_SECRET"] {
+            guard !secret.isEmpty else { throw ValidationError("ASSAY_SHARED_SECRET is set, but empty.") }
+            return secret
         }
+        // The drop-in knows one secret; where several apps share the server, it cannot be the one of each.
+        guard settings.apps.count == 1, let app = settings.apps.values.first else { return nil }
+        return try app.sharedSecret ?? app.sharedSecretFile.map(secret(in:))
+    }
+
+    private func secret(in sharedSecretFile: String) throws -> String {
         let secret = String(decoding: try InputFile.read(sharedSecretFile), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else { throw InputError(sharedSecretFile, "holds no secret") }

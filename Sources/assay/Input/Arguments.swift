@@ -1,4 +1,5 @@
 public import ArgumentParser
+public import PurchaseLedger
 public import PurchaseVerification
 
 extension Timestamp: ExpressibleByArgument {
@@ -26,3 +27,5 @@ extension AppStoreEnvironment: ExpressibleByArgument {
         }
     }
 }
+
+extension APIKeyScope: ExpressibleByArgument {}

@@ -12,14 +12,14 @@ struct EvidenceItem: Sendable {
 
     enum Content: Sendable {
         case evidence([UInt8])
-        case request(Data)
+        case request([UInt8])
     }
 
     /// The bytes of the evidence. A request without one gives none, which no verifier takes.
     func evidence() -> [UInt8] {
         switch content {
         case .evidence(let bytes): bytes
-        case .request(let json): Self.receiptData(json) ?? [UInt8](json)
+        case .request(let json): Self.receiptData(json) ?? json
         }
     }
 
@@ -27,12 +27,12 @@ struct EvidenceItem: Sendable {
         let signedPayload: String?
     }
 
-    private static func receiptData(_ json: Data) -> [UInt8]? {
+    private static func receiptData(_ json: [UInt8]) -> [UInt8]? {
         do {
-            let request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: json)
-            guard request.receiptData.isEmpty else { return [UInt8](request.receiptData.utf8) }
+            let request = try VerifyReceiptRequest(json: json)
+            guard request.receiptText.isEmpty else { return request.receiptText }
             // What the App Store server posts to a backend has its JWS under another name.
-            let notification = try JSONDecoder().decode(NotificationRequest.self, from: json)
+            let notification = try JSONDecoder().decode(NotificationRequest.self, from: Data(json))
             return [UInt8]((notification.signedPayload ?? "").utf8)
         } catch {
             // Not a request after all; the verifier will say what it is not.
@@ -124,7 +124,7 @@ private struct LineStream {
         }
         let bytes = buffer.takeAll()
         let content: EvidenceItem.Content =
-            Self.isJSONObject(bytes) ? .request(Data(bytes)) : .evidence(bytes)
+            Self.isJSONObject(bytes) ? .request(bytes) : .evidence(bytes)
         return EvidenceItem(source: source, line: nil, content: content)
     }
 
@@ -133,7 +133,7 @@ private struct LineStream {
         while let text = try takeLine() {
             line += 1
             guard text.contains(where: { !LineBuffer.isWhiteSpace($0) }) else { continue }
-            return EvidenceItem(source: source, line: line, content: .request(Data(text)))
+            return EvidenceItem(source: source, line: line, content: .request(text))
         }
         return nil
     }

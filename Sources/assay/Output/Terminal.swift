@@ -4,9 +4,14 @@ import Foundation
 enum Terminal {
     /// Writes all of the text at once.
     static func write(_ text: String, toErrors: Bool = false) {
+        write(Array(text.utf8), toErrors: toErrors)
+    }
+
+    /// Writes all of the text, which is there as UTF-8, at once.
+    static func write(_ text: [UInt8], toErrors: Bool = false) {
         let handle = toErrors ? FileHandle.standardError : FileHandle.standardOutput
         do {
-            try handle.write(contentsOf: Data(text.utf8))
+            try handle.write(contentsOf: Data(text))
         } catch {
             // The reader has gone, as `head` does; nobody is left to tell.
             Foundation.exit(ExitCodes.unusable)

@@ -46,12 +46,12 @@ struct Verdict: Sendable {
 
 /// The verdicts of a batch, written out.
 struct VerdictBatch: Sendable {
-    private(set) var text = ""
+    private(set) var text: [UInt8] = []
     private(set) var verified = 0
     private(set) var rejected = 0
 
     mutating func append(_ verdict: Verdict, _ format: any VerdictFormat) {
-        text += format.text(verdict)
+        format.write(verdict, to: &text)
         if verdict.isVerified { verified += 1 } else { rejected += 1 }
     }
 }

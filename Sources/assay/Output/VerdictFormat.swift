@@ -5,8 +5,8 @@ import PurchaseVerification
 
 /// How verdicts are written.
 protocol VerdictFormat: Sendable {
-    /// One verdict, with its line ends.
-    func text(_ verdict: Verdict) -> String
+    /// Writes one verdict, with its line ends, in UTF-8.
+    func write(_ verdict: Verdict, to output: inout [UInt8])
     /// What stands at the end.
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String
 }
@@ -14,8 +14,8 @@ protocol VerdictFormat: Sendable {
 /// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`, `message`,
 /// `content`.
 struct JSONVerdictFormat: VerdictFormat {
-    func text(_ verdict: Verdict) -> String {
-        var json = JSONWriter()
+    func write(_ verdict: Verdict, to output: inout [UInt8]) {
+        var json = JSONWriter(capacity: 4096)
         json.object { json in
             json.key("source")
             json.string(verdict.source)
@@ -43,7 +43,8 @@ struct JSONVerdictFormat: VerdictFormat {
                 json.null()
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+        output += json.bytes
+        output.append(UInt8(ascii: "\n"))
     }
 
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String { "" }
@@ -53,7 +54,11 @@ struct JSONVerdictFormat: VerdictFormat {
 struct TextVerdictFormat: VerdictFormat {
     let showsPurchases: Bool
 
-    func text(_ verdict: Verdict) -> String {
+    func write(_ verdict: Verdict, to output: inout [UInt8]) {
+        output += text(verdict).utf8
+    }
+
+    private func text(_ verdict: Verdict) -> String {
         switch verdict.result {
         case .success(.appReceipt(let receipt)): accepted(verdict, receipt)
         case .success(let evidence): "verified  \(verdict.place)\n" + EvidenceContent.text(evidence)

@@ -15,10 +15,12 @@ enum ContainerCounterExamples {
         },
         CounterExample(.evidenceUnrecognized, "bytes that are nothing") { [0xFF, 0xD8, 0xFF, 0xE0] },
         CounterExample(.evidenceUnrecognized, "base64 of bytes that are nothing") { Array("/9j/4AAQ".utf8) },
-        CounterExample(.evidenceUnsupported, "a property list of iOS 6") {
-            Array(#"{ "signature" = "AAAA"; "purchase-info" = "AAAA"; }"#.utf8)
+        CounterExample(.evidenceUnsupported, "a transaction receipt as app receipt", entry: .appReceipt) {
+            try MintedWorld.mint(MintedWorld.transactionReceipt(), .four)
         },
-        CounterExample(.jwsInsteadOfReceipt, "a compact JWS") { Array("eyJhbGciOiJFUzI1NiJ9.e30.AAAA".utf8) },
+        CounterExample(.jwsInsteadOfReceipt, "a signed transaction as app receipt", entry: .appReceipt) {
+            try MintedWorld.mint(MintedWorld.transaction())
+        },
         CounterExample(.base64Malformed, "a character that is not base64") {
             var text = Array(Data(try MintedWorld.mint()).base64EncodedString().utf8)
             text[200] = UInt8(ascii: "*")

@@ -4,26 +4,41 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// A receipt that breaks one rule, and how it is verified.
+/// Evidence that breaks one rule, and how it is verified.
 struct CounterExample: Sendable, CustomTestStringConvertible {
     /// The code with which it must be refused.
     let code: ReasonCode
     /// What is wrong with it, in words.
     let fault: String
     let policies: [any PurchasePolicy]
+    /// The door through which it goes.
+    let entry: Entry
+    /// When certificates are judged where the evidence has no date.
+    let moment: Timestamp?
     private let make: @Sendable () throws -> [UInt8]
     private let anchors: @Sendable () throws -> [[UInt8]]
 
     init(
         _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
+        entry: Entry = .anyEvidence, undatedSignedAt moment: Timestamp? = nil,
         anchors: @escaping @Sendable () throws -> [[UInt8]] = { [try MintedWorld.authority().root.certificate] },
         _ make: @escaping @Sendable () throws -> [UInt8]
     ) {
         self.code = code
         self.fault = fault
         self.policies = policies
+        self.entry = entry
+        self.moment = moment
         self.anchors = anchors
         self.make = make
+    }
+
+    /// The two doors of the verifier.
+    enum Entry: Sendable {
+        /// `verifyEvidence`, and `inspect` beside it.
+        case anyEvidence
+        /// `verify`, which takes app receipts alone.
+        case appReceipt
     }
 
     var testDescription: String { "\(code.rawValue): \(fault)" }
@@ -82,6 +97,97 @@ extension CounterExample {
     ) -> CounterExample {
         CounterExample(code, fault) {
             try MintedWorld.mint(authority: try MintedWorld.authority().replacingIntermediate(change))
+        }
+    }
+}
+
+extension CounterExample {
+    /// Evidence of any kind, judged by a verifier that trusts the whole store.
+    static func evidence(
+        _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
+        undatedSignedAt moment: Timestamp? = nil, _ make: @escaping @Sendable () throws -> [UInt8]
+    ) -> CounterExample {
+        CounterExample(
+            code, fault, policies: policies, undatedSignedAt: moment, anchors: MintedWorld.trustedCertificates, make)
+    }
+
+    /// A transaction receipt whose outer list is changed as text.
+    static func outerList(
+        _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (String) -> String
+    ) -> CounterExample {
+        evidence(code, "the outer list: \(fault)") {
+            let text = String(decoding: try HandmadeTransactionReceipt(.three).bytes(), as: UTF8.self)
+            return Array(change(text).utf8)
+        }
+    }
+
+    /// A transaction receipt whose purchase info is changed as text and signed again.
+    static func purchaseInfo(
+        _ code: ReasonCode, _ fault: String, version: MintedVersion = .four, policies: [any PurchasePolicy] = [],
+        _ change: @escaping @Sendable (String) -> String
+    ) -> CounterExample {
+        evidence(code, "purchase info: \(fault)", policies: policies) {
+            let text = String(decoding: MintedWorld.transactionReceipt().purchaseInfo(), as: UTF8.self)
+            return try HandmadeTransactionReceipt(version, purchaseInfo: change(text)).bytes()
+        }
+    }
+
+    /// A transaction receipt whose signature's field is changed.
+    static func signatureField(
+        _ code: ReasonCode, _ version: MintedVersion, _ fault: String,
+        _ change: @escaping @Sendable (inout [UInt8]) -> Void
+    ) -> CounterExample {
+        evidence(code, "version \(version.rawValue): \(fault)") {
+            let receipt = try HandmadeTransactionReceipt(version)
+            var field = try receipt.signatureField()
+            change(&field)
+            return receipt.bytes(signatureField: field)
+        }
+    }
+
+    /// A transaction receipt whose leaf is changed and issued again.
+    static func receiptLeaf(
+        _ code: ReasonCode, _ version: MintedVersion, _ fault: String,
+        _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
+    ) -> CounterExample {
+        evidence(code, "version \(version.rawValue): \(fault)") {
+            var receipt = try HandmadeTransactionReceipt(version)
+            receipt.certificate = try HandmadeTransactionReceipt.leaf(version, change)
+            return try receipt.bytes()
+        }
+    }
+
+    /// Signed data with this payload.
+    static func payload(_ code: ReasonCode, _ fault: String, _ payload: String) -> CounterExample {
+        evidence(code, fault) { try HandmadeJWS(payload).bytes() }
+    }
+
+    /// A signed transaction with this header.
+    static func header(
+        _ code: ReasonCode, _ fault: String, _ header: @escaping @Sendable () throws -> String
+    ) -> CounterExample {
+        evidence(code, "header: \(fault)") {
+            try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: try header()).bytes()
+        }
+    }
+
+    /// A signed transaction below an authority whose leaf is changed and signed again.
+    static func dataLeaf(
+        _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
+    ) -> CounterExample {
+        evidence(code, "signed data: \(fault)") {
+            let authority = try MintedWorld.store().signedData.replacingLeaf(change)
+            return Array(try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+        }
+    }
+
+    /// A signed transaction below an authority whose intermediate is changed and signed again.
+    static func dataIntermediate(
+        _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
+    ) -> CounterExample {
+        evidence(code, "signed data: \(fault)") {
+            let authority = try MintedWorld.store().signedData.replacingIntermediate(change)
+            return Array(try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
         }
     }
 }

@@ -44,6 +44,39 @@ public enum Corpus {
         return Sample(name, bytes, try Trust(certificates: lone), isGenuine: true)
     }
 
+    /// Every transaction receipt and every JWS that Apple signed or is said to have signed; empty where there is no corpus.
+    public static func signedSamples() throws -> [Sample] {
+        guard let folder else { return [] }
+        let manifest = try JSONDecoder().decode(
+            Manifest.self, from: try Data(contentsOf: folder.appending(path: "MANIFEST.json")))
+        let testCA = try Trust(certificates: [
+            [UInt8](try Data(contentsOf: folder.appending(path: "certificates/apple-test-ca/testCA.der")))
+        ])
+        let samples = try manifest.items.compactMap { item -> Sample? in
+            // Xcode's are signed by a certificate of the developer's machine, which others have no way to judge.
+            let isSigned = item.kind.hasSuffix("transaction-receipt") || item.file.hasSuffix(".jws")
+            guard isSigned, item.kind != "jws-xcode" else { return nil }
+            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: item.file))).filter { $0 > 0x20 }
+            let name = item.file.split(separator: "/").last.map(String.init) ?? item.file
+            let isOfTestCA = item.kind == "jws-apple-test-ca"
+            let verdict = item.expected?.verdict ?? ""
+            return Sample(
+                name, bytes, isOfTestCA ? testCA : try apple.get(),
+                isGenuine: verdict.hasPrefix("genuine") || verdict.hasPrefix("valid"))
+        }
+        guard samples.contains(where: \.isGenuine) else { throw CorpusError.empty }
+        return samples
+    }
+
+    /// The certificates of the authorities that issued the leaves of transaction receipts; empty where there is no corpus.
+    public static func issuers() throws -> [[UInt8]] {
+        guard let folder else { return [] }
+        return try [
+            "AppleWWDRCA-2008", "AppleWWDRCA-G1", "AppleWWDRCA-G3", "AppleWWDRCA-G4", "AppleWWDRCA-G5",
+            "AppleWWDRCA-G7", "AppleWWDRCA-G8", "AppleiTunesStoreCA",
+        ].map { [UInt8](try Data(contentsOf: folder.appending(path: "certificates/\($0).der"))) }
+    }
+
     private static let kinds: Set = [
         "app-receipt", "app-receipt-xcode", "apple-signed-not-a-receipt", "derived-negative", "synthetic-receipt",
         "truncated-receipt",

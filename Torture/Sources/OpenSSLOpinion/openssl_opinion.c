@@ -9,6 +9,7 @@
 #include <openssl/cms.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 
@@ -59,6 +60,48 @@ int openssl_opinion(
     if (!accepted) take_reason(reason, capacity);
     CMS_ContentInfo_free(cms);
     BIO_free(input);
+    X509_STORE_free(store);
+    return accepted;
+}
+
+static int is_signed(X509 *leaf, opinion_bytes message, int is_sha256, opinion_bytes signature) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_PKEY *key = X509_get0_pubkey(leaf);
+    int valid = context && key &&
+        EVP_DigestVerifyInit(context, NULL, is_sha256 ? EVP_sha256() : EVP_sha1(), NULL, key) == 1 &&
+        EVP_DigestVerify(context, signature.bytes, signature.count, message.bytes, message.count) == 1;
+    EVP_MD_CTX_free(context);
+    return valid;
+}
+
+int openssl_leaf_opinion(
+    opinion_bytes message, int is_sha256, opinion_bytes signature, opinion_bytes leaf, const opinion_bytes *issuers,
+    size_t issuer_count, int64_t moment, char *reason, size_t capacity) {
+    if (!reason || capacity == 0) return -1;
+    reason[0] = 0;
+    if (leaf.count > INT_MAX) return -1;
+    ERR_clear_error();
+    X509_STORE *store = make_store(issuers, issuer_count, moment);
+    if (!store) return -1;
+    X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+    const unsigned char *position = leaf.bytes;
+    X509 *certificate = d2i_X509(NULL, &position, (long)leaf.count);
+    X509_STORE_CTX *context = X509_STORE_CTX_new();
+    int accepted = 0;
+    if (certificate && context && X509_STORE_CTX_init(context, store, certificate, NULL) == 1) {
+        if (X509_verify_cert(context) != 1) {
+            snprintf(reason, capacity, "%s", X509_verify_cert_error_string(X509_STORE_CTX_get_error(context)));
+        } else if (!is_signed(certificate, message, is_sha256, signature)) {
+            snprintf(reason, capacity, "the signature does not match");
+        } else {
+            accepted = 1;
+        }
+    } else {
+        take_reason(reason, capacity);
+    }
+    ERR_clear_error();
+    X509_STORE_CTX_free(context);
+    X509_free(certificate);
     X509_STORE_free(store);
     return accepted;
 }

@@ -15,6 +15,16 @@ enum FuzzTarget: String, CaseIterable {
     case ber
     /// Dates and device identifiers.
     case date
+    /// A property list, as a whole receipt and as what is signed in one.
+    case propertyList
+    /// The signature field of an otherwise genuine transaction receipt.
+    case signatureField
+    /// A transaction receipt.
+    case transactionReceipt
+    /// Signed data.
+    case compactJWS
+    /// The claims of otherwise genuine signed data.
+    case claims
     /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
     case canary
 
@@ -25,7 +35,7 @@ enum FuzzTarget: String, CaseIterable {
     var isDER: Bool {
         switch self {
         case .container, .payload, .certificate, .ber: true
-        case .text, .date, .canary: false
+        case .text, .date, .propertyList, .signatureField, .transactionReceipt, .compactJWS, .claims, .canary: false
         }
     }
 
@@ -33,19 +43,24 @@ enum FuzzTarget: String, CaseIterable {
     func prepare() {
         switch self {
         case .date, .canary: break
-        case .container, .payload, .certificate, .text, .ber: _ = World.shared
+        case .container, .payload, .certificate, .text, .ber, .propertyList, .signatureField, .transactionReceipt,
+            .compactJWS, .claims:
+            _ = World.shared
         }
     }
 
     /// Feeds one input, and traps if something is violated.
     func run(_ bytes: [UInt8]) {
         switch self {
-        case .container: World.shared.checkVerdict(of: bytes)
+        case .container, .transactionReceipt, .compactJWS: World.shared.checkVerdict(of: bytes)
         case .payload: World.shared.payload.check(bytes)
         case .certificate: World.shared.certificate.check(bytes)
         case .text: TextTarget.check(bytes)
         case .ber: World.shared.checkIndefinite(bytes)
         case .date: DateTarget.check(bytes)
+        case .propertyList: World.shared.transactionReceipt.check(list: bytes)
+        case .signatureField: World.shared.transactionReceipt.check(signatureField: bytes)
+        case .claims: World.shared.claims.check(bytes)
         case .canary: demand(!bytes.contains(0x21), "the canary has met an exclamation mark")
         }
     }
@@ -60,6 +75,11 @@ enum FuzzTarget: String, CaseIterable {
         case .text: world.samples.flatMap(TextTarget.spellings)
         case .ber: world.samples.map(World.insideIndefinite)
         case .date: DateTarget.seeds
+        case .propertyList: world.receipts.map(\.bytes) + world.looseReceipts.map(\.purchaseInfo)
+        case .signatureField: world.looseReceipts.map(\.field)
+        case .transactionReceipt: world.receipts.map(\.bytes) + world.receipts.map(\.evidence)
+        case .compactJWS: world.signedData.map(\.bytes)
+        case .claims: world.signedData.compactMap { LooseJWS($0.bytes)?.payload }
         case .canary: [[0x20]]
         }
     }

@@ -5,14 +5,24 @@ import PurchaseVerification
 /// What all inputs of a run share: keys, genuine receipts, and one verifier that remembers every chain it has seen.
 struct World {
     let minted: MintedSamples
+    let store: EvidenceSamples
     /// Minted and real, genuine and not.
     let samples: [Sample]
+    /// Transaction receipts, minted and real, genuine and not.
+    let receipts: [Sample]
+    /// Signed data, minted and real, genuine and not.
+    let signedData: [Sample]
     let trust: Trust
     let warmed: PurchaseVerifier
     /// What may come out of a verification: what the samples say that verify, and nothing else.
-    private let genuine: [AppReceipt]
+    private let genuine: [VerifiedEvidence]
     let payload: PayloadTarget
     let certificate: CertificateTarget
+    let transactionReceipt: TransactionReceiptTarget
+    let claims: ClaimsTarget
+
+    /// The transaction receipts taken apart.
+    var looseReceipts: [LooseTransactionReceipt] { receipts.compactMap { LooseTransactionReceipt($0.bytes) } }
 
     static let shared: World = {
         do {
@@ -25,8 +35,17 @@ struct World {
     private init() throws {
         let keys = ProcessInfo.processInfo.environment["ASSAY_TORTURE_KEYS"].map { URL(fileURLWithPath: $0) }
         minted = try MintedSamples(folder: keys)
+        store = try EvidenceSamples(folder: keys)
         samples = try minted.genuine() + minted.faulty() + Corpus.samples()
-        let operators = [minted.trust, minted.xcodeTrust] + samples.map(\.trust).filter { $0.certificates.count == 1 }
+        let signed = try Corpus.signedSamples()
+        let isReceipt: (Sample) -> Bool = { $0.bytes.first == UInt8(ascii: "{") }
+        receipts =
+            try store.transactionReceipts() + store.faultyTransactionReceipts() + signed.filter(isReceipt)
+        signedData =
+            try store.signedData() + store.faultySignedData() + signed.filter { $0.bytes.first == UInt8(ascii: "e") }
+        let operators =
+            [minted.trust, minted.xcodeTrust, store.trust] + signed.map(\.trust).filter { $0.certificates.count == 1 }
+            + samples.map(\.trust).filter { $0.certificates.count == 1 }
         var named: [[UInt8]] = []
         for certificate in operators.flatMap(\.certificates) where !named.contains(certificate) {
             named.append(certificate)
@@ -35,30 +54,32 @@ struct World {
         trust = Trust(anchors: TrustAnchor.apple + own.anchors, certificates: own.certificates)
         let verifier = PurchaseVerifier(anchors: trust.anchors)
         warmed = verifier
-        genuine = try samples.compactMap { sample in
+        genuine = try (samples + receipts + signedData).compactMap { sample in
             let verdict = Verdict(verifier, sample.evidence)
             if sample.isGenuine, let error = verdict.error { throw error }
-            return verdict.receipt
+            return verdict.verified
         }
         payload = try PayloadTarget(minted)
         certificate = try CertificateTarget(minted)
+        transactionReceipt = try TransactionReceiptTarget(store)
+        claims = try ClaimsTarget(store)
     }
 
     /// Makes every statement about a verdict that holds for all inputs. `inspect` remembers nothing, so that it agrees
     /// with a verifier that has seen all chains says that history changes nothing.
     @discardableResult
-    func checkVerdict(of evidence: [UInt8], anchors: [TrustAnchor]? = nil) -> AppReceiptInspection {
+    func checkVerdict(of evidence: [UInt8], anchors: [TrustAnchor]? = nil) -> EvidenceInspection {
         let warmed = anchors.map { PurchaseVerifier(anchors: $0) } ?? warmed
         let verdict = Verdict(warmed, evidence)
         let inspection = warmed.inspect(evidence, policies: [])
         demand(
             verdict.error == inspection.firstFailure,
             "verify says \(verdict.words), inspect \(inspection.firstFailure?.description ?? "nothing")")
-        if let receipt = verdict.receipt {
+        if let verified = verdict.verified {
             let fresh = Verdict(PurchaseVerifier(anchors: anchors ?? trust.anchors), evidence)
-            demand(receipt == fresh.receipt, "a fresh verifier says: \(fresh.words)")
-            demand(genuine.contains(receipt), "a receipt was accepted that nobody made")
-            demand(inspection.receipt?.attributes == receipt.attributes, "inspect reads another receipt")
+            demand(verified == fresh.verified, "a fresh verifier says: \(fresh.words)")
+            demand(genuine.contains { $0.saysTheSame(as: verified) }, "evidence was accepted that nobody made")
+            demand(verified.isRead(in: inspection), "inspect reads another content")
         }
         if let error = verdict.error {
             demand(!error.code.rawValue.isEmpty && !error.message.isEmpty, "a refusal without a reason")
@@ -68,27 +89,58 @@ struct World {
     }
 
     /// Reads all that an inspection offers.
-    private func read(_ inspection: AppReceiptInspection) {
+    private func read(_ inspection: EvidenceInspection) {
         for certificate in inspection.certificates {
             demand(!certificate.publicKey.isEmpty, "a certificate without a word about its key")
             _ = (certificate.notBefore.description, certificate.notAfter.description)
         }
         if let receipt = inspection.receipt { ReceiptReading.check(receipt) }
+        if let receipt = inspection.transactionReceipt { TransactionReceiptTarget.check(receipt) }
     }
 }
 
 /// What a verifier says of evidence.
 struct Verdict {
-    private(set) var receipt: AppReceipt?
+    private(set) var verified: VerifiedEvidence?
     private(set) var error: VerificationError?
 
     init(_ verifier: PurchaseVerifier, _ evidence: [UInt8]) {
         do throws(VerificationError) {
-            receipt = try verifier.verify(evidence, policies: [])
+            verified = try verifier.verifyEvidence(evidence, policies: [])
         } catch {
             self.error = error
         }
     }
 
     var words: String { error?.description ?? "accepted" }
+}
+
+extension VerifiedEvidence {
+    /// Whether what is signed is the same. A transaction receipt states its environment outside of that.
+    fileprivate func saysTheSame(as other: VerifiedEvidence) -> Bool {
+        switch (self, other) {
+        case (.transactionReceipt(let left), .transactionReceipt(let right)):
+            left.version == right.version && left.attributes.elementsEqual(right.attributes, by: ==)
+        case (.notification(let left), .notification(let right)):
+            // What is nested is signed anew in each process, and ECDSA draws a number.
+            left.notificationUUID == right.notificationUUID && left.signedDate == right.signedDate
+                && left.notificationType == right.notificationType && left.bundleID == right.bundleID
+                && left.environment == right.environment && left.transaction == right.transaction
+                && left.renewalInfo == right.renewalInfo && left.appTransaction == right.appTransaction
+        default: self == other
+        }
+    }
+
+    /// Whether `inspect` shows the same content.
+    fileprivate func isRead(in inspection: EvidenceInspection) -> Bool {
+        switch self {
+        case .appReceipt(let receipt): inspection.receipt?.attributes == receipt.attributes
+        case .transactionReceipt(let receipt):
+            inspection.transactionReceipt?.attributes.elementsEqual(receipt.attributes, by: ==) == true
+        case .signedTransaction(let content): inspection.content?.payload == content.payload
+        case .signedRenewalInfo(let content): inspection.content?.payload == content.payload
+        case .appTransaction(let content): inspection.content?.payload == content.payload
+        case .notification(let content): inspection.content?.payload == content.payload
+        }
+    }
 }

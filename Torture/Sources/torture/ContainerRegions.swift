@@ -7,6 +7,10 @@ struct ContainerRegions: Sendable {
     private(set) var content = 0..<0
 
     init(_ bytes: [UInt8]) {
+        guard bytes.first == 0x30 else {
+            addText(bytes)
+            return
+        }
         guard let signedData = DERTree(bytes)?[1, 0] else { return }
         for child in signedData.children {
             switch child.tag {
@@ -29,6 +33,20 @@ struct ContainerRegions: Sendable {
     /// The ranges outside the content, which are what a verifier reads before the signature.
     func envelope(of count: Int) -> [Range<Int>] {
         content.isEmpty ? [0..<count] : [0..<content.lowerBound, content.upperBound..<count].filter { !$0.isEmpty }
+    }
+
+    /// The quoted strings of a property list, and the rest of it.
+    private mutating func addText(_ bytes: [UInt8]) {
+        var start: Int?
+        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\"") {
+            if let begun = start {
+                regions.append((begun..<offset, "unsigned text"))
+                start = nil
+            } else {
+                start = offset + 1
+            }
+        }
+        regions.append((0..<bytes.count, "white space"))
     }
 
     private mutating func addCertificates(_ field: DERTree) {

@@ -7,9 +7,13 @@ enum FlippedBits {
     /// The fresh verifier takes part for one bit of so many: it checks three signatures each time.
     private static let freshShare = 16
 
-    static func run(_ minted: MintedSamples, _ corpus: [Sample]) throws -> Bool {
+    static func run(
+        _ minted: MintedSamples, _ store: EvidenceSamples, _ corpus: [Sample], _ signed: [Sample]
+    ) throws -> Bool {
         print("\n## Every bit flipped, every proper prefix\n")
-        let samples = try chosen(corpus) + mintedSamples(minted)
+        let samples =
+            try chosen(corpus) + mintedSamples(minted) + chosen(signed: signed) + store.transactionReceipts()
+            + store.signedData()
         var holds = true
         for sample in samples { holds = flip(sample) && holds }
         return holds
@@ -25,6 +29,23 @@ enum FlippedBits {
             Array(apple.lazy.filter { Self.digest(of: $0).hasPrefix(digest) }.prefix(2))
         }
         return signed("SHA-1,") + signed("SHA-256,") + xcode.prefix(1)
+    }
+
+    /// The smallest real ones: two of each version of transaction receipts and of each kind of signed data, where there
+    /// are two.
+    private static func chosen(signed: [Sample]) -> [Sample] {
+        let sorted = signed.filter(\.isGenuine).sorted { $0.bytes.count < $1.bytes.count }
+        let groups = Dictionary(grouping: sorted) { sample in
+            let inspection = sample.trust.freshVerifier.inspect(sample.bytes, policies: [])
+            let version = inspection.transactionReceipt.map { "\($0.version.rawValue)" } ?? ""
+            return (inspection.evidence?.kind?.rawValue ?? "") + version
+        }
+        return groups.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(2) }
+    }
+
+    /// A transaction receipt states its environment where nobody signs it. What is asked for decides, as in every server.
+    private static func policies(_ sample: Sample) -> [any PurchasePolicy] {
+        sample.bytes.first == UInt8(ascii: "{") ? [EnvironmentPolicy(accepting: [.production, .sandbox])] : []
     }
 
     private static func digest(of sample: Sample) -> String {
@@ -45,16 +66,16 @@ enum FlippedBits {
 
     private static func flip(_ sample: Sample) -> Bool {
         let regions = ContainerRegions(sample.bytes)
-        let verifier = sample.trust.freshVerifier
-        let original = Verdict(verifier, sample.bytes)
-        guard original.receipt != nil else {
+        let (verifier, policies) = (sample.trust.freshVerifier, policies(sample))
+        let original = Verdict(verifier, sample.bytes, policies: policies)
+        guard original.evidence != nil else {
             print("VIOLATED: \(sample.name) does not verify: \(original.code)")
             return false
         }
         let outcome = Parallel.collect(count: sample.bytes.count * 8, into: Outcome()) { bit, outcome in
             var bytes = sample.bytes
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-            let verdict = Verdict(verifier, bytes)
+            let verdict = Verdict(verifier, bytes, policies: policies)
             if let error = verdict.error {
                 outcome.refused.add(error.code.rawValue)
             } else if verdict.isSame(as: original) {
@@ -64,7 +85,7 @@ enum FlippedBits {
             }
             guard bit % freshShare == (bit / freshShare) % freshShare else { return }
             outcome.fresh += 1
-            let fresh = Verdict(sample.trust.freshVerifier, bytes)
+            let fresh = Verdict(sample.trust.freshVerifier, bytes, policies: policies)
             if !fresh.isSame(as: verdict) {
                 outcome.violations.append("bit \(bit): fresh \(fresh.code), warmed \(verdict.code)")
             }

@@ -5,7 +5,7 @@ struct OpinionTally: Sendable {
     var bothAccept = 0
     var bothRefuse = 0
     /// By the code of the stricter rule and its reason.
-    var onlyOpenSSL: Tally = [:]
+    var onlyOther: Tally = [:]
     /// By the reason.
     var onlyCore: Tally = [:]
     var unexplained: [String] = []
@@ -13,7 +13,7 @@ struct OpinionTally: Sendable {
     mutating func add(_ other: OpinionTally) {
         bothAccept += other.bothAccept
         bothRefuse += other.bothRefuse
-        onlyOpenSSL.add(other.onlyOpenSSL)
+        onlyOther.add(other.onlyOther)
         onlyCore.add(other.onlyCore)
         unexplained += other.unexplained
     }
@@ -22,6 +22,10 @@ struct OpinionTally: Sendable {
 /// The tallies of all groups of messages, as tables.
 struct OpinionReport {
     private var groups: [(name: String, tally: OpinionTally)] = []
+    /// Who is the other.
+    let other: String
+
+    init(_ other: String = "OpenSSL") { self.other = other }
 
     mutating func add(_ name: String, _ tally: OpinionTally) { groups.append((name, tally)) }
 
@@ -31,15 +35,15 @@ struct OpinionReport {
     var holds: Bool { sum.unexplained.isEmpty && sum.bothAccept > 0 && sum.bothRefuse > 0 }
 
     func show() {
-        print("| messages | both accept | both refuse | only OpenSSL accepts | only the core accepts | unexplained |")
+        print("| messages | both accept | both refuse | only \(other) accepts | only the core accepts | unexplained |")
         print("|---|---:|---:|---:|---:|---:|")
         for (name, tally) in groups + [("sum", sum)] {
             print(
-                "| \(name) | \(tally.bothAccept) | \(tally.bothRefuse) | \(tally.onlyOpenSSL.total) "
+                "| \(name) | \(tally.bothAccept) | \(tally.bothRefuse) | \(tally.onlyOther.total) "
                     + "| \(tally.onlyCore.total) | \(tally.unexplained.count) |")
         }
-        print("\n| only OpenSSL accepts: times | code | why the core is stricter |\n|---:|---|---|")
-        for (code, count) in sum.onlyOpenSSL.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+        print("\n| only \(other) accepts: times | code | why the core is stricter |\n|---:|---|---|")
+        for (code, count) in sum.onlyOther.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             print("| \(count) | \(code) |")
         }
         print("\n| only the core accepts, because | times |\n|---|---:|")

@@ -43,6 +43,21 @@ import PurchaseVerification
         }
     }
 
+    extension [[UInt8]] {
+        /// Keeps the bytes of all of them in place while the body runs.
+        func withPointers<Result>(_ body: ([opinion_bytes]) -> Result) -> Result { Self.with(self[...], [], body) }
+
+        private static func with<Result>(
+            _ rest: ArraySlice<[UInt8]>, _ pointers: [opinion_bytes], _ body: ([opinion_bytes]) -> Result
+        ) -> Result {
+            guard let first = rest.first else { return body(pointers) }
+            return first.withUnsafeBufferPointer {
+                let pointer = opinion_bytes(bytes: $0.baseAddress, count: $0.count)
+                return with(rest.dropFirst(), pointers + [pointer], body)
+            }
+        }
+    }
+
     /// One message that both are asked about.
     struct OpinionCase: Sendable {
         let name: String
@@ -104,7 +119,7 @@ import PurchaseVerification
             case (.some, false): tally.bothRefuse += 1
             case (let code?, true):
                 if let reason = StricterRules.reasons[code] ?? reasonToMissSigner(code) {
-                    tally.onlyOpenSSL.add("\(code.rawValue) | \(reason)")
+                    tally.onlyOther.add("\(code.rawValue) | \(reason)")
                 } else {
                     tally.unexplained.append("only OpenSSL accepts \(name): \(code.rawValue)")
                 }
@@ -118,17 +133,9 @@ import PurchaseVerification
         }
 
         /// The first reason against signature and chain; markers, content and policies are not OpenSSL's business.
-        private static func refusal(_ inspection: AppReceiptInspection) -> ReasonCode? {
+        private static func refusal(_ inspection: EvidenceInspection) -> ReasonCode? {
             let relevant: Set = ["form", "container", "creation date", "certificate path", "signing key", "signature"]
-            for check in inspection.checks where relevant.contains(check.name) {
-                if case .failed(let error) = check.outcome { return error.code }
-            }
-            // Every one must have been made.
-            let passed = inspection.checks.filter { check in
-                if case .passed = check.outcome { return relevant.contains(check.name) }
-                return false
-            }
-            return passed.count == relevant.count ? nil : .evidenceUnsupported
+            return inspection.refusal(among: relevant)
         }
 
         /// Whether the core finds the signer, too, if he is named exactly as one of the certificates names itself.
@@ -169,7 +176,7 @@ import PurchaseVerification
 
         private func openSSL(_ message: [UInt8], _ moment: Int64) -> (accepts: Bool, reason: String) {
             message.withUnsafeBufferPointer { message in
-                withAnchors(trust.certificates[...], []) { anchors in
+                trust.certificates.withPointers { anchors in
                     var reason = [CChar](repeating: 0, count: 256)
                     let result = openssl_opinion(
                         opinion_bytes(bytes: message.baseAddress, count: message.count), anchors, anchors.count, moment,
@@ -180,18 +187,7 @@ import PurchaseVerification
             }
         }
 
-        /// Keeps the bytes of all anchors in place while the body runs.
-        private func withAnchors<Result>(
-            _ rest: ArraySlice<[UInt8]>, _ pointers: [opinion_bytes], _ body: ([opinion_bytes]) -> Result
-        ) -> Result {
-            guard let first = rest.first else { return body(pointers) }
-            return first.withUnsafeBufferPointer {
-                let pointer = opinion_bytes(bytes: $0.baseAddress, count: $0.count)
-                return withAnchors(rest.dropFirst(), pointers + [pointer], body)
-            }
-        }
-
-        private static func seconds(_ moment: Timestamp) -> Int64 {
+        static func seconds(_ moment: Timestamp) -> Int64 {
             // Rounded down, before 1970, too.
             (moment.millisecondsSince1970 - (moment.millisecondsSince1970 % 1000 + 1000) % 1000) / 1000
         }

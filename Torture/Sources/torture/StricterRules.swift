@@ -31,6 +31,8 @@ enum StricterRules {
         .creationDateMissing: "without a creation date nobody knows at which moment to judge the certificates",
         // The certificates.
         .certificateMalformed: "certificates are read strictly",
+        .certificateAlgorithmMismatch:
+            "the two names of the algorithm are compared byte for byte; OpenSSL compares what they mean",
         .certificateAlgorithmUnsupported: "certificates are signed with RSA or ECDSA and SHA-1 or SHA-2",
         .publicKeyUnacceptable:
             "RSA keys have 2,048 to 4,096 bit and the exponent 65,537; OpenSSL's default takes 1,024",
@@ -38,6 +40,47 @@ enum StricterRules {
         .issuerNotAuthority: "an issuer needs basic constraints; OpenSSL takes a key usage instead",
         .pathTooLong: "paths have a budget",
         .pathBudgetExceeded: "paths have a budget",
+    ]
+
+    /// The rules of transaction receipts, of which OpenSSL sees signature and certificate alone.
+    static let ofTransactionReceipts: [ReasonCode: String] = [
+        .propertyListMalformed: "the lists are read strictly; the other reader looks for two names",
+        .propertyListKeyDuplicated: "a key twice says two things; the other reader takes the first",
+        .transactionReceiptFieldUnknown: "nothing unsigned may stand there that could be taken for something else",
+        .transactionReceiptFieldMissing: "the lists are read strictly; the other reader looks for two names",
+        .signatureFieldMalformed: "the length of the certificate must be right; the other reader does not look at it",
+        .signatureVersionUnsupported: "there are three versions",
+        .purchaseInfoMalformed: "a date must be one",
+        .leafMarkerMissing: "a leaf must be made for receipts, which OpenSSL does not know",
+        .intermediateMarkerMissing: "each version has its authority, which OpenSSL does not know",
+    ]
+
+    /// The rules of signed data that Apple's library does not have.
+    static let ofSignedData: [ReasonCode: String] = [
+        .evidenceUnrecognized: "signed data begins with a JSON object; PyJWT skips what is no base64url",
+        .base64Malformed: "signed data begins with a JSON object; PyJWT skips what is no base64url",
+        .evidenceUnsupported: "signed data begins with a JSON object; PyJWT skips what is no base64url",
+        .jwsMalformed: "base64url has one spelling; PyJWT skips foreign characters and does not look at unused bits",
+        .jwsHeaderMalformed: "the header is read strictly; PyJWT takes more",
+        .jwsHeaderUnsupported: "what is critical must be understood",
+        .creationDateMissing: "without a date of signing, the caller must name one; Apple's library takes the present",
+        .claimsMalformed: "a date of signing is a number within reason; Apple's library reads it otherwise",
+        .certificateMalformed: "certificates are read strictly",
+        .certificateAlgorithmMismatch:
+            "the two names of the algorithm are compared byte for byte; OpenSSL compares what they mean",
+        .asn1Malformed: "certificates are read strictly",
+        .asn1LengthNotMinimal: "certificates are read strictly",
+        .asn1IntegerNotMinimal: "certificates are read strictly",
+        .trailingBytes: "nothing follows a certificate",
+        .keyUsageUnsuitable: "a leaf must be allowed to sign, which Apple's library does not ask",
+    ]
+
+    /// What Apple's library refuses and the core does not look at, by its words.
+    static let ofApplesLibrary: [String: String] = [
+        "Missing Authority Key Identifier":
+            "OpenSSL's strict profile demands key identifiers, which the library's own test certificates lack",
+        "Missing Subject Key Identifier":
+            "OpenSSL's strict profile demands key identifiers, which the library's own test certificates lack",
     ]
 
     /// Why the core may miss a signer whom OpenSSL finds.

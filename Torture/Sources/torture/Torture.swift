@@ -1,7 +1,7 @@
 import Foundation
 import HostileBytes
 
-/// `torture [bits] [history] [cost] [opinion]`: hostile bytes without a fuzzer, every part unless some are named. The
+/// `torture [bits] [history] [cost] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer, every part unless some are named. The
 /// exit status is 0 only if every statement holds.
 @main
 enum Torture {
@@ -12,7 +12,7 @@ enum Torture {
         }
         let seed = take("--seed", from: &arguments) ?? 20_261_121
         let mutations = take("--mutations", from: &arguments) ?? 2000
-        let parts = ["bits", "history", "cost", "opinion"]
+        let parts = ["bits", "history", "cost", "opinion", "receipts", "jws"]
         guard arguments.allSatisfy(parts.contains) else {
             print("usage: torture [\(parts.joined(separator: "] ["))] [--seed N] [--mutations N]")
             exit(2)
@@ -20,7 +20,9 @@ enum Torture {
         let wanted = arguments.isEmpty ? parts : arguments
         let keys = ProcessInfo.processInfo.environment["ASSAY_TORTURE_KEYS"].map { URL(fileURLWithPath: $0) }
         let minted = try MintedSamples(folder: keys)
+        let store = try EvidenceSamples(folder: keys)
         let corpus = try Corpus.samples()
+        let signed = try Corpus.signedSamples()
         if corpus.isEmpty { print(Corpus.absence) }
         var holds = true
         // After each part, so that its lines appear in a pipe, too.
@@ -28,11 +30,18 @@ enum Torture {
             fflush(nil)
             return part
         }
-        if wanted.contains("bits") { holds = after(try FlippedBits.run(minted, corpus)) && holds }
+        if wanted.contains("bits") { holds = after(try FlippedBits.run(minted, store, corpus, signed)) && holds }
         if wanted.contains("history") { holds = after(try History.run(minted)) && holds }
-        if wanted.contains("cost") { holds = after(try Cost.run(minted)) && holds }
+        if wanted.contains("cost") { holds = after(try Cost.run(minted, store)) && holds }
         if wanted.contains("opinion") {
             holds = after(try SecondOpinion.run(minted, corpus, seed: seed, mutations: Int(mutations))) && holds
+        }
+        if wanted.contains("receipts") {
+            holds =
+                after(try TransactionReceiptOpinion.run(store, signed, seed: seed, mutations: Int(mutations))) && holds
+        }
+        if wanted.contains("jws") {
+            holds = after(try SignedDataOpinion.run(store, signed, seed: seed, mutations: Int(mutations))) && holds
         }
         print(holds ? "\nEverything holds." : "\nNOT everything holds.")
         exit(holds ? 0 : 1)

@@ -2,12 +2,12 @@ import PurchaseVerification
 
 /// What a verifier says of evidence.
 struct Verdict: Sendable {
-    private(set) var receipt: AppReceipt?
+    private(set) var evidence: VerifiedEvidence?
     private(set) var error: VerificationError?
 
-    init(_ verifier: PurchaseVerifier, _ evidence: [UInt8]) {
+    init(_ verifier: PurchaseVerifier, _ bytes: [UInt8], policies: [any PurchasePolicy] = []) {
         do throws(VerificationError) {
-            receipt = try verifier.verify(evidence, policies: [])
+            evidence = try verifier.verifyEvidence(bytes, policies: policies)
         } catch {
             self.error = error
         }
@@ -17,6 +17,11 @@ struct Verdict: Sendable {
 
     /// Whether it accepts the same content by the same signer.
     func isSame(as other: Verdict) -> Bool {
-        receipt == other.receipt && receipt?.signer?.subject == other.receipt?.signer?.subject && error == other.error
+        evidence == other.evidence && signer == other.signer && error == other.error
+    }
+
+    private var signer: String? {
+        if case .appReceipt(let receipt) = evidence { return receipt.signer?.subject }
+        return nil
     }
 }

@@ -1,0 +1,255 @@
+public import PurchaseVerification
+
+/// What is done about a claim.
+public enum PurchaseDecision: Sendable, Equatable {
+    /// Record and grant it.
+    case accept(Acceptance)
+    /// The same claim by the same owner was accepted before: the first answer again, and no second grant.
+    case replay(RecordedPurchase)
+    /// Grant nothing.
+    case reject(Rejection)
+
+    /// The one place that decides. It only looks at what it is given.
+    ///
+    /// Cheap and certain things come first: what the evidence says by itself, then what is recorded of the transaction, then
+    /// the order. A purchase that the App Store took back is rejected whoever claims it, and a replay is answered before the
+    /// state of its order is looked at, since its order is paid: by itself.
+    public static func decide(_ claim: PurchaseClaim, _ proof: PurchaseProof, _ known: KnownFacts) -> PurchaseDecision {
+        switch proof {
+        case .refused(let error): return .reject(Rejection(error))
+        case .unsuitable(let kind):
+            return .reject(
+                Rejection(
+                    .evidenceNotAPurchase, expected: "an app receipt, a transaction receipt or a signed transaction",
+                    found: kind.rawValue))
+        case .verified(let purchases):
+            guard !purchases.isEmpty else { return .reject(Rejection(.noPurchases)) }
+            guard let purchase = purchases.claimed(claim.transactionID) else {
+                return .reject(Rejection(.transactionNotFound, expected: claim.transactionID))
+            }
+            do throws(Rejection) {
+                return try decide(claim, purchase, known)
+            } catch {
+                return .reject(error)
+            }
+        }
+    }
+
+    private static func decide(
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ known: KnownFacts
+    ) throws(Rejection) -> PurchaseDecision {
+        try requireNotWithdrawn(purchase, known)
+        let product = try product(claim, purchase, known)
+        let owner = try owner(claim, known)
+        if let recorded = known.recorded {
+            guard recorded.customerID == owner, claim.orderID == nil || claim.orderID == recorded.orderID else {
+                throw Rejection(.alreadyClaimed)
+            }
+            return .replay(recorded)
+        }
+        let movedFrom = try previousOwner(claim, product, owner, known)
+        // Without an end it would never end, so evidence without one proves no period.
+        if product.kind == .autoRenewable, purchase.expiresDate.map({ $0 <= known.now }) ?? true {
+            throw Rejection(
+                .subscriptionExpired, expected: "an end after \(known.now)", found: purchase.expiresDate.map { "\($0)" }
+            )
+        }
+        let order = try order(claim, purchase, owner, known, isMoving: movedFrom != nil)
+        return .accept(
+            Acceptance(
+                purchase: purchase, environment: known.recordedEnvironment ?? purchase.environment, product: product,
+                owner: owner, orderID: order?.id,
+                kind: kind(product, known), movedFrom: movedFrom))
+    }
+
+    /// A refund or revocation is final: neither this evidence nor an older one grants what was taken back.
+    private static func requireNotWithdrawn(_ purchase: ProvenPurchase, _ known: KnownFacts) throws(Rejection) {
+        if let withdrawal = purchase.withdrawal {
+            let code: DecisionCode =
+                switch withdrawal.kind {
+                case .cancelled: .purchaseCancelled
+                case .revoked: .purchaseRevoked
+                case .upgraded: .purchaseUpgraded
+                }
+            var rejection = Rejection(code, found: "\(withdrawal.date)")
+            // The evidence is genuine, so what it says is recorded, whoever brings it.
+            let affected = ([known.recorded].compactMap(\.self) + known.copies).filter { $0.state == .active }
+            rejection.withdrawal =
+                affected.isEmpty ? nil : RecordedWithdrawal(purchases: affected, withdrawal: withdrawal)
+            throw rejection
+        }
+        let recorded = [known.recorded].compactMap(\.self) + known.copies
+        if let withdrawn = recorded.first(where: { $0.state == .withdrawn }) {
+            throw Rejection(.purchaseWithdrawn, found: withdrawn.withdrawnAt.map { "\($0)" })
+        }
+    }
+
+    private static func product(
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ known: KnownFacts
+    ) throws(Rejection) -> RegisteredProduct {
+        guard purchase.productID == claim.productID else {
+            throw Rejection(.productMismatch, expected: claim.productID, found: purchase.productID)
+        }
+        guard let product = known.app.product(of: purchase) else {
+            throw Rejection(.productUnknown, found: purchase.productID)
+        }
+        guard purchase.quantity > 0, claim.quantity == nil || claim.quantity == purchase.quantity else {
+            throw Rejection(
+                .quantityMismatch, expected: claim.quantity.map { "\($0)" }, found: "\(purchase.quantity)")
+        }
+        return product
+    }
+
+    private static func owner(_ claim: PurchaseClaim, _ known: KnownFacts) throws(Rejection) -> String {
+        guard let orderID = claim.orderID else {
+            // A claim names an order or a customer; one with neither was refused before it came here.
+            guard let customerID = claim.customerID else {
+                throw Rejection(.fieldMissing, expected: "order_id or customer_id")
+            }
+            return customerID
+        }
+        guard let order = known.order else { throw Rejection(.orderUnknown, expected: orderID) }
+        guard claim.customerID == nil || claim.customerID == order.customerID else {
+            throw Rejection(.orderOfAnotherCustomer)
+        }
+        return order.customerID
+    }
+
+    /// From whom the purchase moves; `nil` if it belongs to nobody yet, or to the one who claims it.
+    private static func previousOwner(
+        _ claim: PurchaseClaim, _ product: RegisteredProduct, _ owner: String, _ known: KnownFacts
+    ) throws(Rejection) -> String? {
+        // A copy was paid for once. It pays no order, and a consumable is not granted again.
+        if !known.copies.isEmpty, claim.orderID != nil || product.kind == .consumable {
+            throw Rejection(.alreadyClaimed)
+        }
+        guard let originalOwner = known.originalOwner, originalOwner != owner else { return nil }
+        guard known.app.transfer == .move, product.kind != .consumable else { throw Rejection(.alreadyClaimed) }
+        return originalOwner
+    }
+
+    /// The order that the purchase pays: the one that is claimed, or the one that its token names.
+    private static func order(
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ owner: String, _ known: KnownFacts, isMoving: Bool
+    ) throws(Rejection) -> Order? {
+        guard claim.orderID != nil, let order = known.order else {
+            guard let order = known.tokenOrder else { return nil }
+            // What moves carries the token of its former owner.
+            guard order.customerID == owner || isMoving else { throw Rejection(.appAccountTokenMismatch) }
+            return pays(purchase, order, known) && order.customerID == owner ? order : nil
+        }
+        if let token = purchase.appAccountToken, token.lowercased() != order.appAccountToken.lowercased() {
+            throw Rejection(.appAccountTokenMismatch, expected: order.appAccountToken, found: token)
+        }
+        guard order.productID == purchase.productID else {
+            throw Rejection(.productMismatch, expected: order.productID, found: purchase.productID)
+        }
+        guard order.quantity == purchase.quantity else {
+            throw Rejection(.quantityMismatch, expected: "\(order.quantity)", found: "\(purchase.quantity)")
+        }
+        switch order.status(at: known.now) {
+        case .created: return order
+        case .paid, .fulfilled: throw Rejection(.orderAlreadyPaid)
+        case .expired: throw Rejection(.orderExpired, found: "\(order.expiresAt)")
+        case .cancelled: throw Rejection(.orderCancelled)
+        case .refunded: throw Rejection(.orderRefunded)
+        }
+    }
+
+    private static func pays(_ purchase: ProvenPurchase, _ order: Order, _ known: KnownFacts) -> Bool {
+        known.copies.isEmpty && order.status(at: known.now) == .created && order.productID == purchase.productID
+            && order.quantity == purchase.quantity
+    }
+
+    private static func kind(_ product: RegisteredProduct, _ known: KnownFacts) -> AcceptanceKind {
+        guard known.originalOwner != nil else { return .bought }
+        return product.kind == .autoRenewable && known.copies.isEmpty ? .renewed : .restored
+    }
+}
+
+/// What is to be recorded and granted.
+public struct Acceptance: Sendable, Equatable {
+    public var purchase: ProvenPurchase
+    /// Where it counts as made: where its original transaction is recorded.
+    public var environment: AppStoreEnvironment
+    public var product: RegisteredProduct
+    /// The customer who owns it from now on.
+    public var owner: String
+    /// The order that it pays.
+    public var orderID: String?
+    public var kind: AcceptanceKind
+    /// The customer who owned the original transaction until now.
+    public var movedFrom: String?
+}
+
+/// Why nothing is granted.
+public struct Rejection: Error, Sendable, Equatable {
+    /// Whose code it is.
+    public var reason: Reason
+    /// What was asked for.
+    public var expected: String?
+    /// What was found instead.
+    public var found: String?
+    /// What the evidence proves to have been taken back, and is still recorded as granted.
+    public var withdrawal: RecordedWithdrawal?
+
+    /// A code of the ledger, or of the core.
+    public enum Reason: Sendable, Equatable {
+        case decision(DecisionCode)
+        case verification(ReasonCode)
+    }
+
+    /// A rejection by the ledger.
+    public init(_ code: DecisionCode, expected: String? = nil, found: String? = nil) {
+        reason = .decision(code)
+        self.expected = expected
+        self.found = found
+    }
+
+    /// A rejection by the core.
+    public init(_ error: VerificationError) {
+        reason = .verification(error.code)
+        expected = error.expected
+        found = error.found
+    }
+
+    /// The stable code.
+    public var code: String {
+        switch reason {
+        case .decision(let code): code.rawValue
+        case .verification(let code): code.rawValue
+        }
+    }
+
+    /// The HTTP status of the answer.
+    public var status: Int {
+        switch reason {
+        case .decision(let code): code.status
+        case .verification: 422
+        }
+    }
+
+    /// The sentence for people.
+    public var sentence: String {
+        switch reason {
+        case .decision(let code): code.sentence
+        case .verification(let code): code.sentence
+        }
+    }
+}
+
+/// Recorded purchases that the App Store took back.
+public struct RecordedWithdrawal: Sendable, Equatable {
+    /// They count until now.
+    public var purchases: [RecordedPurchase]
+    /// How and when they were taken back.
+    public var withdrawal: ProvenPurchase.Withdrawal
+}
+
+extension [ProvenPurchase] {
+    /// The purchase of a transaction. If a receipt lists it twice, the entry that was taken back is the newer one.
+    func claimed(_ transactionID: String) -> ProvenPurchase? {
+        let matches = filter { $0.transactionID == transactionID }
+        return matches.first { $0.withdrawal != nil } ?? matches.first
+    }
+}

@@ -1,0 +1,38 @@
+import PurchaseVerification
+
+extension RecordedPurchase {
+    static let columns = """
+        app, environment, transaction_id, original_transaction_id, product_id, product_type, quantity, customer_id, \
+        order_id, kind, state, purchased_at, expires_at, duration, withdrawn_at, recorded_at, submission_id
+        """
+
+    var values: [LedgerValue] {
+        [
+            .text(app), .text(environment.name), .text(transactionID), .text(originalTransactionID), .text(productID),
+            .text(productKind.rawValue), .integer(quantity), .text(customerID), .text(orderID), .text(kind.rawValue),
+            .text(state.rawValue), .time(purchasedAt), .time(expiresAt), .integer(duration), .time(withdrawnAt),
+            .time(recordedAt), .text(submissionID),
+        ]
+    }
+
+    init(_ row: LedgerRow) throws(LedgerStorageError) {
+        var reader = RowReader(row)
+        app = try reader.text()
+        environment = AppStoreEnvironment(try reader.text())
+        transactionID = try reader.text()
+        originalTransactionID = try reader.text()
+        productID = try reader.text()
+        productKind = try reader.named(ProductKind.self)
+        quantity = try reader.integer()
+        customerID = try reader.text()
+        orderID = try reader.optionalText()
+        kind = try reader.named(AcceptanceKind.self)
+        state = try reader.named(PurchaseState.self)
+        purchasedAt = try reader.time()
+        expiresAt = try reader.optionalTime()
+        duration = try reader.optionalInteger()
+        withdrawnAt = try reader.optionalTime()
+        recordedAt = try reader.time()
+        submissionID = try reader.text()
+    }
+}

@@ -1,0 +1,97 @@
+import Crypto
+
+/// A table whose rows form a chain: each row's hash covers all its columns and the hash of the row before, so that no row can
+/// be changed, removed or moved without breaking the chain behind it. Count and hash of the last row stand in `chain_heads`, so
+/// that rows missing at the end are noticed, too.
+///
+/// Who can write to the database can compute a whole new chain. Only a head hash that is kept elsewhere shows that.
+struct HashChain: Sendable {
+    /// The table.
+    let name: String
+    /// Its columns, without the sequence number before and the hash behind them.
+    let columns: [Column]
+
+    struct Column: Sendable {
+        let name: String
+        /// The portable type, and `NOT NULL` where it applies.
+        let type: String
+    }
+
+    /// The hash before the first row.
+    var origin: String { hexadecimal(SHA256.hash(data: Array("assay \(name)".utf8))) }
+
+    /// Adds a row.
+    ///
+    /// - Parameter values: those of the columns, in their order.
+    /// - Returns: its sequence number, from 1.
+    @discardableResult
+    func append(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
+        let head = try head(connection)
+        let sequence = head.count + 1
+        let hash = hash(previous: head.hash, sequence: sequence, values)
+        let names = columns.map(\.name).joined(separator: ", ")
+        let placeholders = (1...columns.count + 2).map { "?\($0)" }.joined(separator: ", ")
+        try connection.execute(
+            "INSERT INTO \(name) (sequence, \(names), hash) VALUES (\(placeholders))",
+            [.integer(sequence)] + values + [.text(hash)])
+        try connection.execute(
+            "UPDATE chain_heads SET count = ?1, hash = ?2 WHERE name = ?3",
+            [.integer(sequence), .text(hash), .text(name)])
+        return sequence
+    }
+
+    /// How many rows there are, and the hash of the last.
+    func head(_ connection: any LedgerConnection) throws(LedgerStorageError) -> ChainHead {
+        guard let row = try connection.rows("SELECT count, hash FROM chain_heads WHERE name = ?1", [.text(name)]).first
+        else { throw LedgerStorageError(.corrupt, "the chain \(name) has no head") }
+        var reader = RowReader(row)
+        return ChainHead(count: try reader.integer(), hash: try reader.text())
+    }
+
+    /// SHA-256 over the hash of the row before, the sequence number and each value: one byte for its type, and for text and
+    /// bytes their length in eight bytes, so that no two rows have the same encoding.
+    func hash(previous: String, sequence: Int64, _ values: [LedgerValue]) -> String {
+        var hash = SHA256()
+        Self.update(&hash, .text(previous))
+        Self.update(&hash, .integer(sequence))
+        for value in values { Self.update(&hash, value) }
+        return hexadecimal(hash.finalize())
+    }
+
+    private static func update(_ hash: inout SHA256, _ value: LedgerValue) {
+        switch value {
+        case .null: hash.update(data: [0])
+        case .integer(let number):
+            hash.update(data: [1])
+            hash.update(data: bytes(number))
+        case .text(let text):
+            hash.update(data: [2])
+            hash.update(data: bytes(Int64(text.utf8.count)))
+            hash.update(data: Array(text.utf8))
+        case .blob(let blob):
+            hash.update(data: [3])
+            hash.update(data: bytes(Int64(blob.count)))
+            hash.update(data: blob)
+        }
+    }
+
+    private static func bytes(_ number: Int64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+    }
+}
+
+/// The end of a chain: keep its hash elsewhere, and nobody can rewrite what came before unnoticed.
+public struct ChainHead: Sendable, Equatable {
+    /// How many rows the chain has.
+    public let count: Int64
+    /// The hash of the last, in hexadecimal.
+    public let hash: String
+}
+
+/// Bytes as hexadecimal digits.
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+}

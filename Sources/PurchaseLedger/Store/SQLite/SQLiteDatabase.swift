@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+
+/// The embedded engine: SQLite in one file, with a write-ahead log.
+///
+/// A commit is on the disk before it is answered (`synchronous=FULL`), commits are shared by the writes that wait, and reads
+/// go on beside them.
+public final class SQLiteDatabase: LedgerDatabase {
+    private let pool: DatabasePool
+    private let queue: WriteQueue
+
+    /// Opens a database, and makes the file where there is none.
+    ///
+    /// - Parameters:
+    ///   - path: the file; SQLite keeps two more beside it, with `-wal` and `-shm` behind the name.
+    ///   - busySeconds: how long to wait for a lock that another process holds.
+    ///   - maximumWaiting: how many writes may wait; more are refused at once.
+    /// - Throws: `LedgerStorageError`.
+    public init(path: String, busySeconds: Double = 5, maximumWaiting: Int = 8192) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busySeconds)
+        configuration.maximumReaderCount = 8
+        configuration.label = "assay.ledger"
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+            // The pool sets NORMAL on its writer after it was prepared, with which a commit may be lost when the machine loses
+            // power. So it is set here, and read back from the connection that writes.
+            let synchronous = try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                return try Int.fetchOne(database, sql: "PRAGMA synchronous")
+            }
+            guard synchronous == 2 else {
+                throw LedgerStorageError(
+                    .unavailable, "synchronous is \(synchronous.map(String.init) ?? "unknown"), and must be 2 (FULL)")
+            }
+        } catch {
+            throw LedgerStorageError(sqlite: error)
+        }
+        queue = WriteQueue(pool: pool, maximumWaiting: maximumWaiting)
+    }
+
+    public var dialect: any LedgerDialect { SQLiteDialect() }
+
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await pool.read { try body(SQLiteConnection(database: $0)) }
+        } catch let error as DatabaseError {
+            throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await queue.submit(body)
+    }
+
+    public func close() async throws {
+        await queue.close()
+        do {
+            try pool.close()
+        } catch {
+            throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    /// A setting of the connection that writes.
+    package func setting(_ name: String) async throws -> String? {
+        try await pool.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }
+    }
+
+    /// Changes a setting of the connection that writes.
+    package func set(_ name: String, to value: String) async throws {
+        try await pool.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA \(name) = \(value)") }
+    }
+
+    /// How many transactions were committed, and how many writes they held.
+    package var commits: (transactions: Int, writes: Int) { queue.commits }
+}
+
+/// A connection of SQLite within a transaction.
+struct SQLiteConnection: LedgerConnection {
+    let database: Database
+
+    @discardableResult
+    func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
+        do {
+            try database.cachedStatement(sql: sql).execute(arguments: Self.arguments(parameters))
+            return database.changesCount
+        } catch {
+            throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        do {
+            let statement = try database.cachedStatement(sql: sql)
+            let cursor = try Row.fetchCursor(statement, arguments: Self.arguments(parameters))
+            var rows: [LedgerRow] = []
+            while let row = try cursor.next() {
+                rows.append(LedgerRow(values: try (0..<row.count).map { try Self.value(row[$0]) }))
+            }
+            return rows
+        } catch {
+            throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    private static func arguments(_ parameters: [LedgerValue]) -> StatementArguments {
+        StatementArguments(
+            parameters.map { parameter -> (any DatabaseValueConvertible)? in
+                switch parameter {
+                case .null: nil
+                case .integer(let number): number
+                case .text(let text): text
+                case .blob(let bytes): bytes.withUnsafeBytes { Data($0) }
+                }
+            })
+    }
+
+    private static func value(_ value: DatabaseValue) throws(LedgerStorageError) -> LedgerValue {
+        switch value.storage {
+        case .null: return .null
+        case .int64(let number): return .integer(number)
+        case .string(let text): return .text(text)
+        case .blob(let data): return .blob([UInt8](data))
+        case .double: throw LedgerStorageError(.corrupt, "a column holds a fraction")
+        }
+    }
+}
+
+/// How SQLite writes what is not portable.
+struct SQLiteDialect: LedgerDialect {
+    /// SQLite takes the portable types as they are.
+    func definition(_ sql: String) -> String { sql }
+
+    func appendOnly(table: String) -> [String] {
+        ["UPDATE", "DELETE"].map { action in
+            """
+            CREATE TRIGGER \(table)_no_\(action.lowercased()) BEFORE \(action) ON \(table)
+            BEGIN SELECT RAISE(ABORT, '\(table) is append-only'); END
+            """
+        }
+    }
+}
+
+extension LedgerStorageError {
+    /// What SQLite's result code means to an operator (SQLite, "Result and Error Codes").
+    init(sqlite error: any Error) {
+        if let error = error as? LedgerStorageError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.other, "\(error)")
+            return
+        }
+        let kind: Kind =
+            switch error.resultCode {
+            case .SQLITE_CONSTRAINT: .constraint
+            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: .busy
+            case .SQLITE_FULL: .full
+            case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: .corrupt
+            case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_AUTH, .SQLITE_NOMEM: .unavailable
+            case .SQLITE_MISUSE where error.message?.contains("closed") == true: .closed
+            default: .other
+            }
+        self.init(kind, "\(error.extendedResultCode.rawValue): \(error.message ?? "no message")")
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Yams
+
+/// The entries of a mapping that were not read yet.
+struct SettingsSection {
+    struct Entry {
+        let key: String
+        let value: Node
+        let line: Int?
+    }
+
+    let name: String
+    var entries: [Entry]
+    /// The names that may stand in it, as far as they were asked for.
+    var known: [String] = []
+    /// The lines of all entries, also of those that were read.
+    let lines: [String: Int?]
+
+    mutating func take(_ key: String) -> Entry? {
+        known.append(key)
+        guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
+        return entries.remove(at: index)
+    }
+}
+
+/// Reads values and collects everything that is wrong with them.
+struct SettingsReader {
+    private(set) var problems: [SettingsFile.Problem] = []
+
+    mutating func note(_ line: Int??, _ fault: String, _ remedy: String) {
+        problems.append(SettingsFile.Problem(line: line ?? nil, fault: fault, remedy: remedy))
+    }
+
+    /// A node as a mapping; an empty one where it is none.
+    mutating func section(_ node: Node, _ name: String) -> SettingsSection {
+        guard let mapping = node.mapping else {
+            if node.null == nil {
+                note(node.mark?.line, "\(name) is not a mapping", "Write key: value pairs below it, indented")
+            }
+            return SettingsSection(name: name, entries: [], lines: [:])
+        }
+        var entries: [SettingsSection.Entry] = []
+        for (key, value) in mapping {
+            guard let text = key.scalar?.string else {
+                note(key.mark?.line, "a key of \(name) is not a word", "Write a plain word before the colon")
+                continue
+            }
+            entries.append(SettingsSection.Entry(key: text, value: value, line: key.mark?.line))
+        }
+        return SettingsSection(
+            name: name, entries: entries,
+            lines: Dictionary(entries.map { ($0.key, $0.line) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    mutating func section(_ parent: inout SettingsSection, _ key: String) -> SettingsSection? {
+        guard let entry = parent.take(key) else { return nil }
+        return section(entry.value, key)
+    }
+
+    /// Whatever was not read has a name that nobody knows.
+    mutating func finish(_ section: SettingsSection) {
+        for entry in section.entries {
+            note(
+                entry.line, "\(section.name) has no setting '\(entry.key)'",
+                "Known are \(section.known.sorted().joined(separator: ", "))")
+        }
+    }
+
+    mutating func text(_ section: inout SettingsSection, _ key: String) -> String? {
+        guard let entry = section.take(key) else { return nil }
+        guard let text = entry.value.scalar?.string, !text.isEmpty else {
+            note(entry.line, "\(key) is empty or no text", "Write \(key): followed by a text")
+            return nil
+        }
+        return text
+    }
+
+    /// A list of texts; a single text is a list of one.
+    mutating func texts(_ section: inout SettingsSection, _ key: String) -> [String] {
+        guard let entry = section.take(key) else { return [] }
+        if let text = entry.value.scalar?.string, !text.isEmpty { return [text] }
+        var texts: [String] = []
+        for node in entry.value.sequence.map(Array.init) ?? [] {
+            guard let text = node.scalar?.string, !text.isEmpty else {
+                note(node.mark?.line, "an entry of \(key) is empty or no text", "Write texts only; quote numbers")
+                continue
+            }
+            texts.append(text)
+        }
+        if texts.isEmpty, problems.last?.line != entry.value.mark?.line {
+            note(entry.line, "\(key) is empty or no list", "Write \(key): [one, another]")
+        }
+        return texts
+    }
+
+    mutating func number(
+        _ section: inout SettingsSection, _ key: String, in bounds: ClosedRange<Int64>
+    ) -> Int64? {
+        guard let entry = section.take(key) else { return nil }
+        guard let number = entry.value.scalar.flatMap({ Int64($0.string) }), bounds.contains(number) else {
+            note(
+                entry.line, "\(key) is no whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
+                "Write \(key): followed by such a number")
+            return nil
+        }
+        return number
+    }
+
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ section: inout SettingsSection, _ key: String, _: Choice.Type
+    ) -> Choice? where Choice.RawValue == String {
+        guard let entry = section.take(key) else { return nil }
+        guard let choice = entry.value.scalar.flatMap({ Choice(rawValue: $0.string) }) else {
+            note(
+                entry.line, "\(key) is '\(entry.value.scalar?.string ?? "no word")'",
+                "Choose one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+            return nil
+        }
+        return choice
+    }
+
+    /// A length of time such as `90s`, `15m`, `24h` or `30d`, in milliseconds.
+    mutating func duration(_ section: inout SettingsSection, _ key: String) -> Int64? {
+        guard let entry = section.take(key) else { return nil }
+        let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        let text = entry.value.scalar?.string ?? ""
+        // A hundred years are more than anybody sells.
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count > 0,
+            count <= 36_500 * 86_400_000 / unit
+        else {
+            note(entry.line, "\(key) is '\(text)'", "Write a number and a unit: 90s, 15m, 24h or 30d")
+            return nil
+        }
+        return count * unit
+    }
+
+    /// `{per_second: 100, burst: 200}`
+    mutating func rate(_ section: inout SettingsSection, _ key: String) -> RateLimit? {
+        guard var rate = self.section(&section, key) else { return nil }
+        let line = rate.lines.values.compactMap(\.self).min()
+        let perSecond = number(&rate, "per_second", in: 1...1_000_000)
+        let burst = number(&rate, "burst", in: 1...1_000_000)
+        let lines = rate.lines
+        finish(rate)
+        guard let perSecond else {
+            if lines["per_second"] == nil { note(line, "\(key) has no per_second", "Add per_second: 100") }
+            return nil
+        }
+        return RateLimit(perSecond: Double(perSecond), burst: Double(burst ?? perSecond * 2))
+    }
+
+    /// What the YAML parser says, with its line.
+    static func problem(_ error: any Error) -> SettingsFile.Problem {
+        let remedy = "Correct the YAML; indent with spaces"
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return SettingsFile.Problem(line: mark.line, fault: problem, remedy: remedy)
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let names = duplicates.sorted().joined(separator: ", ")
+            return SettingsFile.Problem(
+                line: context.mark.line, fault: "keys stand twice: \(names)", remedy: "Keep one of each")
+        default: return SettingsFile.Problem(line: nil, fault: "\(error)", remedy: remedy)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import PurchaseLedger
+
+/// Lets in who has a key that is known, as often as he may come: first the address is counted, so that guessing keys is
+/// limited, too, and then the key.
+struct AccessMiddleware: RouterMiddleware {
+    let ledger: PurchaseLedger
+    let apps: [String: RegisteredApp]
+    let addresses: RateLimiter
+    let keys: RateLimiter
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        let time = ProcessInfo.processInfo.systemUptime
+        try Self.require(addresses.take(context.remoteAddress ?? "", at: time), "this address")
+        let key = try await key(request)
+        try Self.require(keys.take(key.id, at: time), "this key")
+        guard let app = apps[key.app] else {
+            throw Problem(
+                .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
+        }
+        var context = context
+        context.caller = Caller(key: key, app: app)
+        context.logger[metadataKey: "key"] = "\(key.id)"
+        return try await next(request, context)
+    }
+
+    private func key(_ request: Request) async throws -> APIKey {
+        guard let field = request.headers[.authorization] else {
+            throw Problem(.unauthorized, "key_missing", "Send a key: Authorization: Bearer KEY.")
+        }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer",
+            let sent = APIKeyText(parts[1].trimmingCharacters(in: .whitespaces)),
+            let key = try await ledger.read({ try $0.key(sent) })
+        else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
+        return key
+    }
+
+    private static func require(_ wait: Double?, _ whose: String) throws {
+        guard let wait else { return }
+        throw Problem(
+            .tooManyRequests, "rate_limited", "Too many requests come from \(whose).",
+            retryAfter: max(1, Int(min(wait, 3600).rounded(.up))))
+    }
+}

@@ -1,0 +1,69 @@
+import Synchronization
+
+/// How often something may be done: so many a second, and so many at once after a pause.
+public struct RateLimit: Sendable, Equatable {
+    /// How many a second.
+    public var perSecond: Double
+    /// How many at once.
+    public var burst: Double
+
+    /// A limit.
+    public init(perSecond: Double, burst: Double) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+}
+
+/// A token bucket for each name, in bounded memory.
+///
+/// The buckets live in two generations. When the younger is full it becomes the older, and the older is forgotten: who was not
+/// seen for so long starts with a full bucket again.
+final class RateLimiter: Sendable {
+    private let limit: RateLimit
+    private let generationSize: Int
+    private let state = Mutex(State())
+
+    private struct Bucket {
+        var tokens: Double
+        /// Seconds since some moment.
+        var time: Double
+    }
+
+    private struct State {
+        var young: [String: Bucket] = [:]
+        var old: [String: Bucket] = [:]
+    }
+
+    /// - Parameters:
+    ///   - limit: what each name may do.
+    ///   - names: how many names are remembered at most.
+    init(_ limit: RateLimit, names: Int = 65_536) {
+        self.limit = limit
+        generationSize = max(1, names / 2)
+    }
+
+    /// Takes a token.
+    ///
+    /// - Parameters:
+    ///   - name: whose.
+    ///   - time: seconds since any moment, never going back.
+    /// - Returns: `nil` if there was one; else after how many seconds there will be.
+    func take(_ name: String, at time: Double) -> Double? {
+        state.withLock { state in
+            var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
+            bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
+            bucket.time = max(time, bucket.time)
+            let wait = bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / limit.perSecond
+            if wait == nil { bucket.tokens -= 1 }
+            if state.young[name] == nil, state.young.count >= generationSize {
+                state.old = state.young
+                state.young = [:]
+            }
+            state.young[name] = bucket
+            return wait
+        }
+    }
+
+    /// How many names are remembered.
+    var count: Int { state.withLock { $0.young.count + $0.old.count } }
+}

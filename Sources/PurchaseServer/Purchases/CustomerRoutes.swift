@@ -1,0 +1,64 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// What a customer may use, and taking from it.
+struct CustomerRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.get("customers/:id/entitlements") { request, context in
+            let app = try context.requireCaller(.backend).app.id
+            let id = try context.identifier("id")
+            let (entitlements, now) = try await api.ledger.read { (try $0.entitlements(of: id, app: app), $0.now) }
+            let list = EntitlementList(
+                customerID: id, entitlements: entitlements.map { EntitlementMessage($0, now: now) })
+            return try Self.tagged(.json(list), Wire.json(list), request)
+        }
+        group.post("customers/:id/consume") { request, context in try await consume(request, context) }
+    }
+
+    private func consume(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app.id
+        let customerID = try context.identifier("id")
+        let key = try request.idempotencyKey()
+        return try await api.bodies.withBody(of: request) { body in
+            var fields = RequestFields(body)
+            let productID = fields.identifier("product_id")
+            let quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity) ?? 1
+            let environment = fields.optionalIdentifier("environment").map { AppStoreEnvironment($0) }
+            let consumptionID = fields.optionalIdentifier("consumption_id") ?? key.map { "idempotency key \($0)" }
+            try fields.require()
+            guard let consumptionID else {
+                // Without a name, a repeated request could not be told from a second one.
+                throw Problem(
+                    .badRequest, DecisionCode.fieldMissing.rawValue, DecisionCode.fieldMissing.sentence,
+                    expected: "consumption_id, or the header Idempotency-Key")
+            }
+            return try await api.answer(request, context, body) { transaction in
+                let consumption = try transaction.consume(
+                    quantity, of: productID, customerID: customerID, app: app, consumptionID: consumptionID,
+                    environment: environment)
+                return try KeptAnswer(.ok, ConsumptionMessage(consumption))
+            }
+        }
+    }
+
+    /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).
+    private static func tagged(_ response: Response, _ body: [UInt8], _ request: Request) -> Response {
+        let digest = SHA256.hash(data: body).prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+        let tag = "\"\(digest.joined())\""
+        let known = request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces).replacing(/^W\//, with: "") }
+        guard known.contains(tag) || known.contains("*") else {
+            var response = response
+            response.headers[.eTag] = tag
+            return response
+        }
+        return Response(status: .notModified, headers: [.eTag: tag])
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+import Synchronization
+
+/// What all routes of `/v1` share.
+final class PurchaseAPIContext: Sendable {
+    let ledger: PurchaseLedger
+    let bodies: BodyReader
+
+    /// How many requests had an idempotency key.
+    private let keyed = Atomic(0)
+    /// How long answers are kept to be given again, in milliseconds: seven days.
+    private static let answerLifetime: Int64 = 7 * 86_400_000
+
+    init(ledger: PurchaseLedger, bodies: BodyReader) {
+        self.ledger = ledger
+        self.bodies = bodies
+    }
+
+    /// Beyond any order, and exact in every JSON reader.
+    static let largestQuantity: Int64 = 1_000_000_000
+
+    /// Answers a POST: once, if it has an `Idempotency-Key`. What is refused is an answer, too, and kept.
+    func answer(
+        _ request: Request, _ context: ServerContext, _ body: Data,
+        _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
+    ) async throws -> Response {
+        let idempotent = try request.idempotencyKey().map { key in
+            IdempotentRequest(
+                scope: context.caller?.key.id ?? "", key: key, method: request.method.rawValue,
+                path: request.uri.path, body: [UInt8](body))
+        }
+        let isTidying = idempotent != nil && keyed.add(1, ordering: .relaxed).oldValue % 1024 == 0
+        let answer = try await ledger.write { transaction in
+            if isTidying { try transaction.forgetAnswers(before: transaction.now.earlier(by: Self.answerLifetime)) }
+            do {
+                return try transaction.once(idempotent) {
+                    do {
+                        return try perform(transaction)
+                    } catch let refusal as LedgerRefusal {
+                        // Whatever is refused is refused before anything is written.
+                        return KeptAnswer(Problem(refusal))
+                    }
+                }
+            } catch let refusal as LedgerRefusal {
+                return KeptAnswer(Problem(refusal))
+            }
+        }
+        return answer.response
+    }
+}
+
+extension KeptAnswer {
+    init(_ status: HTTPResponse.Status, _ message: some Encodable) throws {
+        self.init(status: status.code, contentType: Wire.contentType, body: try Wire.json(message))
+    }
+
+    init(_ problem: Problem) {
+        self.init(status: problem.status.code, contentType: Problem.contentType, body: problem.json())
+    }
+
+    var response: Response {
+        Response(
+            status: HTTPResponse.Status(code: status), headers: [.contentType: contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+
+/// JSON as it travels: keys in alphabetical order, so that the same answer is the same bytes.
+enum Wire {
+    static let contentType = "application/json"
+
+    static func json(_ message: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return [UInt8](try encoder.encode(message))
+    }
+}
+
+extension Response {
+    static func json(_ message: some Encodable) throws -> Response {
+        Response(
+            status: .ok, headers: [.contentType: Wire.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try Wire.json(message))))
+    }
+}
+
+/// The place in a list, as a text that means nothing to its holder.
+enum Cursor {
+    static func text(_ parts: [String]) -> String {
+        Data(parts.joined(separator: "\n").utf8).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    static func parts(_ text: String) throws -> [String] {
+        let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard text.utf8.count <= 2048, let data = Data(base64Encoded: base64 + padding),
+            let joined = String(data: data, encoding: .utf8)
+        else { throw Problem.cursor }
+        return joined.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension Problem {
+    static var cursor: Problem { parameter("cursor", "the next_cursor of an answer") }
+
+    static func parameter(_ name: String, _ expected: String) -> Problem {
+        Problem(
+            .badRequest, DecisionCode.fieldMalformed.rawValue, DecisionCode.fieldMalformed.sentence,
+            expected: "\(name): \(expected)")
+    }
+}
+
+extension Request {
+    /// A parameter of the query; `nil` if it is absent or empty.
+    func value(_ name: String) -> String? {
+        guard let value = uri.queryParameters[Substring(name)], !value.isEmpty else { return nil }
+        return String(value)
+    }
+
+    func identifier(_ name: String) throws -> String? {
+        guard let value = value(name) else { return nil }
+        guard LedgerText.isIdentifier(value) else {
+            throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
+        }
+        return value
+    }
+
+    func time(_ name: String) throws -> Timestamp? {
+        guard let value = value(name) else { return nil }
+        guard let time = Timestamp(value) else { throw Problem.parameter(name, "a time such as 2026-11-21T10:00:00Z") }
+        return time
+    }
+
+    /// How many a page may have.
+    func limit() throws -> Int {
+        guard let value = value("limit") else { return 50 }
+        guard let limit = Int(value), (1...500).contains(limit) else {
+            throw Problem.parameter("limit", "a whole number from 1 to 500")
+        }
+        return limit
+    }
+
+    func cursor() throws -> [String]? {
+        try value("cursor").map { try Cursor.parts($0) }
+    }
+
+    /// The header `Idempotency-Key`, if it is there.
+    func idempotencyKey() throws -> String? {
+        guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
+        guard (1...255).contains(key.utf8.count), LedgerText.isIdentifier(key) else {
+            throw Problem.parameter("Idempotency-Key", "1 to 255 bytes without control characters")
+        }
+        return key
+    }
+}
+
+extension ServerContext {
+    /// An identifier in the path.
+    func identifier(_ name: String) throws -> String {
+        let raw = try parameters.require(name)
+        guard let text = raw.removingPercentEncoding, LedgerText.isIdentifier(text) else {
+            throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
+        }
+        return text
+    }
+}
+
+extension Timestamp {
+    fileprivate func earlier(by milliseconds: Int64) -> Timestamp {
+        Timestamp(millisecondsSince1970: millisecondsSince1970 - milliseconds)
+    }
+}

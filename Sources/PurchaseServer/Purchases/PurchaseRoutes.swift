@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// `POST /v1/purchases`, and the purchases that were recorded.
+struct PurchaseRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.post("purchases") { request, context in try await submit(request, context) }
+        group.get("purchases/:id") { request, context in
+            let app = try context.requireCaller(.backend).app
+            let id = try context.identifier("id")
+            let purchases = try await api.ledger.read { try $0.purchases(id, app: app) }
+            guard !purchases.isEmpty else {
+                throw Problem(.notFound, "transaction_unknown", "No purchase of this transaction is recorded.")
+            }
+            return try Response.json(
+                TransactionList(purchases: purchases.map(TransactionMessage.init), nextCursor: nil))
+        }
+        group.get("customers/:id/purchases") { request, context in
+            let app = try context.requireCaller(.backend).app.id
+            let id = try context.identifier("id")
+            let (limit, page) = (try request.limit(), try request.cursor().map(PurchasePage.init(cursor:)))
+            let (purchases, next) = try await api.ledger.read {
+                try $0.purchases(of: id, app: app, page: page, limit: limit)
+            }
+            return try Response.json(
+                TransactionList(purchases: purchases.map(TransactionMessage.init), nextCursor: next?.cursor))
+        }
+    }
+
+    /// Verified before the transaction, decided and recorded within it, answered after its commit.
+    private func submit(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let caller = try context.requireCaller(.client)
+        let receivedAt = Timestamp(Date())
+        return try await api.bodies.withBody(of: request) { body in
+            var submission = PurchaseSubmission(app: caller.app, receivedAt: receivedAt)
+            submission.keyID = caller.key.id
+            submission.sourceAddress = context.remoteAddress
+            var fields = RequestFields(body)
+            let receipt = fields.text("receipt_data")
+            let signed = fields.text("signed_transaction")
+            submission.productID = fields.text("product_id")
+            submission.transactionID = fields.text("transaction_id")
+            submission.orderID = fields.text("order_id")
+            submission.customerID = fields.text("customer_id")
+            submission.quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity)
+            submission.evidence = (signed ?? receipt).map { Array($0.utf8) }
+            submission.flaw =
+                fields.flaw
+                ?? (signed != nil && receipt != nil
+                    ? Rejection(.fieldMalformed, expected: "receipt_data or signed_transaction, not both") : nil)
+            let examined = api.ledger.examine(submission)
+            return try await api.answer(request, context, body) { transaction in
+                let outcome = try transaction.record(examined)
+                guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
+                    return KeptAnswer(Problem(outcome))
+                }
+                return try KeptAnswer(.ok, answer)
+            }
+        }
+    }
+}
+
+extension PurchaseAnswer {
+    /// The answer to an accepted purchase.
+    fileprivate init?(_ outcome: PurchaseOutcome, now: Timestamp) {
+        guard let purchase = outcome.purchase else { return nil }
+        self.init(
+            verdict: outcome.verdict.rawValue, code: outcome.code, replayed: outcome.isReplayed,
+            submissionID: outcome.submissionID, transaction: TransactionMessage(purchase),
+            order: outcome.order.map { OrderMessage($0, now: now) },
+            entitlement: outcome.entitlement.map { EntitlementMessage($0, now: now) })
+    }
+}
+
+extension PurchasePage {
+    init(cursor: [String]) throws {
+        guard cursor.count == 3, let time = Int64(cursor[0]) else { throw Problem.cursor }
+        self.init(
+            purchasedAt: Timestamp(millisecondsSince1970: time), environment: cursor[1], transactionID: cursor[2])
+    }
+
+    var cursor: String { Cursor.text(["\(purchasedAt.millisecondsSince1970)", environment, transactionID]) }
+}

@@ -1,0 +1,78 @@
+extension Span where Element == UInt8 {
+    /// Whether the bytes between the offsets are exactly these.
+    @inline(__always)
+    func holds(_ expected: [UInt8], at range: Range<Int>) -> Bool {
+        guard range.count == expected.count, range.lowerBound >= 0, range.upperBound <= count else { return false }
+        var offset = range.lowerBound
+        for byte in expected {
+            guard self[offset] == byte else { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    /// As many of the bytes between the offsets as a message shows, and one more where there are more.
+    func shown(_ range: Range<Int>) -> [UInt8] { copy(range.prefix(VerificationBudget.shownBytes + 1)) }
+
+    /// A copy of the bytes between the offsets, which must lie within the span.
+    func copy(_ range: Range<Int>) -> [UInt8] {
+        extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether two stretches of the bytes are the same; 64 bytes at a time, since whole certificates are compared.
+    func isEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        guard left.count == right.count, left.lowerBound >= 0, right.lowerBound >= 0,
+            left.upperBound <= count, right.upperBound <= count
+        else { return false }
+        return bytes.isEqual(left.lowerBound, bytes, right.lowerBound, count: left.count)
+    }
+
+    /// Whether a stretch of the bytes is exactly these others.
+    func isEqual(_ range: Range<Int>, _ other: Span<UInt8>) -> Bool {
+        guard range.count == other.count, range.lowerBound >= 0, range.upperBound <= count else { return false }
+        return bytes.isEqual(range.lowerBound, other.bytes, 0, count: range.count)
+    }
+}
+
+extension RawSpan {
+    /// Both stretches must lie within their spans, which the callers have checked.
+    fileprivate func isEqual(_ start: Int, _ other: RawSpan, _ otherStart: Int, count: Int) -> Bool {
+        var offset = 0
+        while offset &+ 64 <= count {
+            let left = unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: SIMD8<UInt64>.self)
+            let right = other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: SIMD8<UInt64>.self)
+            let difference = left ^ right
+            let half = difference.lowHalf | difference.highHalf
+            let quarter = half.lowHalf | half.highHalf
+            guard quarter[0] | quarter[1] == 0 else { return false }
+            offset &+= 64
+        }
+        while offset &+ 8 <= count {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: UInt64.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: UInt64.self)
+            else { return false }
+            offset &+= 8
+        }
+        while offset < count {
+            guard
+                unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: UInt8.self)
+                    == other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ offset, as: UInt8.self)
+            else { return false }
+            offset &+= 1
+        }
+        return true
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits, the first 64 of them: what a message shows must not grow with hostile input.
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    var text = ""
+    for (index, byte) in bytes.enumerated() {
+        guard index < VerificationBudget.shownBytes else { return text + "…" }
+        text += hexByte(byte)
+    }
+    return text
+}

@@ -1,0 +1,346 @@
+import AppStoreSimulator
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The whole decision, as a table: what is claimed, proven and known, and what is decided.
+@Suite("The decision")
+struct DecisionTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let code: DecisionCode
+        let decide: @Sendable (Case) throws -> PurchaseDecision
+    }
+
+    /// A claim that is accepted; each row changes one thing.
+    struct Case {
+        var claim = PurchaseClaim(
+            productID: "com.example.app.coins", transactionID: "2000000000000001", customerID: "alice")
+        var receipt = MintedWorld.receipt()
+        /// Other evidence than the receipt.
+        var evidence: [UInt8]?
+        var known: KnownFacts
+
+        init() {
+            known = KnownFacts(app: LedgerWorld.app(), now: TestClock().now)
+        }
+
+        func decision() throws -> PurchaseDecision {
+            let verified = try LedgerWorld.verifier().verifyEvidence(
+                try evidence ?? MintedWorld.mint(receipt), policies: [BundleIDPolicy("com.example.app")])
+            let purchases = try #require(try ProvenPurchase.purchases(of: verified))
+            return PurchaseDecision.decide(claim, .verified(purchases), known)
+        }
+
+        mutating func claim(_ product: String, _ transaction: String) {
+            claim.productID = product
+            claim.transactionID = transaction
+        }
+
+        mutating func order(_ status: OrderStatus = .created, of customer: String = "alice") {
+            claim.orderID = "order"
+            claim.customerID = nil
+            known.order = Order(
+                id: "order", app: "example", customerID: customer, productID: claim.productID,
+                quantity: claim.productID.hasSuffix("coins") ? 3 : 1,
+                appAccountToken: DecisionTests.token, recordedStatus: status, createdAt: known.now,
+                expiresAt: Timestamp(millisecondsSince1970: known.now.millisecondsSince1970 + 1))
+        }
+
+        func recorded(
+            by customer: String = "alice", order: String? = nil, _ transaction: String = "2000000000000001",
+            state: PurchaseState = .active
+        ) -> RecordedPurchase {
+            RecordedPurchase(
+                app: "example", environment: .sandbox, transactionID: transaction, originalTransactionID: transaction,
+                productID: claim.productID, productKind: .consumable, quantity: 3, customerID: customer, orderID: order,
+                kind: .bought, state: state, purchasedAt: known.now, recordedAt: known.now, submissionID: "s")
+        }
+    }
+
+    static let token = "11111111-2222-3333-4444-55555555abcd"
+    static let monthly = "com.example.app.monthly"
+    static let pro = "com.example.app.pro"
+    static let rows: [Row] = accepted + aboutEvidence + aboutOrders + aboutOwners
+
+    static func row(
+        _ name: String, _ code: DecisionCode, _ change: @escaping @Sendable (inout Case) throws -> Void
+    ) -> Row {
+        Row(testDescription: name, code: code) { original in
+            var changed = original
+            try change(&changed)
+            return try changed.decision()
+        }
+    }
+
+    static let accepted = [
+        row("a purchase of the customer", .accepted) { _ in },
+        row("a purchase with the right quantity", .accepted) { $0.claim.quantity = 3 },
+        row("a purchase that pays an order", .accepted) { $0.order() },
+        row("an order of the customer who is named", .accepted) {
+            $0.order()
+            $0.claim.customerID = "alice"
+        },
+        row("the period of a subscription that is claimed", .accepted) { $0.claim(monthly, "2000000000000004") },
+        row("a renewal of one's own subscription", .accepted) {
+            $0.claim(monthly, "2000000000000004")
+            $0.known.originalOwner = "alice"
+        },
+        row("a restored product of one's own", .accepted) {
+            $0.claim(pro, "2000000000000002")
+            $0.known.originalOwner = "alice"
+            $0.known.copies = [$0.recorded("2000000000000000")]
+        },
+        row("a restored product of another, where the app moves it", .accepted) {
+            $0.claim(pro, "2000000000000002")
+            $0.known.originalOwner = "bob"
+            $0.known.app.transfer = .move
+        },
+        row("a product of an app that registers none", .accepted) { $0.known.app.products = [:] },
+        row("a signed transaction", .accepted) { $0.evidence = try LedgerWorld.signed() },
+        row("a signed transaction with the token of the order", .accepted) {
+            $0.order()
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = token.uppercased() }
+        },
+    ]
+
+    static let aboutEvidence = [
+        Row(testDescription: "evidence that proves no purchase", code: .evidenceNotAPurchase) {
+            PurchaseDecision.decide($0.claim, .unsuitable(.signedRenewalInfo), $0.known)
+        },
+        row("a receipt without purchases", .noPurchases) { $0.receipt.purchases = [] },
+        row("a transaction that the receipt lacks", .transactionNotFound) { $0.claim.transactionID = "9" },
+        row("the original transaction in place of the period", .transactionNotFound) {
+            $0.claim(monthly, "2000000000000003")
+        },
+        row("another product", .productMismatch) { $0.claim.productID = pro },
+        row("a product that is not registered", .productUnknown) {
+            $0.known.app.products = [pro: RegisteredProduct(kind: .nonConsumable)]
+        },
+        row("a pass whose duration nobody knows", .productUnknown) {
+            $0.receipt.purchases = [
+                .nonRenewingSubscription(
+                    productID: "com.example.app.pass", transactionID: "5", purchaseDate: MintedWorld.moment)
+            ]
+            $0.claim("com.example.app.pass", "5")
+            $0.known.app.products = [:]
+        },
+        row("another quantity", .quantityMismatch) { $0.claim.quantity = 4 },
+        row("a cancelled purchase", .purchaseCancelled) {
+            $0.receipt.purchases[0].cancellationDate = MintedWorld.moment
+        },
+        row("a purchase that stands twice, once cancelled", .purchaseCancelled) {
+            var cancelled = $0.receipt.purchases[0]
+            cancelled.cancellationDate = MintedWorld.moment
+            $0.receipt.purchases.append(cancelled)
+        },
+        row("a revoked transaction", .purchaseRevoked) {
+            $0.evidence = try LedgerWorld.signed { $0.revocationDate = MintedWorld.moment }
+        },
+        row("a subscription that was upgraded", .purchaseUpgraded) {
+            $0.claim(monthly, "2000000000000004")
+            $0.evidence = try LedgerWorld.signed(2) { $0.isUpgraded = true }
+        },
+        row("a purchase that was withdrawn before", .purchaseWithdrawn) {
+            $0.known.recorded = $0.recorded(state: .withdrawn)
+        },
+        row("a copy of what was withdrawn before", .purchaseWithdrawn) {
+            $0.claim(pro, "2000000000000002")
+            $0.known.originalOwner = "alice"
+            $0.known.copies = [$0.recorded("2000000000000000", state: .withdrawn)]
+        },
+        row("a subscription whose period has ended", .subscriptionExpired) {
+            $0.claim(monthly, "2000000000000004")
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(2_592_000))
+        },
+        row("a subscription without an end", .subscriptionExpired) {
+            $0.known.app.products["com.example.app.coins"] = RegisteredProduct(kind: .autoRenewable)
+        },
+    ]
+
+    static let aboutOrders = [
+        row("an order that nobody made", .orderUnknown) { $0.claim.orderID = "order" },
+        row("an order of another customer", .orderOfAnotherCustomer) {
+            $0.order(of: "bob")
+            $0.claim.customerID = "alice"
+        },
+        row("a token that is not the order's", .appAccountTokenMismatch) {
+            $0.order()
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = "22222222-2222-3333-4444-55555555abcd" }
+        },
+        row("the token of an order of another customer", .appAccountTokenMismatch) {
+            $0.order(of: "bob")
+            $0.known.tokenOrder = $0.known.order
+            $0.claim.orderID = nil
+            $0.claim.customerID = "alice"
+            $0.evidence = try LedgerWorld.signed { $0.appAccountToken = token }
+        },
+        row("an order of another product", .productMismatch) {
+            $0.order()
+            $0.known.order?.productID = pro
+        },
+        row("an order of another quantity", .quantityMismatch) {
+            $0.order()
+            $0.known.order?.quantity = 1
+        },
+        row("an order that is paid", .orderAlreadyPaid) { $0.order(.paid) },
+        row("an order that is fulfilled", .orderAlreadyPaid) { $0.order(.fulfilled) },
+        row("an order that was not paid in time", .orderExpired) {
+            $0.order()
+            $0.known.now = $0.known.order?.expiresAt ?? $0.known.now
+        },
+        row("an order that was cancelled", .orderCancelled) { $0.order(.cancelled) },
+        row("an order that was refunded", .orderRefunded) { $0.order(.refunded) },
+    ]
+
+    static let aboutOwners = [
+        Row(testDescription: "a claim without customer and order", code: .fieldMissing) {
+            var changed = $0
+            changed.claim.customerID = nil
+            return try changed.decision()
+        },
+        row("a transaction of another customer", .alreadyClaimed) { $0.known.recorded = $0.recorded(by: "bob") },
+        row("a transaction of another customer, though the app moves purchases", .alreadyClaimed) {
+            $0.known.recorded = $0.recorded(by: "bob")
+            $0.known.app.transfer = .move
+        },
+        row("a transaction of another order", .alreadyClaimed) {
+            $0.order()
+            $0.known.recorded = $0.recorded(order: "another")
+        },
+        row("a transaction that was claimed without an order", .alreadyClaimed) {
+            $0.order()
+            $0.known.recorded = $0.recorded()
+        },
+        row("a restored product of another", .alreadyClaimed) {
+            $0.claim(pro, "2000000000000002")
+            $0.known.originalOwner = "bob"
+        },
+        row("a restored product for an order", .alreadyClaimed) {
+            $0.claim(pro, "2000000000000002")
+            $0.order()
+            $0.known.originalOwner = "alice"
+            $0.known.copies = [$0.recorded("2000000000000000")]
+        },
+        row("a second copy of a consumable", .alreadyClaimed) {
+            $0.known.originalOwner = "alice"
+            $0.known.copies = [$0.recorded("2000000000000000")]
+        },
+        row("a consumable of another, though the app moves purchases", .alreadyClaimed) {
+            $0.known.originalOwner = "bob"
+            $0.known.app.transfer = .move
+        },
+    ]
+
+    @Test("The decision is the one of the table", arguments: rows)
+    func table(row: Row) throws {
+        switch try row.decide(Case()) {
+        case .accept, .replay: #expect(row.code == .accepted)
+        case .reject(let rejection): #expect(rejection.reason == .decision(row.code))
+        }
+    }
+
+    /// These are decided before there is a claim, and tested where the request is read.
+    static let ofTheRequest: Set<DecisionCode> = [.bodyMalformed, .fieldMalformed]
+
+    @Test("Every code has a row")
+    func complete() {
+        let missing = DecisionCode.allCases.filter { code in
+            !Self.ofTheRequest.contains(code) && !Self.rows.contains { $0.code == code }
+        }
+        #expect(missing.isEmpty, "\(missing)")
+    }
+
+    @Test("Codes are unique, differ from the core's, and have a sentence and a status")
+    func codes() {
+        let codes = DecisionCode.allCases.map(\.rawValue) + ReasonCode.allCases.map(\.rawValue)
+        #expect(Set(codes).count == codes.count)
+        for code in DecisionCode.allCases {
+            #expect(code.sentence.hasSuffix("."))
+            #expect(code == .accepted ? code.status == 200 : (400..<500).contains(code.status))
+        }
+    }
+
+    @Test("Evidence that is refused keeps the core's code and facts", arguments: ReceiptFault.allCases)
+    func refused(fault: ReceiptFault) throws {
+        let row = Case()
+        let evidence = try MintedWorld.mint(fault: fault)
+        do {
+            _ = try LedgerWorld.verifier().verify(
+                evidence,
+                policies: [
+                    EnvironmentPolicy(accepting: [.sandbox]), BundleIDPolicy("com.example.app"),
+                ])
+            Issue.record("the fault \(fault) passed")
+        } catch let error as VerificationError {
+            guard case .reject(let rejection) = PurchaseDecision.decide(row.claim, .refused(error), row.known) else {
+                Issue.record("evidence with the fault \(fault) was accepted")
+                return
+            }
+            #expect(rejection.code == error.code.rawValue)
+            #expect(rejection.expected == error.expected && rejection.found == error.found)
+            #expect(rejection.status == 422)
+        }
+    }
+
+    @Test("The same claim by the same owner is replayed, with and without its order, and after its period ended")
+    func replays() throws {
+        var row = Case()
+        row.known.recorded = row.recorded(order: "order")
+        #expect(try row.decision() == .replay(row.recorded(order: "order")))
+        row.order(.fulfilled)
+        #expect(try row.decision() == .replay(row.recorded(order: "order")))
+        row = Case()
+        row.claim(Self.monthly, "2000000000000004")
+        let period = row.recorded("2000000000000004")
+        row.known.recorded = period
+        row.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(9_999_999))
+        #expect(try row.decision() == .replay(period))
+    }
+
+    @Test("What is accepted says for whom, for which order, as what, and from whom it moves")
+    func acceptance() throws {
+        func acceptance(_ change: (inout Case) -> Void) throws -> Acceptance? {
+            var row = Case()
+            change(&row)
+            guard case .accept(let acceptance) = try row.decision() else { return nil }
+            return acceptance
+        }
+        let ordered = try #require(try acceptance { $0.order() })
+        #expect(ordered.owner == "alice" && ordered.orderID == "order" && ordered.kind == .bought)
+        #expect(ordered.purchase.quantity == 3 && ordered.product.kind == .consumable && ordered.movedFrom == nil)
+        let renewed = try #require(
+            try acceptance {
+                $0.claim(Self.monthly, "2000000000000004")
+                $0.known.originalOwner = "alice"
+            })
+        #expect(renewed.kind == .renewed)
+        #expect(renewed.purchase.originalTransactionID == "2000000000000003")
+        let moved = try #require(
+            try acceptance {
+                $0.claim(Self.pro, "2000000000000002")
+                $0.known.originalOwner = "bob"
+                $0.known.app.transfer = .move
+            })
+        #expect(moved.kind == .restored && moved.owner == "alice" && moved.movedFrom == "bob")
+    }
+
+    @Test("A cancelled purchase that is recorded as granted is to be withdrawn, whoever brings the evidence")
+    func withdrawal() throws {
+        var row = Case()
+        row.receipt.purchases[0].cancellationDate = MintedWorld.moment
+        row.claim.customerID = "mallory"
+        row.known.recorded = row.recorded(by: "bob")
+        guard case .reject(let rejection) = try row.decision() else {
+            Issue.record("a cancelled purchase was not rejected")
+            return
+        }
+        #expect(rejection.withdrawal?.purchases == [row.recorded(by: "bob")])
+        #expect(rejection.withdrawal?.withdrawal.kind == .cancelled)
+        row.known.recorded = row.recorded(by: "bob", state: .withdrawn)
+        guard case .reject(let again) = try row.decision() else { return }
+        #expect(again.withdrawal == nil)
+    }
+}

@@ -1,0 +1,376 @@
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The purchase server, over real HTTP.
+@Suite("The purchase server")
+struct PurchaseRouteTests {
+    @Test("From the order to the balance: created, paid, fulfilled, used")
+    func flow() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let created = try await world.send(
+                .post, "/v1/orders",
+                [
+                    "customer_id": "alice", "product_id": "com.example.app.coins", "quantity": 3,
+                    "metadata": ["basket": "7"],
+                ], as: .backend)
+            #expect(created.status == 201)
+            #expect(try created.value("status") == "created")
+            #expect(try created.value("metadata", "basket") == "7")
+            #expect(UUID(uuidString: try created.value("app_account_token") ?? "") != nil)
+            let order = try #require(try created.value("order_id"))
+            let paid = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["order_id": order]), as: .client)
+            #expect(paid.status == 200, "\(paid.text)")
+            #expect(try paid.value("verdict") == "accepted")
+            #expect(try paid.object["replayed"] as? Bool == false)
+            #expect(try paid.value("order", "status") == "paid")
+            #expect(try paid.value("transaction", "environment") == "Sandbox")
+            #expect(try paid.value("entitlement", "balance") == "3")
+            let again = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["order_id": order]), as: .client)
+            #expect(try again.object["replayed"] as? Bool == true)
+            let listed = try await world.send(.get, "/v1/orders?status=paid", as: .backend)
+            #expect((try listed.object["orders"] as? [[String: Any]])?.first?["order_id"] as? String == order)
+            for _ in 0..<2 {
+                let fulfilled = try await world.send(.post, "/v1/orders/\(order)/fulfil", as: .backend)
+                #expect(fulfilled.status == 200)
+                #expect(try fulfilled.value("status") == "fulfilled")
+            }
+            let used = try await world.send(
+                .post, "/v1/customers/alice/consume",
+                ["product_id": "com.example.app.coins", "quantity": 2, "consumption_id": "1"], as: .backend)
+            #expect(try used.value("balance") == "1", "\(used.text)")
+            let shown = try await world.send(.get, "/v1/orders/\(order)", as: .backend)
+            #expect(try shown.value("transaction_id") == "2000000000000001")
+            let purchase = try await world.send(.get, "/v1/purchases/2000000000000001", as: .backend)
+            #expect((try purchase.object["purchases"] as? [[String: Any]])?.first?["order_id"] as? String == order)
+            let all = try await world.send(.get, "/v1/customers/alice/purchases", as: .backend)
+            #expect((try all.object["purchases"] as? [Any])?.count == 1)
+        }
+    }
+
+    @Test("Entitlements have a tag; whoever has them already gets 304 and nothing else")
+    func entityTag() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            let path = "/v1/customers/alice/entitlements"
+            let first = try await world.send(.get, path, as: .backend)
+            let tag = try #require(first.headers[.eTag])
+            let second = try await world.send(.get, path, as: .backend, headers: [.ifNoneMatch: tag])
+            #expect(second.status == 304 && second.text.isEmpty)
+            _ = try await world.send(
+                .post, "/v1/customers/alice/consume",
+                ["product_id": "com.example.app.coins", "consumption_id": "1"], as: .backend)
+            let third = try await world.send(.get, path, as: .backend, headers: [.ifNoneMatch: tag])
+            #expect(third.status == 200 && third.headers[.eTag] != tag)
+            let entitlement = try #require((try third.object["entitlements"] as? [[String: Any]])?.first)
+            #expect(entitlement["balance"] as? Int == 2 && entitlement["why"] as? String == "consumed")
+            #expect(entitlement["state"] as? String == "active" && entitlement["type"] as? String == "consumable")
+        }
+    }
+
+    /// Every route with who may call it.
+    static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
+        (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
+        (.post, "/v1/orders/x/fulfil", .backend), (.post, "/v1/orders/x/cancel", .backend),
+        (.post, "/v1/purchases", .client), (.get, "/v1/purchases/x", .backend),
+        (.get, "/v1/customers/x/entitlements", .backend), (.get, "/v1/customers/x/purchases", .backend),
+        (.post, "/v1/customers/x/consume", .backend), (.get, "/v1/submissions", .backend),
+        (.get, "/v1/submissions/x", .backend),
+    ]
+
+    @Test("Without a key 401, with one for something else 403, with the right one an answer")
+    func access() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            for (method, path, scope) in Self.routes {
+                let body: [String: Any]? = method == .post ? [:] : nil
+                let nobody = try await world.send(method, path, body, as: nil)
+                #expect(nobody.status == 401)
+                #expect(try nobody.problem == "key_missing")
+                #expect(nobody.headers[.wwwAuthenticate] == "Bearer")
+                let stranger = try await world.send(
+                    method, path, body, as: nil,
+                    headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
+                #expect(stranger.status == 401)
+                #expect(try stranger.problem == "key_unknown")
+                let other = try await world.send(method, path, body, as: scope == .client ? .backend : .client)
+                #expect(other.status == 403)
+                #expect(try other.problem == "scope_insufficient")
+                for right in [scope, .admin] {
+                    let answer = try await world.send(method, path, body, as: right)
+                    #expect(![401, 403].contains(answer.status), "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
+    func revoked() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let (key, text) = try await world.ledger.write {
+                try $0.createKey(app: "example", name: "", scopes: [.backend])
+            }
+            let headers: HTTPFields = [.authorization: "Bearer \(text)"]
+            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 200)
+            _ = try await world.ledger.write { try $0.revokeKey(key.id) }
+            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 401)
+            let (_, other) = try await world.ledger.write {
+                try $0.createKey(app: "another", name: "", scopes: [.admin])
+            }
+            let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
+            #expect(answer.status == 403)
+            #expect(try answer.problem == "app_unknown")
+        }
+    }
+
+    @Test("What is missing or malformed is a 400 that names it, and is in the record")
+    func fields() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let whole = try PurchaseServerWorld.purchase()
+            for name in ["receipt_data", "product_id", "transaction_id", "customer_id"] {
+                for value in [nil, "", NSNull()] as [Any?] {
+                    var body = whole
+                    body[name] = value
+                    let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                    #expect(answer.status == 400)
+                    #expect(try answer.problem == "field_missing")
+                    #expect(try answer.value("expected")?.contains(name) == true, "\(answer.text)")
+                    #expect(try answer.value("submission_id") != nil)
+                }
+                var body = whole
+                body[name] = ["a": 1]
+                let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                #expect(try answer.problem == "field_malformed")
+                #expect(try answer.value("expected")?.contains(name) == true)
+            }
+            for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}"] {
+                let answer = try await world.send(.post, "/v1/purchases", data: Data(text.utf8), as: .client)
+                #expect(answer.status == 400, "\(text)")
+                #expect(["body_malformed", "field_malformed", "field_missing"].contains(try answer.problem))
+            }
+            let record = try await world.send(.get, "/v1/submissions?limit=500&verdict=rejected", as: .backend)
+            #expect((try record.object["submissions"] as? [Any])?.count == 4 * 4 + 7)
+            for body in [
+                [:], ["customer_id": "a"], ["customer_id": "a", "product_id": "p", "quantity": 0],
+                ["customer_id": "a", "product_id": "p", "metadata": ["a": 1]],
+                ["customer_id": "a\u{7}", "product_id": "p"],
+            ] as [[String: Any]] {
+                let answer = try await world.send(.post, "/v1/orders", body, as: .backend)
+                #expect(answer.status == 400, "\(answer.text)")
+            }
+            let unknown = try await world.send(
+                .post, "/v1/orders", ["customer_id": "a", "product_id": "p"], as: .backend)
+            #expect(try unknown.problem == "product_unknown")
+            for query in ["limit=0", "limit=x", "cursor=x", "status=x"] {
+                #expect(try await world.send(.get, "/v1/orders?\(query)", as: .backend).status == 400, "\(query)")
+            }
+            for query in ["from=yesterday", "verdict=perhaps"] {
+                #expect(try await world.send(.get, "/v1/submissions?\(query)", as: .backend).status == 400)
+            }
+        }
+    }
+
+    @Test("Rejected purchases are problems with their code and their submission")
+    func rejected() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            var empty = MintedWorld.receipt()
+            empty.purchases = []
+            let cases: [([String: Any], Int, String)] = [
+                (try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), 409, "already_claimed"),
+                (try PurchaseServerWorld.purchase("9"), 422, "transaction_not_found"),
+                (try PurchaseServerWorld.purchase(product: "com.example.app.pro"), 422, "product_mismatch"),
+                (try PurchaseServerWorld.purchase(more: ["order_id": "nothing"]), 404, "order_unknown"),
+                (
+                    try PurchaseServerWorld.purchase(
+                        "2000000000000004", product: "com.example.app.monthly"), 422, "subscription_expired"
+                ),
+                (try PurchaseServerWorld.purchase(receipt: try MintedWorld.mint(empty)), 422, "no_purchases"),
+                (["customer_id": "a", "product_id": "p", "transaction_id": "t", "receipt_data": "x!"], 422, ""),
+            ]
+            for (body, status, code) in cases {
+                let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                #expect(answer.status == status, "\(answer.text)")
+                if !code.isEmpty { #expect(try answer.problem == code) }
+                #expect(try answer.value("verdict") == "rejected")
+                let id = try #require(try answer.value("submission_id"))
+                let record = try await world.send(.get, "/v1/submissions/\(id)", as: .backend)
+                #expect(try record.value("code") == answer.problem)
+                #expect(try record.value("source_address") == "127.0.0.1")
+            }
+        }
+    }
+
+    @Test("The simulator's whole attack table: each ends with its code, and each is in the record")
+    func attacks() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            for fault in ReceiptFault.allCases {
+                let body = try PurchaseServerWorld.purchase(receipt: try MintedWorld.mint(fault: fault))
+                let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                #expect(answer.status == 422, "\(fault)")
+                #expect(ReasonCode(rawValue: try answer.problem ?? "") != nil, "\(fault): \(answer.text)")
+            }
+            let record = try await world.send(.get, "/v1/submissions?limit=500", as: .backend)
+            #expect((try record.object["submissions"] as? [Any])?.count == ReceiptFault.allCases.count)
+            #expect(try await Audit(world.database).verify().findings.isEmpty)
+            print("attacks over HTTP: \(ReceiptFault.allCases.count), each 422 with its code and in the record")
+        }
+    }
+
+    @Test("The same Idempotency-Key has the same answer, byte for byte; with another body it is refused")
+    func idempotency() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let order: [String: Any] = ["customer_id": "alice", "product_id": "com.example.app.pro"]
+            let first = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
+            let second = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
+            #expect(first.status == 201 && second.status == 201 && first.text == second.text)
+            let changed = try await world.send(
+                .post, "/v1/orders", ["customer_id": "bob", "product_id": "com.example.app.pro"], as: .backend,
+                idempotencyKey: "1")
+            #expect(changed.status == 422)
+            #expect(try changed.problem == "idempotency_key_reused")
+            let elsewhere = try await world.send(
+                .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
+            #expect(try elsewhere.problem == "idempotency_key_reused")
+            let consume: [String: Any] = ["product_id": "com.example.app.coins"]
+            let refused = try await world.send(
+                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
+            #expect(try refused.problem == "balance_insufficient")
+            let claim = try PurchaseServerWorld.purchase()
+            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            #expect(bought.text == again.text && bought.status == 200)
+            let same = try await world.send(
+                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
+            #expect(same.text == refused.text, "the first answer again, though there is a balance now")
+            let nameless = try await world.send(.post, "/v1/customers/alice/consume", consume, as: .backend)
+            #expect(try nameless.problem == "field_missing")
+        }
+    }
+
+    @Test("Whoever comes too often is told when to come again, and others are not")
+    func rateLimit() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.01, burst: 5)
+        } _: { world async throws in
+            var statuses: [Int] = []
+            for _ in 0..<7 { statuses.append(try await world.send(.get, "/v1/orders", as: .backend).status) }
+            #expect(statuses == [200, 200, 200, 200, 200, 429, 429])
+            let refused = try await world.send(.get, "/v1/orders", as: .backend)
+            #expect(try refused.problem == "rate_limited")
+            #expect(Int(refused.headers[.retryAfter] ?? "") ?? 0 > 0)
+            #expect(try await world.send(.get, "/v1/orders", as: .admin).status == 200)
+        }
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
+        } _: { world async throws in
+            for expected in [401, 401, 401, 429] {
+                #expect(try await world.send(.get, "/v1/orders", as: nil).status == expected)
+            }
+            #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
+        }
+    }
+
+    @Test("A body beyond the limit is a 413")
+    func bodyLimit() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.bodyBytes = 1000
+        } _: { world async throws in
+            let answer = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            #expect(answer.status == 413)
+            #expect(try answer.problem == "body_too_large")
+        }
+    }
+
+    @Test("A database that cannot be written: 503 with its code, not ready, nothing lost, and it heals")
+    func trouble() async throws {
+        try await PurchaseServerWorld.run(busySeconds: 0.1) { world in
+            let claim = try PurchaseServerWorld.purchase()
+            let other = try PurchaseServerWorld.purchase("2000000000000002", product: "com.example.app.pro")
+            #expect(try await world.send(.post, "/v1/purchases", claim).status == 200)
+            let pages = try #require(try await world.database.setting("page_count"))
+            for (cause, value, cure, code) in [
+                ("query_only", "1", "0", "database_read_only"),
+                ("max_page_count", pages, "1000000", "database_full"),
+            ] {
+                try await world.database.set(cause, to: value)
+                let ready = try await world.send(.get, "/readyz", as: nil)
+                #expect(ready.status == 503)
+                #expect(try ready.problem == code)
+                let refused = try await world.send(
+                    .post, "/v1/purchases", ["receipt_data": String(repeating: "x\u{e9}", count: 300_000)])
+                #expect(refused.status == 503, "\(refused.text)")
+                #expect(try refused.problem == code)
+                #expect(refused.headers[.retryAfter] != nil)
+                #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
+                let shown = try await world.send(.get, "/v1/customers/alice/entitlements")
+                #expect((try shown.object["entitlements"] as? [Any])?.count == 1, "what was read is still read")
+                try await world.database.set(cause, to: cure)
+                #expect(try await world.send(.get, "/readyz", as: nil).status == 200)
+            }
+            #expect(try await world.send(.post, "/v1/purchases", other).status == 200)
+            #expect(try await Audit(world.database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test("32 clients send the same 200 claims at once: exactly 200 grants")
+    func concurrency() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 1_000_000, burst: 1_000_000)
+            configuration.limits.perKey = configuration.limits.perAddress
+        } _: { world async throws in
+            let transactions = (0..<200).map { "h\($0)" }
+            let receipts = try (0..<20).map {
+                try PurchaseServerWorld.coins(Array(transactions[($0 * 10)..<($0 * 10 + 10)]))
+            }
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let counts = try await withThrowingTaskGroup(of: [String: Int].self) { group in
+                for _ in 0..<32 {
+                    group.addTask {
+                        var counts: [String: Int] = [:]
+                        for (index, transaction) in transactions.enumerated() {
+                            let body = try PurchaseServerWorld.purchase(transaction, receipt: receipts[index / 10])
+                            let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                            let isReplayed = try answer.object["replayed"] as? Bool == true
+                            counts["\(answer.status) \(isReplayed ? "replayed" : "granted")", default: 0] += 1
+                        }
+                        return counts
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+            }
+            #expect(counts == ["200 granted": 200, "200 replayed": 31 * 200])
+            let shown = try await world.send(.get, "/v1/customers/alice/entitlements")
+            let entitlement = try #require((try shown.object["entitlements"] as? [[String: Any]])?.first)
+            #expect(entitlement["balance"] as? Int == 200)
+            print("32 clients over HTTP, 200 claims each: \(counts), in \(clock.now - begin)")
+        }
+    }
+
+    @Test("The description that is served is the one of the documentation, and names every route")
+    func description() async throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/openapi.yaml")
+        let documented = try String(contentsOf: file, encoding: .utf8)
+        try await PurchaseServerWorld.run { world async throws in
+            let served = try await world.send(.get, "/openapi.yaml", as: nil)
+            #expect(served.text == documented)
+            for (_, path, _) in Self.routes {
+                let template = path.replacing("/customers/x", with: "/customers/{customer_id}")
+                    .replacing("/orders/x", with: "/orders/{order_id}")
+                    .replacing("/purchases/x", with: "/purchases/{transaction_id}")
+                    .replacing("/submissions/x", with: "/submissions/{submission_id}")
+                #expect(documented.contains("\n  \(template):\n"), "\(template)")
+            }
+        }
+    }
+}

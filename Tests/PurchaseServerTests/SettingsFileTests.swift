@@ -1,0 +1,105 @@
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import Testing
+
+@Suite("The settings file")
+struct SettingsFileTests {
+    @Test("Everything that can be set is read")
+    func whole() throws {
+        let settings = try SettingsFile(
+            """
+            server:
+              host: 0.0.0.0
+              port: 9000
+              database: sqlite:/var/lib/assay/assay.sqlite
+              trust: [root.pem]
+            limits:
+              per_key: { per_second: 10, burst: 20 }
+              per_address: { per_second: 30 }
+              body_bytes: 1000000
+            apps:
+              game:
+                bundle_ids: [com.example.game, com.example.game.lite]
+                apple_id: 1234567890
+                shared_secret_file: secret
+                environments: [Production]
+                versions: ["1.0", "1.1"]
+                transfer: move
+                order_lifetime: 2h
+                products:
+                  coins: { type: consumable }
+                  pass: { type: non_renewing, duration: 30d }
+              tool:
+                bundle_ids: com.example.tool
+                shared_secret: hush
+            """)
+        #expect(settings.host == "0.0.0.0" && settings.port == 9000)
+        #expect(settings.database == "sqlite:/var/lib/assay/assay.sqlite" && settings.trust == ["root.pem"])
+        #expect(settings.perKey == RateLimit(perSecond: 10, burst: 20))
+        #expect(settings.perAddress == RateLimit(perSecond: 30, burst: 60))
+        #expect(settings.bodyBytes == 1_000_000)
+        var game = RegisteredApp(id: "game", bundleIDs: ["com.example.game", "com.example.game.lite"])
+        game.appleID = 1_234_567_890
+        game.environments = [.production]
+        game.versions = ["1.0", "1.1"]
+        game.transfer = .move
+        game.orderLifetime = 7_200_000
+        game.products = [
+            "coins": RegisteredProduct(kind: .consumable),
+            "pass": RegisteredProduct(kind: .nonRenewing, duration: 30 * 86_400_000),
+        ]
+        #expect(settings.apps["game"]?.app == game)
+        #expect(settings.apps["game"]?.sharedSecretFile == "secret")
+        let tool = try #require(settings.apps["tool"])
+        #expect(tool.app == RegisteredApp(id: "tool", bundleIDs: ["com.example.tool"]) && tool.sharedSecret == "hush")
+        #expect(tool.app.environments == [.production, .sandbox], "App Review sends sandbox receipts to production")
+    }
+
+    @Test("A file with nothing in it sets nothing", arguments: ["", "\n\n", "# nothing\n", "apps:\n"])
+    func empty(text: String) throws {
+        let settings = try SettingsFile(text)
+        #expect(settings.apps.isEmpty && settings.port == nil)
+    }
+
+    @Test("Every problem is listed at once, with its line and what to do")
+    func problems() throws {
+        let text = """
+            server:
+              port: many
+              hots: localhost
+            limits:
+              per_key: { burst: 20 }
+            apps:
+              game:
+                versions: []
+                transfer: perhaps
+                order_lifetime: soon
+                products:
+                  coins: { type: coin }
+                  pass: { type: non_renewing }
+                  pro: { type: non_consumable, duration: 3d }
+                  nothing: {}
+                  wrong: consumable
+            """
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
+        let problems = try #require(error?.problems)
+        #expect(problems.compactMap(\.line) == [2, 3, 5, 7, 8, 9, 10, 12, 13, 14, 15, 16, 16], "\(problems)")
+        for problem in problems {
+            #expect(!problem.fault.isEmpty && !problem.remedy.isEmpty)
+        }
+        #expect(
+            problems[1].description == "line 3: server has no setting 'hots'. Known are database, host, port, trust.")
+        #expect(problems[5].description == "line 9: transfer is 'perhaps'. Choose one of deny, move.")
+    }
+
+    @Test(
+        "What is no YAML, or has a key twice, is told with its line",
+        arguments: [("apps: [", 1), ("server:\n  host: a\n  host: b\n", 2), ("a: b: c", 1)])
+    func malformed(text: String, line: Int) {
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
+        #expect(error?.problems.count == 1)
+        #expect((error?.problems.first?.line ?? 0) >= line, "\(String(describing: error))")
+    }
+}

@@ -1,0 +1,105 @@
+import AppStoreSimulator
+import PurchaseVerification
+import TestSupport
+
+/// Every fault of the simulator, in every version and kind that can have it, with its one code.
+enum FaultCounterExamples {
+    static let transactionReceipts: [CounterExample] = MintedVersion.allCases.flatMap { version in
+        TransactionReceiptFault.allCases.map { fault in
+            CounterExample.evidence(
+                code(fault, version), "version \(version.rawValue): \(fault.rawValue)", policies: policies(fault)
+            ) { try MintedWorld.mint(MintedWorld.transactionReceipt(), version, fault: fault) }
+        }
+    }
+
+    static let signedData: [CounterExample] = kinds.flatMap { name, template in
+        SignedDataFault.allCases.filter { applies($0, to: template) }.map { fault in
+            CounterExample.evidence(
+                code(fault, isEnvelope: name == "notification"), "\(name): \(fault.rawValue)",
+                policies: policies(fault)
+            ) { try MintedWorld.mint(template, fault: fault) }
+        }
+    }
+
+    private static let kinds: [(String, any SignedDataTemplate)] = [
+        ("transaction", MintedWorld.transaction()), ("renewal info", MintedWorld.renewalInfo()),
+        ("app transaction", MintedWorld.appTransaction()), ("test notification", MintedWorld.testNotification()),
+        ("notification", MintedWorld.notification()),
+    ]
+
+    private static func applies(_ fault: SignedDataFault, to template: any SignedDataTemplate) -> Bool {
+        fault.applies(to: template)
+    }
+
+    /// What shows faults that only a caller's demand can find.
+    private static func policies(_ fault: TransactionReceiptFault) -> [any PurchasePolicy] {
+        switch fault {
+        case .wrongBundleID, .missingBundleID: [BundleIDPolicy("com.example.app")]
+        default: []
+        }
+    }
+
+    private static func policies(_ fault: SignedDataFault) -> [any PurchasePolicy] {
+        switch fault {
+        case .wrongBundleID, .missingBundleID: [BundleIDPolicy("com.example.app")]
+        case .xcodeEnvironment: [EnvironmentPolicy(accepting: [.production, .sandbox])]
+        default: []
+        }
+    }
+
+    private static func code(_ fault: TransactionReceiptFault, _ version: MintedVersion) -> ReasonCode {
+        switch fault {
+        case .wrongRoot: .certificateSignatureInvalid
+        case .ownCertificate: .issuerUnknown
+        case .missingLeafMarker, .developerCertificate: .leafMarkerMissing
+        case .expiredLeaf: .certificateExpired
+        case .leafNotYetValid: .certificateNotYetValid
+        // The length of the signature is the version's, so that a key of another size shows there first.
+        case .wrongKeySize: .signatureFieldMalformed
+        case .foreignSignature, .wrongDigest, .flippedSignatureByte, .flippedPurchaseInfoByte, .editedPurchaseInfo:
+            .signatureInvalid
+        case .swappedVersion: version == .four ? .signatureInvalid : .signatureFieldMalformed
+        case .unknownVersion: .signatureVersionUnsupported
+        case .wrongCertificateLength, .trailingSignatureBytes, .truncatedSignature: .signatureFieldMalformed
+        case .missingSignature, .missingPurchaseInfo: .transactionReceiptFieldMissing
+        case .duplicatePurchaseInfo, .duplicateKey: .propertyListKeyDuplicated
+        case .truncated, .deeplyNested, .purchaseInfoNotADictionary: .propertyListMalformed
+        case .trailingBytes: .trailingBytes
+        case .oversized: .evidenceTooLarge
+        case .wrongBundleID: .bundleIDMismatch
+        case .missingBundleID, .missingProductID, .missingTransactionID: .attributeMissing
+        case .missingPurchaseDate, .malformedDate: .creationDateMissing
+        }
+    }
+
+    /// - Parameter isEnvelope: whether something is nested in it, with which a change in the envelope disagrees.
+    private static func code(_ fault: SignedDataFault, isEnvelope: Bool) -> ReasonCode {
+        switch fault {
+        case .wrongRoot, .ownLeaf, .forgedNestedData: .certificateSignatureInvalid
+        case .missingLeafMarker, .developerCertificate: .leafMarkerMissing
+        case .missingIntermediateMarker: .intermediateMarkerMissing
+        case .expiredChain, .expiredLeaf, .expiredIntermediate: .certificateExpired
+        case .leafNotYetValid: .certificateNotYetValid
+        case .notAnAuthority: .issuerNotAuthority
+        // The intermediate, in the place of the leaf, may sign certificates alone.
+        case .swappedX5C: .keyUsageUnsuitable
+        case .x5cOfOne: .issuerUnknown
+        case .x5cOfTwo, .x5cOfFour: .jwsCertificateCountUnsupported
+        case .missingX5C: .certificatesMissing
+        case .foreignSignature, .embeddedKey, .flippedSignatureByte, .reusedSignature, .zeroSignature,
+            .flippedPayloadByte, .editedClaims:
+            .signatureInvalid
+        // ES256 has 64 bytes, and the segments are read before the header.
+        case .derSignature, .longSignature, .algNone, .hs256WithPublicKey: .jwsMalformed
+        case .algES384, .algRS256: .jwsAlgorithmUnsupported
+        case .truncated, .fourthPart, .paddedBase64: .jwsMalformed
+        case .wrongBundleID: isEnvelope ? .nestedDataMismatch : .bundleIDMismatch
+        case .missingBundleID: isEnvelope ? .nestedDataMismatch : .attributeMissing
+        case .xcodeEnvironment: isEnvelope ? .nestedDataMismatch : .environmentNotAccepted
+        case .missingSignedDate: .creationDateMissing
+        case .payloadNotJSON, .deeplyNested: .claimsMalformed
+        case .oversized: .evidenceTooLarge
+        case .nestedDataOfAnotherApp: .nestedDataMismatch
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import AppStoreSimulator
+import Foundation
+import PurchaseVerification
+import TestSupport
+
+/// What can be wrong with the certificates of signed data, and with the moment at which they are judged.
+enum SignedDataPathCounterExamples {
+    static let all: [CounterExample] = leaf + intermediate + time + environments
+
+    private static func rsaKey(bytes: Int) -> [UInt8] {
+        SigningKey.rsaPublicKeyInfo(modulus: [UInt8](repeating: 0xC5, count: bytes), exponent: [1, 0, 1])
+    }
+
+    private static let leaf: [CounterExample] = [
+        .dataLeaf(.publicKeyUnacceptable, "a leaf on P-384") { $0.publicKeyInfo = SigningKey.makeP384().publicKeyInfo },
+        .dataLeaf(.publicKeyUnacceptable, "an RSA leaf") { $0.publicKeyInfo = rsaKey(bytes: 256) },
+        .dataLeaf(.publicKeyUnacceptable, "an RSA leaf of 1,024 bit") { $0.publicKeyInfo = rsaKey(bytes: 128) },
+        .dataLeaf(.signatureInvalid, "a leaf with another key") {
+            $0.publicKeyInfo = SigningKey.makeP256().publicKeyInfo
+        },
+        .dataLeaf(.leafMarkerMissing, "a leaf with the marker of transaction receipts") {
+            $0.markers = [.purchaseReceiptMarker]
+        },
+        .dataLeaf(.keyUsageUnsuitable, "a leaf that may sign certificates alone") {
+            $0.keyUsage = [.certificateSigning]
+        },
+        .dataLeaf(.criticalExtensionUnknown, "a leaf with a critical extension that nobody knows") {
+            $0.extraExtensions = [.init(oid: "2.999.1", isCritical: true, value: [5, 0])]
+        },
+        .dataLeaf(.certificateAlgorithmUnsupported, "a leaf signed with SHA-1") {
+            $0.signatureAlgorithm = .ecdsaWithSHA1
+        },
+        .dataLeaf(.certificateAlgorithmMismatch, "a leaf with two algorithms") {
+            $0.innerSignatureAlgorithm = .ecdsaWithSHA256
+        },
+        .dataLeaf(.certificateSignatureInvalid, "a leaf whose algorithm is not its issuer's") {
+            $0.signatureAlgorithm = .sha256WithRSA
+        },
+        .evidence(.signatureInvalid, "signed data: the leaf of another authority signed") {
+            var jws = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction))
+            jws.key = .makeP256()
+            return try jws.bytes()
+        },
+        .evidence(.intermediateMarkerMissing, "signed data: a leaf that the root itself issued") {
+            let store = try MintedWorld.store().signedData
+            var template = CertificateTemplate.signedDataLeaf
+            template.issuer = store.root.subject
+            let leaf = try template.signed(
+                by: store.root.privateKey, publicKeyInfo: store.leaf.privateKey.publicKeyInfo)
+            let header = try HandmadeJWS.header(
+                certificates: [leaf, store.intermediate.certificate, store.root.certificate])
+            return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
+        },
+        .evidence(.publicKeyUnacceptable, "signed data: the leaf of app receipts, which is RSA") {
+            let store = try MintedWorld.store()
+            let chain = [store.receipts.leaf, store.receipts.intermediate, store.receipts.root].map(\.certificate)
+            let header = try HandmadeJWS.header(certificates: chain)
+            return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
+        },
+    ]
+
+    private static let intermediate: [CounterExample] = [
+        .dataIntermediate(.intermediateMarkerMissing, "an intermediate with the marker of the iTunes Store") {
+            $0.markers = [.storeIntermediateMarker]
+        },
+        .dataIntermediate(.issuerNotAuthority, "no basic constraints") {
+            $0.isAuthority = nil; $0.pathLength = nil
+        },
+        .dataIntermediate(.keyUsageUnsuitable, "an intermediate that may not sign certificates") {
+            $0.keyUsage = [.digitalSignature]
+        },
+        .dataIntermediate(.keyUsageUnsuitable, "an intermediate limited to a purpose") {
+            $0.extendedKeyUsage = ["1.3.6.1.5.5.7.3.3"]
+        },
+        .dataIntermediate(.criticalExtensionUnknown, "an intermediate with critical name constraints") {
+            $0.extraExtensions = [.init(oid: "2.5.29.30", isCritical: true, value: [0x30, 0])]
+        },
+        .dataIntermediate(.certificateExpired, "an intermediate that ended a second before") {
+            $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
+        },
+        .dataIntermediate(.certificateNotYetValid, "an intermediate that begins a second later") {
+            $0.notBefore = MintedWorld.moment.addingTimeInterval(1)
+        },
+        CounterExample(.issuerUnknown, "signed data: nobody but Apple is trusted", anchors: { [] }) {
+            try MintedWorld.mint(MintedWorld.transaction())
+        },
+        CounterExample(
+            .issuerUnknown, "signed data: the root of receipts alone is trusted",
+            anchors: { [try MintedWorld.store().receipts.root.certificate] }
+        ) { try MintedWorld.mint(MintedWorld.transaction()) },
+        CounterExample(
+            .pathLengthExceeded, "signed data: a root that allows no authority below it",
+            anchors: {
+                [try MintedWorld.store().signedData.replacingRoot { $0.pathLength = 0 }.root.certificate]
+            }
+        ) { try MintedWorld.mint(MintedWorld.transaction()) },
+        CounterExample(
+            .certificateExpired, "signed data: a root that ended a second before",
+            anchors: {
+                let end = MintedWorld.moment.addingTimeInterval(-1)
+                return [try MintedWorld.store().signedData.replacingRoot { $0.notAfter = end }.root.certificate]
+            }
+        ) { try MintedWorld.mint(MintedWorld.transaction()) },
+        CounterExample(
+            .jwsCertificateCountUnsupported, "signed data: one certificate, whose issuer is trusted",
+            anchors: { [try MintedWorld.store().signedData.intermediate.certificate] }
+        ) { try MintedWorld.mint(MintedWorld.transaction(), fault: .x5cOfOne) },
+    ]
+
+    private static func at(_ milliseconds: String) -> String {
+        ClaimsText.object(ClaimsText.transaction, ["signedDate": milliseconds])
+    }
+
+    private static let undated = ClaimsText.object(ClaimsText.notification, ["signedDate": nil])
+
+    private static let time: [CounterExample] = [
+        .dataLeaf(.certificateExpired, "a leaf that ended a second before signedDate") {
+            $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
+        },
+        .dataLeaf(.certificateNotYetValid, "a leaf that begins a second after signedDate") {
+            $0.notBefore = MintedWorld.moment.addingTimeInterval(1)
+        },
+        .payload(.certificateNotYetValid, "a signedDate of 1970", at("0")),
+        .payload(.certificateNotYetValid, "a signedDate in seconds", at("1700000000")),
+        .payload(.certificateExpired, "a signedDate of the year 9999", at("253402300799999")),
+        .payload(.creationDateMissing, "no signedDate", ClaimsText.object(ClaimsText.transaction, ["signedDate": nil])),
+        .payload(.creationDateMissing, "signedDate null", at("null")),
+        .payload(
+            .creationDateMissing, "no receiptCreationDate",
+            ClaimsText.object(ClaimsText.appTransaction, ["receiptCreationDate": nil])),
+        .evidence(
+            .certificateNotYetValid, "undated, and the caller's moment is before the certificates",
+            undatedSignedAt: Timestamp(millisecondsSince1970: 0)
+        ) { try HandmadeJWS(undated).bytes() },
+        .evidence(
+            .certificateExpired, "undated, and the caller's moment is after the certificates",
+            undatedSignedAt: Timestamp(millisecondsSince1970: 4_000_000_000_000)
+        ) { try HandmadeJWS(undated).bytes() },
+        .evidence(
+            .certificateNotYetValid, "dated before the certificates, and the caller's moment does not count",
+            undatedSignedAt: Timestamp(MintedWorld.moment)
+        ) { try HandmadeJWS(at("0")).bytes() },
+    ]
+
+    /// What a lone certificate may not vouch for.
+    private static let localOnly: [(String, String)] = [
+        ("a sandbox transaction", ClaimsText.object(ClaimsText.transaction)),
+        (
+            "a production transaction",
+            ClaimsText.object(ClaimsText.transaction, ["environment": #""Production""#])
+        ),
+        ("a transaction of no environment", ClaimsText.object(ClaimsText.transaction, ["environment": nil])),
+        ("sandbox renewal info", ClaimsText.object(ClaimsText.renewalInfo)),
+        ("a sandbox app transaction", ClaimsText.object(ClaimsText.appTransaction)),
+        ("an app transaction of no environment", ClaimsText.object(ClaimsText.appTransaction, ["receiptType": nil])),
+        ("a notification of no environment", ClaimsText.object(ClaimsText.notification)),
+        (
+            "a notification of a token",
+            ClaimsText.object(
+                ClaimsText.notification, ["externalPurchaseToken": #"{"externalPurchaseId":"SANDBOX_1"}"#])
+        ),
+    ]
+
+    private static let environments: [CounterExample] = localOnly.map { name, payload -> CounterExample in
+        CounterExample(
+            .environmentNotVouchedFor, "\(name), signed by a lone certificate as Xcode has one",
+            anchors: { [try MintedWorld.xcodeSigner().dataIdentity.certificate] }
+        ) {
+            let signer = try MintedWorld.xcodeSigner().dataIdentity
+            var jws = try HandmadeJWS(payload, header: try HandmadeJWS.header(certificates: [signer.certificate]))
+            jws.key = signer.privateKey
+            return try jws.bytes()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HostileBytes
+import PurchaseVerification
+
+/// Puts bytes where the parts of a genuine transaction receipt stand. `inspect` reads what is signed though the signature
+/// does not match, so the readers of lists, dates and numbers see every input.
+struct TransactionReceiptTarget {
+    private let genuine: LooseTransactionReceipt
+
+    init(_ store: EvidenceSamples) throws {
+        guard let sample = try store.transactionReceipts().last, let genuine = LooseTransactionReceipt(sample.bytes)
+        else { throw FuzzError.unreadableSeed }
+        self.genuine = genuine
+    }
+
+    func check(list: [UInt8]) {
+        World.shared.checkVerdict(of: list)
+        var receipt = genuine
+        receipt.purchaseInfo = list
+        World.shared.checkVerdict(of: receipt.bytes)
+    }
+
+    func check(signatureField: [UInt8]) {
+        var receipt = genuine
+        receipt.field = signatureField
+        World.shared.checkVerdict(of: receipt.bytes)
+    }
+
+    /// Reads a receipt through every accessor: whatever is read stands in the list.
+    static func check<Trust>(_ receipt: TransactionReceiptContent<Trust>) {
+        let attributes = receipt.attributes
+        func value(_ key: String) -> String? { attributes.first { $0.key == key }?.value }
+        demand(!receipt.transactionID.isEmpty && !receipt.productID.isEmpty, "a purchase without a name")
+        demand(Set(attributes.map(\.key)).count <= attributes.count, "keys were lost")
+        demand(attributes.contains { $0.value == receipt.transactionID }, "a transaction that nobody wrote")
+        if let quantity = receipt.quantity {
+            demand(attributes.contains { UInt64($0.value) == quantity }, "a quantity that nobody wrote")
+        }
+        _ = (receipt.purchaseDate.description, receipt.originalPurchaseDate?.description)
+        _ = (receipt.expiresDate?.description, receipt.cancellationDate?.description, receipt.environment?.name)
+        _ = (receipt.itemID, receipt.appItemID, receipt.versionExternalIdentifier, receipt.webOrderLineItemID)
+        _ = (receipt.bundleID, receipt.bundleVersion, receipt.subscriptionGroupIdentifier, receipt.ownershipType)
+        _ = (receipt.uniqueIdentifier, receipt.uniqueVendorIdentifier, receipt.isTrialPeriod)
+        _ = (receipt.originalTransactionID, receipt.isInIntroOfferPeriod)
+    }
+}

@@ -1,0 +1,171 @@
+import AppStoreSimulator
+import CryptoExtras
+import Foundation
+import HostileBytes
+import PurchaseVerification
+
+#if canImport(OpenSSLOpinion)
+    import OpenSSLOpinion
+
+    /// The core's verdict on the certificate and the signature of transaction receipts beside OpenSSL's.
+    enum TransactionReceiptOpinion {
+        static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
+            print("\n## Transaction receipts, a second opinion: \(String(cString: openssl_opinion_library()))\n")
+            let corpus = corpus.filter { $0.bytes.first == UInt8(ascii: "{") }
+            let issuers = try Corpus.issuers()
+            if issuers.isEmpty { print("Apple's authorities are not here, so only minted receipts take part.\n") }
+            let real = issuers.isEmpty ? [] : corpus.map { LeafCase($0, issuers: issuers) }
+            let genuine = try store.transactionReceipts().map { LeafCase($0, issuers: store.issuers) }
+            let faulty = try store.faultyTransactionReceipts().map { LeafCase($0, issuers: store.issuers) }
+            let base = real.isEmpty ? genuine : real.filter(\.isGenuine) + genuine
+            var report = OpinionReport()
+            report.add("real receipts", ask(real.filter(\.isGenuine)))
+            report.add("real negatives", ask(real.filter { !$0.isGenuine }))
+            report.add("minted receipts", ask(genuine))
+            report.add("minted faults", ask(faulty))
+            for (name, mutate) in LeafMutation.all {
+                report.add(
+                    "mutations \(name)",
+                    Parallel.collect(count: mutations / LeafMutation.all.count, into: OpinionTally()) { number, tally in
+                        var generator = SeededGenerator(seed: seed &+ UInt64(number))
+                        let base = name == LeafMutation.signedAgain ? genuine : base
+                        base[generator.below(base.count)].mutated(mutate, store, &generator).compare(into: &tally)
+                    } join: {
+                        $0.add($1)
+                    })
+            }
+            report.show()
+            return report.holds
+        }
+
+        private static func ask(_ cases: [LeafCase]) -> OpinionTally {
+            var tally = OpinionTally()
+            for one in cases { one.compare(into: &tally) }
+            return tally
+        }
+    }
+
+    /// How transaction receipts are changed.
+    enum LeafMutation {
+        typealias Change = @Sendable (inout [UInt8], EvidenceSamples, inout SeededGenerator) -> Void
+
+        static let signedAgain = "of purchase info, signed again"
+
+        static let all: [(name: String, change: Change)] = [
+            ("of bytes of the list", { bytes, _, generator in bytes = changed(bytes, &generator) }),
+            (
+                "of bytes of the signature field",
+                { bytes, _, generator in
+                    guard var receipt = LooseTransactionReceipt(bytes) else { return }
+                    receipt.field = changed(receipt.field, &generator)
+                    bytes = receipt.bytes
+                }
+            ),
+            (
+                "of structure of the certificate",
+                { bytes, _, generator in
+                    guard let receipt = LooseTransactionReceipt(bytes), let parts = receipt.parts,
+                        var tree = DERTree(parts.certificate)
+                    else { return }
+                    let all = StructureMutation.allCases
+                    var inner = generator
+                    all[generator.below(all.count)].apply(to: &tree, &generator) { changed($0, &inner) }
+                    bytes = receipt.with(certificate: tree.bytes).bytes
+                }
+            ),
+            (signedAgain, sign),
+        ]
+
+        private static func sign(_ bytes: inout [UInt8], _ store: EvidenceSamples, _ generator: inout SeededGenerator) {
+            guard var receipt = LooseTransactionReceipt(bytes), let version = receipt.version,
+                let known = AppStoreSimulator.TransactionReceiptVersion(rawValue: version),
+                case .rsa(let key) = store.authority.transactionReceiptLeaf(known).privateKey, let parts = receipt.parts
+            else { return }
+            receipt.purchaseInfo = changed(receipt.purchaseInfo, &generator)
+            let message = Data([version] + receipt.purchaseInfo)
+            guard let signature = Digests.signature(of: message, key, isSHA256: version == 4) else { return }
+            let rest = receipt.field[(1 + parts.signature.count)...]
+            receipt.field = [version] + signature + rest
+            bytes = receipt.bytes
+        }
+
+        private static func changed(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+            guard !bytes.isEmpty else { return [0] }
+            let all = ByteMutation.allCases
+            return all[generator.below(all.count)].applied(to: bytes, within: 0..<bytes.count, &generator)
+        }
+    }
+
+    /// One receipt that both are asked about.
+    struct LeafCase: Sendable {
+        let name: String
+        private(set) var bytes: [UInt8]
+        let trust: Trust
+        let issuers: [[UInt8]]
+        let isGenuine: Bool
+        /// When the certificate is judged where the receipt does not say it: what it was made from did.
+        let fallback: Int64
+
+        init(_ sample: Sample, issuers: [[UInt8]]) {
+            (name, bytes, trust, isGenuine) = (sample.name, sample.bytes, sample.trust, sample.isGenuine)
+            self.issuers = issuers
+            let receipt = sample.trust.freshVerifier.inspect(sample.bytes, policies: []).transactionReceipt
+            fallback = receipt.map { OpinionCase.seconds($0.purchaseDate) } ?? 1_340_000_000
+        }
+
+        func mutated(
+            _ change: LeafMutation.Change, _ store: EvidenceSamples, _ generator: inout SeededGenerator
+        ) -> LeafCase {
+            var result = self
+            change(&result.bytes, store, &generator)
+            return result
+        }
+
+        func compare(into tally: inout OpinionTally) {
+            let inspection = trust.freshVerifier.inspect(bytes, policies: [])
+            let refusal = inspection.refusal(among: [
+                "form", "container", "purchase info", "purchase date", "certificate", "signing key", "signature",
+            ])
+            // Where the content is not read, its date judged the certificate all the same.
+            let moment =
+                inspection.transactionReceipt.map { OpinionCase.seconds($0.purchaseDate) }
+                ?? LooseTransactionReceipt(bytes)?.purchaseSeconds ?? fallback
+            let opinion = openSSL(moment)
+            switch (refusal, opinion.accepts) {
+            case (nil, true): tally.bothAccept += 1
+            case (.some, false): tally.bothRefuse += 1
+            case (let code?, true):
+                if let reason = StricterRules.ofTransactionReceipts[code] ?? StricterRules.reasons[code] {
+                    tally.onlyOther.add("\(code.rawValue) | \(reason)")
+                } else {
+                    tally.unexplained.append("only OpenSSL accepts \(name): \(code.rawValue)")
+                }
+            case (nil, false): tally.unexplained.append("only the core accepts \(name): \(opinion.reason)")
+            }
+        }
+
+        private func openSSL(_ moment: Int64) -> (accepts: Bool, reason: String) {
+            guard let receipt = LooseTransactionReceipt(bytes), let version = receipt.version, let parts = receipt.parts
+            else { return (false, "no signature or purchase info to be seen") }
+            let all = [[version] + receipt.purchaseInfo, parts.signature, parts.certificate] + issuers
+            return all.withPointers { pointers in
+                var reason = [CChar](repeating: 0, count: 256)
+                let issuers = Array(pointers[3...])
+                let result = openssl_leaf_opinion(
+                    pointers[0], version == 4 ? 1 : 0, pointers[1], pointers[2], issuers, issuers.count, moment,
+                    &reason,
+                    reason.count)
+                precondition(result >= 0, "OpenSSL could not be asked")
+                return (result == 1, String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self))
+            }
+        }
+    }
+#else
+    /// Left out, in words.
+    enum TransactionReceiptOpinion {
+        static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
+            print("\n## Transaction receipts, a second opinion\n\nlibssl-dev is missing, so OpenSSL was not asked.")
+            return true
+        }
+    }
+#endif
