@@ -99,7 +99,11 @@ struct SimulateTests {
                 #expect(result.output.contains("A genuine app receipt is refused"), "\(result.output)")
             }
             try running(["serve", "--port", "0", "--trust", "assay-authority/trust.pem"], in: folder) { _, address in
-                let result = try Program.shell("assay simulate attacks --against \(address)", in: folder)
+                // Any folder will do, if it is the same.
+                try FileManager.default.moveItem(
+                    at: folder.appending(path: "assay-authority"), to: folder.appending(path: "keys"))
+                let result = try Program.shell(
+                    "assay simulate attacks --authority keys --against \(address)", in: folder)
                 #expect(result.status == 0, "\(result.output)")
                 #expect(!result.output.contains("WRONG"))
                 #expect(result.output.components(separatedBy: "\n").filter { $0.hasPrefix("  right") }.count > 150)

@@ -28,18 +28,29 @@ public struct AttackRun: Sendable {
         headers = apiKey.map { [("Authorization", "Bearer \($0)")] } ?? []
     }
 
+    /// How the attacks on a door ended.
+    public enum Outcome: Hashable, Sendable {
+        /// All were made; so many were answered wrongly.
+        case attacked(wrong: Int)
+        /// Nothing answers there.
+        case notThere
+        /// It opens only to a key, and none was given.
+        case locked
+    }
+
     /// Makes the attacks on one door.
     /// - Parameter report: is called with each result as it comes.
-    /// - Returns: the number of wrong answers; nil where nothing answers at the door.
+    /// - Returns: how it ended.
     /// - Throws: `AttackError`, and what the crypto library throws.
-    public func attack(_ door: Attack.Door, report: (AttackResult) -> Void) async throws -> Int? {
+    public func attack(_ door: Attack.Door, report: (AttackResult) -> Void) async throws -> Outcome {
         var wrong = 0
         for (evidence, attacks) in table.attacks(on: door) {
             for attack in attacks {
                 let result: AttackResult
                 do {
                     let answer = try await client.post(door.rawValue, try attack.body(), headers: headers)
-                    if answer.status == 404, door == .purchases, attack.expectation == .accepted { return nil }
+                    if door == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    if answer.status == 401, headers.isEmpty { return .locked }
                     let read = AttackAnswer(answer, at: door)
                     result = AttackResult(
                         attack: attack, expected: attack.expectation.words, answered: read.words,
@@ -61,6 +72,6 @@ public struct AttackRun: Sendable {
                 if !result.isRight { wrong += 1 }
             }
         }
-        return wrong
+        return .attacked(wrong: wrong)
     }
 }
