@@ -99,6 +99,20 @@ enum SignedDataPathCounterExamples {
             }
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
         CounterExample(
+            .intermediateMarkerMissing, "signed data: a leaf that a root with an intermediate's marker issued",
+            anchors: {
+                [
+                    try MintedWorld.store().signedData.replacingRoot { $0.markers = [.intermediateMarker] }
+                        .root.certificate
+                ]
+            }
+        ) {
+            let chain = [try leafOfRoot()] + (try HandmadeJWS.chain().dropFirst())
+            return try HandmadeJWS(
+                ClaimsText.object(ClaimsText.transaction), header: try HandmadeJWS.header(certificates: chain)
+            ).bytes()
+        },
+        CounterExample(
             .certificateExpired, "signed data: a root that ended a second before",
             anchors: {
                 let end = MintedWorld.moment.addingTimeInterval(-1)
