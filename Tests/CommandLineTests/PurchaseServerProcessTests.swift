@@ -192,7 +192,7 @@ struct PurchaseServerProcessTests {
                 #expect(try Program.shell(ready, in: folder).output == "503")
                 #expect(
                     try Program.shell("curl -sS \(address)/healthz", in: folder).output == #"{"status":"ok"}"#)
-                let grow = "nsenter -t \(process.processIdentifier) -m mount -o remount,size=64m disk"
+                let grow = "nsenter -t \(process.processIdentifier) -m mount -o remount,size=64m \(folder.path)/disk"
                 #expect(try Program.shell(grow, in: folder).status == 0)
                 #expect(try Program.shell(ready, in: folder).output == "200")
                 #expect(try submit("0 9") == Array(repeating: "200", count: 10))
