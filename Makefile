@@ -7,9 +7,9 @@ help: ## Lists the verbs.
 setup: ## Checks what a build needs, and installs it on Debian.
 	@dev/setup.sh
 
-demo: setup ## Mints an authority and receipts, verifies them, and asks the drop-in: genuine and forged side by side.
+demo: setup ## A simulated App Store and the purchase server: buys, renews, refunds, replays and forges, and tells each step.
 	swift build -c release --product assay
-	dev/demo.sh
+	python3 dev/demo.py
 
 build: setup ## Builds the program, optimised.
 	swift build -c release --product assay

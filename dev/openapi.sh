@@ -7,5 +7,7 @@ cd "$(dirname "$0")/.."
     echo '// swift-format-ignore'
     echo 'let openAPIDescription = ##"""'
     cat docs/openapi.yaml
+    # The literal ends before its last line break.
+    echo
     echo '"""##'
 } > Sources/PurchaseServer/OpenAPIDescription.swift

@@ -13,7 +13,7 @@ if [ "$1" -lt 6 ] || { [ "$1" -eq 6 ] && [ "$2" -lt 2 ]; }; then
 fi
 
 missing=""
-for program in git openssl curl; do
+for program in git openssl curl python3; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 # The headers of what the ledger keeps its books with. macOS has both.

@@ -1,5 +1,7 @@
 public import PurchaseVerification
 
+import struct Foundation.UUID
+
 /// The books: what was ordered, proven, granted and used up, and everything that was submitted.
 ///
 /// Every answer is given after its commit is durable. Each call is a whole transaction.
@@ -56,15 +58,16 @@ public struct PurchaseLedger: Sendable {
 
     /// Writes something of the size of a submission, to find out whether the database takes it.
     ///
+    /// It is written anew before what the last probe wrote is removed. So it needs room as a submission does, and cannot live
+    /// on its own old place while there is no other left.
+    ///
     /// - Throws: `LedgerStorageError` with the reason why it does not.
     public func requireWritable() async throws {
         let content = [UInt8](repeating: UInt8(truncatingIfNeeded: clock().millisecondsSince1970), count: 64 << 10)
         try await database.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO readiness (name, content) VALUES ('probe', ?1)
-                ON CONFLICT (name) DO UPDATE SET content = excluded.content
-                """, [.blob(content)])
+            let name = LedgerValue.text(UUID().uuidString)
+            try connection.execute("INSERT INTO readiness (name, content) VALUES (?1, ?2)", [name, .blob(content)])
+            try connection.execute("DELETE FROM readiness WHERE name <> ?1", [name])
         }
     }
 

@@ -1657,4 +1657,5 @@ components:
         submission_id:
           type: string
           description: The submission in the record; only of purchases.
+
 """##

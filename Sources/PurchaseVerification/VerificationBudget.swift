@@ -35,8 +35,9 @@ enum VerificationBudget {
     /// Keys of one property list. A transaction receipt has at most 5 outside and 25 inside.
     static let propertyListEntries = 64
 
-    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB.
-    static let signedDataBytes = 1 << 20
+    /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON of hostile
+    /// claims takes up to twenty times their size, before any signature is checked.
+    static let signedDataBytes = 1 << 18
 
     /// Milliseconds since 1970 that a date may have: the end of the year 9999.
     static let latestMilliseconds: Int64 = 253_402_300_800_000

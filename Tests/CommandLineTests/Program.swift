@@ -23,17 +23,17 @@ enum Program {
 
     /// Runs a line of shell in a folder, with the program on the path. Standard error is part of the output.
     static func shell(_ command: String, in folder: URL, environment: [String: String] = [:]) throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let process = ChildProcess()
         process.arguments = ["-c", "exec 2>&1; \(command)"]
-        process.currentDirectoryURL = folder
+        process.folder = folder
         process.environment = environment.merging([
             "PATH": url.deletingLastPathComponent().path + ":/usr/local/bin:/usr/bin:/bin", "HOME": folder.path,
         ]) { $1 }
         let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardInput = FileHandle.nullDevice
+        process.output = pipe.fileHandleForWriting
         try process.run()
+        // Else the pipe would not end with the program.
+        try pipe.fileHandleForWriting.close()
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Result(output: String(decoding: data, as: UTF8.self), status: process.terminationStatus)

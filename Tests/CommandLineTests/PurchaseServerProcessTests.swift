@@ -16,20 +16,19 @@ struct PurchaseServerProcessTests {
     /// A server that runs, and what it needs: settings, an authority and a key.
     private func withServer(
         in folder: URL, _ arguments: [String] = [], namespaced: String? = nil,
-        _ body: (_ address: String, _ process: Process) throws -> Void
+        _ body: (_ address: String, _ process: ChildProcess) throws -> Void
     ) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let process = ChildProcess()
         let serve = "assay serve --port 0 --trust assay-authority/root.pem \(arguments.joined(separator: " "))"
         process.arguments = [
             "-c", namespaced.map { "exec unshare -m sh -c '\($0) && exec \(serve)'" } ?? "exec \(serve)",
         ]
-        process.currentDirectoryURL = folder
+        process.folder = folder
         process.environment = ["PATH": Program.url.deletingLastPathComponent().path + ":/usr/bin:/bin"]
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        process.output = output.fileHandleForWriting
         try process.run()
+        try output.fileHandleForWriting.close()
         defer { if process.isRunning { process.terminate() } }
         var line = ""
         while !line.hasSuffix("\n") {
@@ -192,7 +191,7 @@ struct PurchaseServerProcessTests {
                 #expect(try Program.shell(ready, in: folder).output == "503")
                 #expect(
                     try Program.shell("curl -sS \(address)/healthz", in: folder).output == #"{"status":"ok"}"#)
-                let grow = "nsenter -t \(process.processIdentifier) -m mount -o remount,size=64m disk"
+                let grow = "nsenter -t \(process.processIdentifier) -m mount -o remount,size=64m \(folder.path)/disk"
                 #expect(try Program.shell(grow, in: folder).status == 0)
                 #expect(try Program.shell(ready, in: folder).output == "200")
                 #expect(try submit("0 9") == Array(repeating: "200", count: 10))

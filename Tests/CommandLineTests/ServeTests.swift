@@ -7,17 +7,17 @@ struct ServeTests {
     /// Runs the server as a process, and the body with its address; then stops it with SIGTERM.
     private func withServer(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:],
-        _ body: (String, Process) throws -> Void
+        _ body: (String, ChildProcess) throws -> Void
     ) throws -> Int32 {
-        let process = Process()
-        process.executableURL = Program.url
+        let process = ChildProcess()
+        process.executable = Program.url.path
         process.arguments = ["serve", "--port", "0"] + arguments
-        process.currentDirectoryURL = folder
+        process.folder = folder
         process.environment = environment
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        process.output = output.fileHandleForWriting
         try process.run()
+        try output.fileHandleForWriting.close()
         defer { if process.isRunning { process.terminate() } }
         var line = ""
         while !line.hasSuffix("\n") {

@@ -257,11 +257,15 @@ struct SQLiteTests {
             let world = try await LedgerWorld(database)
             let evidence = try LedgerWorld.evidence()
             let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let holding = Task.detached {
-                try DatabaseQueue(path: path).write { database in
+            let other = try DatabaseQueue(path: path)
+            async let held: Void = withCheckedThrowingContinuation { continuation in
+                // Its own queue may wait; a thread of tasks may not.
+                other.asyncWrite { database in
                     try database.execute(sql: "UPDATE chain_heads SET count = count")
                     locked.signal()
                     release.wait()
+                } completion: { _, result in
+                    continuation.resume(with: result)
                 }
             }
             await withCheckedContinuation { continuation in
@@ -276,7 +280,7 @@ struct SQLiteTests {
             #expect(error?.kind == .busy)
             #expect(try await world.submissions().isEmpty)
             release.signal()
-            try await holding.value
+            try await held
             #expect(try await world.ledger.submit(world.submission(evidence: evidence)).verdict == .accepted)
         }
     }

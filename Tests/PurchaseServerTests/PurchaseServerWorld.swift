@@ -98,7 +98,7 @@ struct PurchaseServerWorld: Sendable {
         _ method: HTTPRequest.Method, _ path: String, _ body: [String: Any]? = nil, as scope: APIKeyScope? = .admin,
         idempotencyKey: String? = nil, headers more: HTTPFields = [:]
     ) async throws -> Answer {
-        let data = try body.map { try JSONSerialization.data(withJSONObject: $0) }
+        let data = try body.map { try JSONSerialization.data(withJSONObject: $0, options: .sortedKeys) }
         return try await send(
             method, path, data: data, as: scope, idempotencyKey: idempotencyKey, headers: more)
     }

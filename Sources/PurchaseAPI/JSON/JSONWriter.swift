@@ -133,6 +133,13 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// Writes once more a whole value that was written before, from where it stands in `bytes`.
+    mutating func again(_ value: Range<Int>) {
+        // A copy of the piece: a slice would share the array, and all of it would be copied for the append.
+        bytes += Array(bytes[value])
+        needsComma = true
+    }
+
     /// Writes `null`.
     public mutating func null() {
         bytes += Array("null".utf8)

@@ -84,9 +84,10 @@ extension VerifyReceiptResponse {
         var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.count ?? 0))
         json.object { json in
             if let environment { json.member("environment", environment) }
+            var written = WrittenPurchases()
             if let receipt {
                 json.key("receipt")
-                receipt.write(to: &json)
+                receipt.write(to: &json, &written)
             }
             if let flatReceipt {
                 json.key("receipt")
@@ -103,7 +104,13 @@ extension VerifyReceiptResponse {
             }
             if let latestReceiptInfo {
                 json.key("latest_receipt_info")
-                json.array(latestReceiptInfo) { $1.write(to: &$0) }
+                json.array(latestReceiptInfo) { json, purchase in
+                    if let range = written.range(of: purchase) {
+                        json.again(range)
+                    } else {
+                        purchase.write(to: &json)
+                    }
+                }
             }
             if let latestReceipt {
                 json.key("latest_receipt")
@@ -125,6 +132,11 @@ extension VerifyReceiptResponse {
 extension VerifyReceiptResponse.Receipt {
     /// Writes the object with the keys in Apple's order; numbers that the receipt lacks are `null`, as Apple writes them.
     public func write(to json: inout JSONWriter) {
+        var written = WrittenPurchases()
+        write(to: &json, &written)
+    }
+
+    fileprivate func write(to json: inout JSONWriter, _ written: inout WrittenPurchases) {
         json.object { json in
             json.member("receipt_type", receiptType)
             json.numberMember("adam_id", adamID)
@@ -141,7 +153,11 @@ extension VerifyReceiptResponse.Receipt {
             json.member("original_application_version", originalApplicationVersion)
             expirationDate?.write("expiration_date", "expiration_date_ms", "expiration_date_pst", to: &json)
             json.key("in_app")
-            json.array(inApp) { $1.write(to: &$0) }
+            json.array(inApp) { json, purchase in
+                let start = json.bytes.count
+                purchase.write(to: &json)
+                written.add(purchase, start..<json.bytes.count)
+            }
         }
     }
 }
@@ -171,5 +187,24 @@ extension VerifyReceiptResponse.InAppPurchase {
             json.member("app_account_token", appAccountToken)
             json.member("subscription_group_identifier", subscriptionGroupIdentifier)
         }
+    }
+}
+
+/// Where in the JSON a purchase stands already: `latest_receipt_info` nearly always has those of `in_app` once more.
+private struct WrittenPurchases {
+    private var purchases: [(purchase: VerifyReceiptResponse.InAppPurchase, range: Range<Int>)] = []
+    private var positions: [String: Int] = [:]
+
+    mutating func add(_ purchase: VerifyReceiptResponse.InAppPurchase, _ range: Range<Int>) {
+        positions[purchase.transactionID] = purchases.count
+        purchases.append((purchase, range))
+    }
+
+    /// The range of a purchase that is the same in every member.
+    func range(of purchase: VerifyReceiptResponse.InAppPurchase) -> Range<Int>? {
+        guard let position = positions[purchase.transactionID], purchases[position].purchase == purchase else {
+            return nil
+        }
+        return purchases[position].range
     }
 }

@@ -18,7 +18,7 @@ public struct RateLimit: Sendable, Equatable {
 ///
 /// The buckets live in two generations. When the younger is full it becomes the older, and the older is forgotten: who was not
 /// seen for so long starts with a full bucket again.
-final class RateLimiter: Sendable {
+package final class RateLimiter: Sendable {
     private let limit: RateLimit
     private let generationSize: Int
     private let state = Mutex(State())
@@ -37,7 +37,7 @@ final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - limit: what each name may do.
     ///   - names: how many names are remembered at most.
-    init(_ limit: RateLimit, names: Int = 65_536) {
+    package init(_ limit: RateLimit, names: Int = 65_536) {
         self.limit = limit
         generationSize = max(1, names / 2)
     }
@@ -48,7 +48,7 @@ final class RateLimiter: Sendable {
     ///   - name: whose.
     ///   - time: seconds since any moment, never going back.
     /// - Returns: `nil` if there was one; else after how many seconds there will be.
-    func take(_ name: String, at time: Double) -> Double? {
+    package func take(_ name: String, at time: Double) -> Double? {
         state.withLock { state in
             var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
             bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
@@ -65,5 +65,5 @@ final class RateLimiter: Sendable {
     }
 
     /// How many names are remembered.
-    var count: Int { state.withLock { $0.young.count + $0.old.count } }
+    package var count: Int { state.withLock { $0.young.count + $0.old.count } }
 }

@@ -3,25 +3,30 @@ import PurchaseVerification
 
 /// `latest_receipt_info` as far as the receipt itself goes: what was bought by the time it was signed, newest first.
 enum LatestReceiptInfo {
-    /// - Parameter excludingOld: of each subscription only the latest period.
+    /// - Parameters:
+    ///   - receipt: the receipt.
+    ///   - answers: what is answered of each of its purchases, in the order of the receipt.
+    ///   - excludingOld: of each subscription only the latest period.
     static func purchases(
-        of receipt: AppReceipt, excludingOld: Bool
+        of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase], excludingOld: Bool
     ) -> [VerifyReceiptResponse.InAppPurchase] {
-        let newestFirst = receipt.inAppPurchases.enumerated().sorted { left, right in
-            let (leftDate, rightDate) = (left.element.purchaseDate, right.element.purchaseDate)
+        let dates = receipt.inAppPurchases.map { $0.purchaseDate }
+        let newestFirst = dates.indices.sorted { left, right in
             // Purchases of the same moment stay in the order of the receipt.
-            guard leftDate != rightDate else { return left.offset < right.offset }
-            guard let leftDate else { return false }
-            guard let rightDate else { return true }
+            guard dates[left] != dates[right] else { return left < right }
+            guard let leftDate = dates[left] else { return false }
+            guard let rightDate = dates[right] else { return true }
             return leftDate > rightDate
         }
+        guard excludingOld else { return newestFirst.map { answers[$0] } }
         var seen: Set<String> = []
-        return newestFirst.compactMap { _, purchase in
-            if excludingOld, purchase.isAutoRenewable {
+        return newestFirst.compactMap { position in
+            let purchase = receipt.inAppPurchases[position]
+            if purchase.isAutoRenewable {
                 let subscription = purchase.originalTransactionID ?? purchase.transactionID
                 guard seen.insert(subscription).inserted else { return nil }
             }
-            return VerifyReceiptResponse.InAppPurchase(purchase)
+            return answers[position]
         }
     }
 }

@@ -43,6 +43,9 @@ struct VerifyReceiptRoutes {
         var held = 0
         defer { buffered.give(back: held) }
         var body: [UInt8] = []
+        // What is announced need not come, so only what usual receipts take is set aside for it.
+        let announced = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        body.reserveCapacity(max(0, min(announced, Self.usualBodyBytes)))
         do {
             // Whatever the content type says: Apple's clients send JSON under several.
             for try await part in request.body {
@@ -71,6 +74,9 @@ struct VerifyReceiptRoutes {
         return Self.response(answer.response, reason: answer.reason, isAsOfSigning: answer.isAsOfSigning)
     }
 
+    /// A receipt of more than 400 purchases fits in.
+    private static let usualBodyBytes = 256 << 10
+
     private static func isSandboxHost(_ authority: String) -> Bool {
         authority.lowercased().split(separator: ":").first == "sandbox.itunes.apple.com"
     }
@@ -79,9 +85,10 @@ struct VerifyReceiptRoutes {
         _ response: VerifyReceiptResponse, reason: VerifyReceiptReason?, isAsOfSigning: Bool = false,
         status: HTTPResponse.Status = .ok
     ) -> Response {
-        var headers: HTTPFields = [.contentType: "application/json"]
-        if let reason { headers[.assayReason] = reason.code }
-        if isAsOfSigning { headers[.assayState] = "as-of-signing" }
+        var headers = HTTPFields()
+        headers.append(.json)
+        if let reason { headers.append(HTTPField(name: .assayReason, value: reason.code)) }
+        if isAsOfSigning { headers.append(.asOfSigning) }
         return Response(
             status: status, headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.json())))
@@ -115,4 +122,10 @@ extension HTTPField.Name {
     static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
     /// To what time the answer speaks.
     static let assayState = HTTPField.Name("Assay-State") ?? .server
+}
+
+extension HTTPField {
+    // Made once, as each value is checked when it is made.
+    fileprivate static let json = HTTPField(name: .contentType, value: "application/json")
+    fileprivate static let asOfSigning = HTTPField(name: .assayState, value: "as-of-signing")
 }

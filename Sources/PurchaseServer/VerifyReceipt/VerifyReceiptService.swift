@@ -73,12 +73,13 @@ package struct VerifyReceiptService: Sendable {
         }
         var response = VerifyReceiptResponse(status: .valid)
         response.environment = receipt.environment?.name
-        response.receipt = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
+        let content = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
         if hasSubscriptions {
             response.latestReceiptInfo = LatestReceiptInfo.purchases(
-                of: receipt, excludingOld: request.excludesOldTransactions)
+                of: receipt, content.inApp, excludingOld: request.excludesOldTransactions)
             response.latestReceipt = Self.base64(request, evidence)
         }
+        response.receipt = content
         return Answer(response: response, reason: nil)
     }
 

@@ -11,9 +11,7 @@ enum MarkerPolicy {
                 expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.receiptSigningMarker))",
                 found: path.leaf.subject.description)
         }
-        // The operator may have named the issuer itself, as he must where leaves travel alone.
-        let issuer = path.intermediates.first ?? path.anchor.certificate
-        guard issuer.extensions.hasDeveloperRelationsMarker else {
+        guard let issuer = path.intermediates.first, issuer.extensions.hasDeveloperRelationsMarker else {
             throw VerificationError(
                 .intermediateMarkerMissing,
                 expected: "extension \(ObjectIdentifier.dotted(ObjectIdentifier.developerRelationsMarker))",

@@ -89,9 +89,9 @@ enum FaultCounterExamples {
         case .foreignSignature, .embeddedKey, .flippedSignatureByte, .reusedSignature, .zeroSignature,
             .flippedPayloadByte, .editedClaims:
             .signatureInvalid
-        // ES256 has 64 bytes, and the segments are read before the header.
-        case .derSignature, .longSignature, .algNone, .hs256WithPublicKey: .jwsMalformed
-        case .algES384, .algRS256: .jwsAlgorithmUnsupported
+        // ES256 has 64 bytes.
+        case .derSignature, .longSignature: .jwsMalformed
+        case .algNone, .hs256WithPublicKey, .algES384, .algRS256: .jwsAlgorithmUnsupported
         case .truncated, .fourthPart, .paddedBase64: .jwsMalformed
         case .wrongBundleID: isEnvelope ? .nestedDataMismatch : .bundleIDMismatch
         case .missingBundleID: isEnvelope ? .nestedDataMismatch : .attributeMissing

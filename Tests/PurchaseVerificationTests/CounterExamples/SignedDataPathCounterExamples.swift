@@ -11,6 +11,14 @@ enum SignedDataPathCounterExamples {
         SigningKey.rsaPublicKeyInfo(modulus: [UInt8](repeating: 0xC5, count: bytes), exponent: [1, 0, 1])
     }
 
+    /// A leaf for the store's key, issued by the root.
+    private static func leafOfRoot() throws -> [UInt8] {
+        let store = try MintedWorld.store().signedData
+        var template = CertificateTemplate.signedDataLeaf
+        template.issuer = store.root.subject
+        return try template.signed(by: store.root.privateKey, publicKeyInfo: store.leaf.privateKey.publicKeyInfo)
+    }
+
     private static let leaf: [CounterExample] = [
         .dataLeaf(.publicKeyUnacceptable, "a leaf on P-384") { $0.publicKeyInfo = SigningKey.makeP384().publicKeyInfo },
         .dataLeaf(.publicKeyUnacceptable, "an RSA leaf") { $0.publicKeyInfo = rsaKey(bytes: 256) },
@@ -43,12 +51,8 @@ enum SignedDataPathCounterExamples {
         },
         .evidence(.intermediateMarkerMissing, "signed data: a leaf that the root itself issued") {
             let store = try MintedWorld.store().signedData
-            var template = CertificateTemplate.signedDataLeaf
-            template.issuer = store.root.subject
-            let leaf = try template.signed(
-                by: store.root.privateKey, publicKeyInfo: store.leaf.privateKey.publicKeyInfo)
             let header = try HandmadeJWS.header(
-                certificates: [leaf, store.intermediate.certificate, store.root.certificate])
+                certificates: [try leafOfRoot(), store.intermediate.certificate, store.root.certificate])
             return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
         },
         .evidence(.publicKeyUnacceptable, "signed data: the leaf of app receipts, which is RSA") {
@@ -95,16 +99,30 @@ enum SignedDataPathCounterExamples {
             }
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
         CounterExample(
+            .intermediateMarkerMissing, "signed data: a leaf that a root with an intermediate's marker issued",
+            anchors: {
+                [
+                    try MintedWorld.store().signedData.replacingRoot { $0.markers = [.intermediateMarker] }
+                        .root.certificate
+                ]
+            }
+        ) {
+            let chain = [try leafOfRoot()] + (try HandmadeJWS.chain().dropFirst())
+            return try HandmadeJWS(
+                ClaimsText.object(ClaimsText.transaction), header: try HandmadeJWS.header(certificates: chain)
+            ).bytes()
+        },
+        CounterExample(
             .certificateExpired, "signed data: a root that ended a second before",
             anchors: {
                 let end = MintedWorld.moment.addingTimeInterval(-1)
                 return [try MintedWorld.store().signedData.replacingRoot { $0.notAfter = end }.root.certificate]
             }
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
-        CounterExample(
-            .jwsCertificateCountUnsupported, "signed data: one certificate, whose issuer is trusted",
-            anchors: { [try MintedWorld.store().signedData.intermediate.certificate] }
-        ) { try MintedWorld.mint(MintedWorld.transaction(), fault: .x5cOfOne) },
+        .evidence(.jwsCertificateCountUnsupported, "signed data: one certificate, which the trusted root issued") {
+            let header = try HandmadeJWS.header(certificates: [try leafOfRoot()])
+            return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
+        },
     ]
 
     private static func at(_ milliseconds: String) -> String {

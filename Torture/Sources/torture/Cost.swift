@@ -7,7 +7,7 @@ enum Cost {
     /// Beyond these the run fails: a small multiple in memory, and nothing that looks like a hang.
     private static let memoryLimit = 8.0
     /// Foundation's reader of JSON keeps some 40 bytes for each value, and the shortest value has two. Signed data has at
-    /// most 1 MiB, so that is all it can come to.
+    /// most 256 KiB, so that is all it can come to.
     private static let jsonMemoryLimit = 24.0
     /// What a process may grow by whatever the evidence is: pages, and what libraries make at their first use.
     private static let memoryAllowance = 1 << 20

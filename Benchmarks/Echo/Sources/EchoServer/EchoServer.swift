@@ -2,37 +2,53 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 import Logging
+import PurchaseServer
 
-/// The least that a server of this kind does with a request: collect the body and send it back. What `assay serve` does
-/// beyond that is its own.
+/// What the library does with a request when nobody looks at it: the floor of every answer of `assay serve`.
+///
+///     echo-server          /echo in the server of `assay serve`
+///     echo-server --bare   /echo in a server with nothing of Assay's in it
 @main
 enum EchoServer {
-    /// As in `assay serve`: the largest body, how long a connection may be idle, and how many there may be.
-    private static let bodyBytes = 24 << 20
-    private static let idleSeconds: Int64 = 60
-    private static let connections = 4096
+    private static let limits = PurchaseServer.ServerConfiguration.Limits()
 
     static func main() async throws {
+        var logger = Logger(label: "echo") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .warning
+        if CommandLine.arguments.contains("--bare") {
+            try await bare(logger).runService()
+        } else {
+            var configuration = PurchaseServer.ServerConfiguration()
+            configuration.port = 0
+            let server = purchaseServer(configuration, logger: logger, onReady: ready)
+            try await EchoApplication(base: server, responder: router().buildResponder()).runService()
+        }
+    }
+
+    /// The least that a server of this kind does with a request: collect the body and send it back.
+    private static func router() -> Router<BasicRequestContext> {
         let router = Router()
         router.post("/echo") { request, _ in
-            let body = try await request.body.collect(upTo: bodyBytes)
+            let body = try await request.body.collect(upTo: limits.bodyBytes)
             return Response(
                 status: .ok, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: body))
         }
-        var logger = Logger(label: "echo") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .warning
-        let application = Application(
-            router: router,
-            server: .http1(configuration: .init(idleTimeout: .seconds(idleSeconds))),
+        return router
+    }
+
+    private static func bare(_ logger: Logger) -> some ApplicationProtocol {
+        Application(
+            router: router(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(limits.idleSeconds))),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: 0),
                 serverName: "echo",
-                availableConnectionsDelegate: MaximumAvailableConnections(connections)),
-            onServerRunning: { channel in
-                let ready = "echo: ready on http://127.0.0.1:\(channel.localAddress?.port ?? 0)\n"
-                FileHandle.standardOutput.write(Data(ready.utf8))
-            },
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)),
+            onServerRunning: { channel in await ready("http://127.0.0.1:\(channel.localAddress?.port ?? 0)") },
             logger: logger)
-        try await application.runService()
+    }
+
+    @Sendable private static func ready(_ address: String) async {
+        FileHandle.standardOutput.write(Data("echo: ready on \(address)\n".utf8))
     }
 }

@@ -1,0 +1,17 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// The server of `assay serve` as it is, channel handlers, threads and limits included, with other routes in it.
+struct EchoApplication<Base: ApplicationProtocol>: ApplicationProtocol {
+    let base: Base
+    let responder: RouterResponder<BasicRequestContext>
+
+    var server: HTTPServerBuilder { base.server }
+    var configuration: ApplicationConfiguration { base.configuration }
+    var eventLoopGroup: any EventLoopGroup { base.eventLoopGroup }
+    var logger: Logger { base.logger }
+
+    func onServerRunning(_ channel: any Channel) async { await base.onServerRunning(channel) }
+}

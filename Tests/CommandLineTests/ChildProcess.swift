@@ -1,0 +1,89 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A program that runs beside the tests.
+///
+/// Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings inherit, and on
+/// Linux it has missed one now and then, and waited for ever. This one waits for the child itself.
+///
+/// Unchecked because each test has its own and uses it from one task.
+final class ChildProcess: @unchecked Sendable {
+    var executable = "/bin/sh"
+    var arguments: [String] = []
+    var environment: [String: String] = [:]
+    var folder = URL(fileURLWithPath: "/")
+    /// Where standard output goes; nowhere, if it is `nil`.
+    var output: FileHandle?
+    /// Whether standard error goes where standard output goes, and not nowhere.
+    var mergesErrors = false
+    private(set) var processIdentifier: pid_t = 0
+    private(set) var terminationStatus: Int32 = 0
+    private var isReaped = false
+
+    struct SpawnError: Error {
+        let program: String
+        let code: Int32
+    }
+
+    /// Starts it.
+    func run() throws {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let output {
+            posix_spawn_file_actions_adddup2(&actions, output.fileDescriptor, 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        }
+        if mergesErrors {
+            posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        }
+        // The shell goes to the folder and becomes the program.
+        let shell = "/bin/sh"
+        let arguments = Self.strings([shell, "-c", #"cd "$0" && exec "$@""#, folder.path, executable] + arguments)
+        let environment = Self.strings(environment.map { "\($0)=\($1)" })
+        defer { for text in arguments + environment { free(text) } }
+        let code = posix_spawn(&processIdentifier, shell, &actions, nil, arguments, environment)
+        guard code == 0 else { throw SpawnError(program: executable, code: code) }
+    }
+
+    /// Whether it has not ended yet.
+    var isRunning: Bool {
+        reap(WNOHANG)
+        return !isReaped
+    }
+
+    /// Asks it to end (SIGTERM).
+    func terminate() {
+        if isRunning { kill(processIdentifier, SIGTERM) }
+    }
+
+    func waitUntilExit() {
+        while !isReaped { reap(0) }
+    }
+
+    private func reap(_ options: Int32) {
+        guard !isReaped else { return }
+        var status: Int32 = 0
+        guard waitpid(processIdentifier, &status, options) == processIdentifier else { return }
+        isReaped = true
+        // The low seven bits are the signal that ended it, the next eight its status (wait(2)).
+        terminationStatus = status & 0x7F == 0 ? status >> 8 & 0xFF : status & 0x7F
+    }
+
+    private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { strdup($0) } + [nil]
+    }
+}
