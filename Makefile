@@ -1,5 +1,5 @@
 # The day's verbs. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-debug test-release corpus bench fuzz torture format lint clean
+.PHONY: help setup demo build test test-debug test-release api corpus bench fuzz torture format lint clean
 
 help: ## Lists the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ demo: setup ## A simulated App Store and the purchase server: buys, renews, refu
 build: setup ## Builds the program, optimised.
 	swift build -c release --product assay
 
-test: lint test-debug test-release ## Runs every test, in debug and in release.
+test: lint test-debug api test-release ## Runs every test, in debug and in release, and checks the interface's description.
 
 test-debug: setup
 	swift test
@@ -22,6 +22,10 @@ test-debug: setup
 # A miscompilation that only optimised builds show is why the tests run twice (docs/decisions.md, 6).
 test-release: setup
 	swift test -c release --scratch-path .build-tests
+
+api: setup ## Checks docs/openapi.yaml against the running server, with schemathesis.
+	swift build --product assay
+	dev/check-api.sh .build/debug
 
 corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recorded answers, and prints the report.
 	swift test --filter CorpusTests
