@@ -11,15 +11,16 @@ struct PurchaseServerProcessTests {
             bundle_ids: com.example.app
             products:
               com.example.app.coins: { type: consumable }
+              coins: { type: consumable }
         """
 
     /// A server that runs, and what it needs: settings, an authority and a key.
     private func withServer(
-        in folder: URL, _ arguments: [String] = [], namespaced: String? = nil,
+        in folder: URL, _ arguments: [String] = [], trust: String = "root.pem", namespaced: String? = nil,
         _ body: (_ address: String, _ process: ChildProcess) throws -> Void
     ) throws -> Int32 {
         let process = ChildProcess()
-        let serve = "assay serve --port 0 --trust assay-authority/root.pem \(arguments.joined(separator: " "))"
+        let serve = "assay serve --port 0 --trust assay-authority/\(trust) \(arguments.joined(separator: " "))"
         process.arguments = [
             "-c", namespaced.map { "exec unshare -m sh -c '\($0) && exec \(serve)'" } ?? "exec \(serve)",
         ]
@@ -102,6 +103,28 @@ struct PurchaseServerProcessTests {
             }
             let audit = try Program.shell("assay audit verify", in: folder)
             #expect(audit.status == 0 && audit.output.contains("the record is as it was written"), "\(audit.output)")
+        }
+    }
+
+    @Test("The simulator's whole attack table finds nothing, and all of it is in the record")
+    func attacks() throws {
+        try Program.inTemporaryFolder { folder in
+            try prepare(folder, claims: 1)
+            _ = try withServer(in: folder, trust: "trust.pem") { address, _ in
+                let result = try Program.shell(
+                    "assay simulate attacks --api-key-file key --against \(address)", in: folder)
+                #expect(result.status == 0, "\(result.output.suffix(2000))")
+                let lines = result.output.components(separatedBy: "\n")
+                let purchases = lines.drop { $0 != "/v1/purchases" }.count { $0.hasPrefix("  right") }
+                #expect(purchases > 100)
+                let export = try Program.shell("assay audit export", in: folder).output.components(separatedBy: "\n")
+                // One attack is no whole request, and has no submission.
+                let recorded = export.count { $0.hasPrefix(#"{"table":"submissions""#) }
+                #expect(recorded == purchases, "\(recorded) of \(purchases)")
+                print("attacks on /v1/purchases: \(purchases), all answered rightly, \(recorded) in the record")
+            }
+            let audit = try Program.shell("assay audit verify", in: folder)
+            #expect(audit.status == 0, "\(audit.output)")
         }
     }
 

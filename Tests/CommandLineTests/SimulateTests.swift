@@ -7,15 +7,15 @@ struct SimulateTests {
     private func running(
         _ arguments: [String], in folder: URL, _ body: (_ line: String, _ address: String) throws -> Void
     ) throws {
-        let process = Process()
-        process.executableURL = Program.url
+        let process = ChildProcess()
+        process.executable = Program.url.path
         process.arguments = arguments
-        process.currentDirectoryURL = folder
+        process.folder = folder
         process.environment = [:]
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        process.output = output.fileHandleForWriting
         try process.run()
+        try output.fileHandleForWriting.close()
         defer {
             process.terminate()
             process.waitUntilExit()

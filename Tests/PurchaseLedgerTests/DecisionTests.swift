@@ -243,7 +243,7 @@ struct DecisionTests {
     }
 
     /// These are decided before there is a claim, and tested where the request is read.
-    static let ofTheRequest: Set<DecisionCode> = [.bodyMalformed, .fieldMalformed]
+    static let ofTheRequest: Set<DecisionCode> = [.bodyMalformed, .bodyTooLarge, .fieldMalformed]
 
     @Test("Every code has a row")
     func complete() {

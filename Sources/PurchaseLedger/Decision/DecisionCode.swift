@@ -6,6 +6,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     // MARK: The request
 
     case bodyMalformed = "body_malformed"
+    case bodyTooLarge = "body_too_large"
     case fieldMissing = "field_missing"
     case fieldMalformed = "field_malformed"
 
@@ -40,6 +41,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .accepted: 200
         case .bodyMalformed, .fieldMissing, .fieldMalformed: 400
         case .orderUnknown: 404
+        case .bodyTooLarge: 413
         case .orderOfAnotherCustomer, .orderAlreadyPaid, .orderExpired, .orderCancelled, .orderRefunded,
             .alreadyClaimed:
             409
@@ -55,6 +57,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         switch self {
         case .accepted: "The purchase is genuine and was granted."
         case .bodyMalformed: "The body is not a JSON object."
+        case .bodyTooLarge: "The body is larger than the server takes."
         case .fieldMissing: "A field that is needed is missing or empty."
         case .fieldMalformed: "A field has not the form that it must have."
         case .evidenceNotAPurchase: "The evidence is genuine, but of a kind that proves no purchase."

@@ -44,6 +44,12 @@ struct Problem: Error {
             expected: refusal.expected, found: refusal.found)
     }
 
+    init(_ rejection: Rejection) {
+        self.init(
+            HTTPResponse.Status(code: rejection.status), rejection.code, rejection.sentence,
+            expected: rejection.expected, found: rejection.found)
+    }
+
     /// Trouble with the database passes, unless it is a mistake of ours. The engine's words are for the log.
     init(_ error: LedgerStorageError) {
         switch error.kind {

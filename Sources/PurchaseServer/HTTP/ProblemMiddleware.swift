@@ -13,6 +13,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             response = try await next(request, context)
         } catch let problem as Problem {
             response = problem.response()
+        } catch let error as BodyTooLarge {
+            response = Problem(error.rejection).response()
         } catch let refusal as LedgerRefusal {
             response = Problem(refusal).response()
         } catch let error as LedgerStorageError {

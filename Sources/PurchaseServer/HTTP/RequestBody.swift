@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import PurchaseLedger
 import Synchronization
@@ -23,9 +22,7 @@ final class BodyReader: Sendable {
         for try await part in request.body {
             let count = part.readableBytes
             guard body.count + count <= bodyBytes else {
-                throw Problem(
-                    .contentTooLarge, "body_too_large", "The body is larger than the server takes.",
-                    expected: "at most \(bodyBytes) bytes")
+                throw BodyTooLarge(limit: bodyBytes)
             }
             taken += count
             guard held.add(count, ordering: .relaxed).newValue <= bufferedBytes else {
@@ -35,6 +32,15 @@ final class BodyReader: Sendable {
             body.append(contentsOf: part.readableBytesView)
         }
         return try await use(body)
+    }
+}
+
+/// A body is larger than the server takes; where purchases are submitted, that is recorded.
+struct BodyTooLarge: Error {
+    let rejection: Rejection
+
+    init(limit: Int) {
+        rejection = Rejection(.bodyTooLarge, expected: "at most \(limit) bytes")
     }
 }
 
@@ -118,10 +124,7 @@ struct RequestFields {
 
     /// - Throws: a problem that names what is wrong, if anything is.
     func require() throws {
-        guard let flaw else { return }
-        throw Problem(
-            HTTPResponse.Status(code: flaw.status), flaw.code, flaw.sentence, expected: flaw.expected,
-            found: flaw.found)
+        if let flaw { throw Problem(flaw) }
     }
 
     private func present(_ name: String) -> Any? {

@@ -36,33 +36,52 @@ struct PurchaseRoutes {
     /// Verified before the transaction, decided and recorded within it, answered after its commit.
     private func submit(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
-        let receivedAt = Timestamp(Date())
-        return try await api.bodies.withBody(of: request) { body in
-            var submission = PurchaseSubmission(app: caller.app, receivedAt: receivedAt)
-            submission.keyID = caller.key.id
-            submission.sourceAddress = context.remoteAddress
-            var fields = RequestFields(body)
-            let receipt = fields.text("receipt_data")
-            let signed = fields.text("signed_transaction")
-            submission.productID = fields.text("product_id")
-            submission.transactionID = fields.text("transaction_id")
-            submission.orderID = fields.text("order_id")
-            submission.customerID = fields.text("customer_id")
-            submission.quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity)
-            submission.evidence = (signed ?? receipt).map { Array($0.utf8) }
-            submission.flaw =
-                fields.flaw
-                ?? (signed != nil && receipt != nil
-                    ? Rejection(.fieldMalformed, expected: "receipt_data or signed_transaction, not both") : nil)
-            let examined = api.ledger.examine(submission)
-            return try await api.answer(request, context, body) { transaction in
-                let outcome = try transaction.record(examined)
-                guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
-                    return KeptAnswer(Problem(outcome))
-                }
-                return try KeptAnswer(.ok, answer)
+        var submission = PurchaseSubmission(app: caller.app, receivedAt: Timestamp(Date()))
+        submission.keyID = caller.key.id
+        submission.sourceAddress = context.remoteAddress
+        let blank = submission
+        do {
+            return try await api.bodies.withBody(of: request) { body in
+                var submission = blank
+                submission.fill(from: body)
+                return try await record(submission, request, context, body)
             }
+        } catch let error as BodyTooLarge {
+            submission.flaw = error.rejection
+            return try await record(submission, request, context, Data())
         }
+    }
+
+    private func record(
+        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: Data
+    ) async throws -> Response {
+        let examined = api.ledger.examine(submission)
+        return try await api.answer(request, context, body) { transaction in
+            let outcome = try transaction.record(examined)
+            guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
+                return KeptAnswer(Problem(outcome))
+            }
+            return try KeptAnswer(.ok, answer)
+        }
+    }
+}
+
+extension PurchaseSubmission {
+    /// Takes over what a body holds, as far as it is what it should be.
+    fileprivate mutating func fill(from body: Data) {
+        var fields = RequestFields(body)
+        let receipt = fields.text("receipt_data")
+        let signed = fields.text("signed_transaction")
+        productID = fields.text("product_id")
+        transactionID = fields.text("transaction_id")
+        orderID = fields.text("order_id")
+        customerID = fields.text("customer_id")
+        quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity)
+        evidence = (signed ?? receipt).map { Array($0.utf8) }
+        flaw =
+            fields.flaw
+            ?? (signed != nil && receipt != nil
+                ? Rejection(.fieldMalformed, expected: "receipt_data or signed_transaction, not both") : nil)
     }
 }
 
