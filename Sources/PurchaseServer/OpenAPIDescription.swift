@@ -20,8 +20,8 @@ info:
     Whatever goes wrong under `/v1` is told by a problem document (RFC 9457) whose `code` is stable. Times are RFC 3339 in
     UTC. A member that has no value is left out.
 
-    Every other path, and every other method than those below, is answered with 404 and a problem document (RFC 9457),
-    as at `/{path}`.
+    Every other path is answered with 404, as at `/{path}`, and every other method than those below with 405, each with a
+    problem document (RFC 9457).
 
     A request whose body takes longer than 30 seconds to arrive, and a connection that waits longer than 60 seconds
     for a request, is closed without an answer (`ServerConfiguration.Limits`).
@@ -135,7 +135,7 @@ paths:
           description: It.
           content:
             application/yaml:
-              schema: { type: string }
+              schema: { type: object }
 
   /v1/orders:
     post:
@@ -678,7 +678,7 @@ components:
       name: cursor
       in: query
       description: Where to go on; the `next_cursor` of the page before.
-      schema: { type: string }
+      schema: { type: string, pattern: '^[A-Za-z0-9_-]+$' }
 
   requestBodies:
     VerifyReceipt:
@@ -1258,8 +1258,10 @@ components:
           default: 1
         metadata:
           type: object
-          additionalProperties: { type: string }
-          description: Whatever the operator wants to keep with it; at most 8192 bytes.
+          maxProperties: 20
+          propertyNames: { maxLength: 40, pattern: '^[^\u0000]*$' }
+          additionalProperties: { type: string, maxLength: 200, pattern: '^[^\u0000]*$' }
+          description: Whatever the operator wants to keep with it.
 
     Order:
       description: An order.
@@ -1328,9 +1330,11 @@ components:
       properties:
         receipt_data:
           type: string
+          minLength: 1
           description: An app receipt or a transaction receipt, in base64.
         signed_transaction:
           type: string
+          minLength: 1
           description: A signed transaction of StoreKit 2 (JWS).
         product_id:
           $ref: '#/components/schemas/Identifier'
@@ -1346,6 +1350,13 @@ components:
           description: The customer whom it is for.
         quantity:
           $ref: '#/components/schemas/Quantity'
+      allOf:
+        - oneOf:
+            - required: [receipt_data]
+            - required: [signed_transaction]
+        - anyOf:
+            - required: [order_id]
+            - required: [customer_id]
 
     PurchaseAnswer:
       description: A purchase that was accepted.

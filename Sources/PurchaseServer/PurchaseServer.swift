@@ -28,6 +28,7 @@ public func purchaseServer(
             sharedSecret: configuration.sharedSecret),
         limits: configuration.limits
     ).add(to: router)
+    MethodRoutes().add(to: router)
     let headLimit = TimeAmount.seconds(configuration.limits.idleSeconds)
     let bodyLimit = TimeAmount.seconds(configuration.limits.requestSeconds)
     return Application(

@@ -168,7 +168,7 @@ struct PurchaseRouteTests {
             let unknown = try await world.send(
                 .post, "/v1/orders", ["customer_id": "a", "product_id": "p"], as: .backend)
             #expect(try unknown.problem == "product_unknown")
-            for query in ["limit=0", "limit=x", "cursor=x", "status=x"] {
+            for query in ["limit=0", "limit=x", "cursor=x", "status=x", "status=", "customer_id="] {
                 #expect(try await world.send(.get, "/v1/orders?\(query)", as: .backend).status == 400, "\(query)")
             }
             for query in ["from=yesterday", "verdict=perhaps"] {
@@ -289,6 +289,26 @@ struct PurchaseRouteTests {
         #expect(limiter.take("regular", at: 0) == 1)
         #expect(limiter.take("regular", at: 1) == nil)
         #expect(limiter.take("regular", at: 1) == 1)
+    }
+
+    @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
+    func methods() async throws {
+        try await PurchaseServerWorld.run { world in
+            for (path, allowed) in [
+                ("/v1/orders", "GET, POST"), ("/v1/orders/x/fulfil", "POST"), ("/readyz", "GET, HEAD"),
+                ("/v1/customers/x/entitlements", "GET"),
+            ] {
+                let answer = try await world.send(.trace, path)
+                #expect(answer.status == 405)
+                #expect(try answer.problem == "method_not_allowed")
+                #expect(answer.headers[.allow] == allowed)
+                #expect(try answer.value("title") == "Method Not Allowed")
+            }
+            #expect(try await world.send(.delete, "/nothing").status == 404)
+            let unknown = try await world.send(.get, "/v1/purchases/nothing")
+            #expect(try unknown.problem == "transaction_unknown")
+            #expect(try unknown.value("title") == "Not Found")
+        }
     }
 
     @Test("A body beyond the limit is a 413")

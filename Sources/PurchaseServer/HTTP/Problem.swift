@@ -40,13 +40,13 @@ struct Problem: Error {
 
     init(_ refusal: LedgerRefusal) {
         self.init(
-            HTTPResponse.Status(code: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
+            HTTPResponse.Status(integerLiteral: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
             expected: refusal.expected, found: refusal.found)
     }
 
     init(_ rejection: Rejection) {
         self.init(
-            HTTPResponse.Status(code: rejection.status), rejection.code, rejection.sentence,
+            HTTPResponse.Status(integerLiteral: rejection.status), rejection.code, rejection.sentence,
             expected: rejection.expected, found: rejection.found)
     }
 
@@ -60,7 +60,8 @@ struct Problem: Error {
 
     init(_ outcome: PurchaseOutcome) {
         self.init(
-            HTTPResponse.Status(code: outcome.status), outcome.code, outcome.sentence, expected: outcome.expected,
+            HTTPResponse.Status(integerLiteral: outcome.status), outcome.code, outcome.sentence,
+            expected: outcome.expected,
             found: outcome.found)
         submissionID = outcome.submissionID
     }

@@ -86,17 +86,20 @@ struct RequestFields {
         return whole
     }
 
-    /// An object of strings; `nil` if it is absent, null, or something else.
-    mutating func texts(_ name: String, limit: Int) -> [String: String]? {
+    /// A small object of strings; `nil` if it is absent, null, or something else.
+    mutating func texts(_ name: String) -> [String: String]? {
         guard let value = present(name) else { return nil }
-        guard let texts = value as? [String: String],
-            texts.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= limit,
-            !texts.contains(where: { $0.key.contains("\0") || $0.value.contains("\0") })
+        guard let texts = value as? [String: String], texts.count <= 20,
+            texts.allSatisfy({ Self.isText($0.key, limit: 40) && Self.isText($0.value, limit: 200) })
         else {
-            note(name, "an object of strings, of at most \(limit) bytes")
+            note(name, "an object of at most 20 strings, of at most 200 characters, with names of at most 40")
             return nil
         }
         return texts
+    }
+
+    private static func isText(_ text: String, limit: Int) -> Bool {
+        text.unicodeScalars.count <= limit && !text.unicodeScalars.contains("\0")
     }
 
     /// An identifier that must be there; empty if it is not, and then there is a flaw.

@@ -34,7 +34,7 @@ struct OrderRoutes {
             let draft = OrderDraft(
                 customerID: fields.identifier("customer_id"), productID: fields.identifier("product_id"),
                 quantity: fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity) ?? 1,
-                metadata: try fields.texts("metadata", limit: 8192).map(OrderMessage.metadataText))
+                metadata: try fields.texts("metadata").map(OrderMessage.metadataText))
             try fields.require()
             return try await api.answer(request, context, body) { transaction in
                 let order = try transaction.createOrder(draft, app: app)

@@ -66,7 +66,7 @@ extension KeptAnswer {
 
     var response: Response {
         Response(
-            status: HTTPResponse.Status(code: status), headers: [.contentType: contentType],
+            status: HTTPResponse.Status(integerLiteral: status), headers: [.contentType: contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
@@ -118,10 +118,9 @@ extension Problem {
 }
 
 extension Request {
-    /// A parameter of the query; `nil` if it is absent or empty.
+    /// A parameter of the query; `nil` if it is absent.
     func value(_ name: String) -> String? {
-        guard let value = uri.queryParameters[Substring(name)], !value.isEmpty else { return nil }
-        return String(value)
+        uri.queryParameters[Substring(name)].map(String.init)
     }
 
     func identifier(_ name: String) throws -> String? {

@@ -1,0 +1,22 @@
+import HTTPTypes
+import Hummingbird
+
+/// Answers every method that a path does not take with 405, and says which it takes (RFC 9110, 15.5.6).
+struct MethodRoutes {
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+
+    /// To be called when all other routes are there.
+    func add(to router: Router<some RequestContext>) {
+        let taken = Dictionary(grouping: router.routes, by: { "\($0.path)" }).mapValues { $0.map(\.method) }
+        for (path, methods) in taken {
+            let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+            for method in Self.methods where !methods.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ in
+                    var response = Problem(.methodNotAllowed, "method_not_allowed").response()
+                    response.headers[.allow] = allowed
+                    return response
+                }
+            }
+        }
+    }
+}
