@@ -89,6 +89,7 @@ struct PurchaseServerWorld: Sendable {
             get throws {
                 guard headers[.contentType] == "application/problem+json" else { return nil }
                 #expect(try object["status"] as? Int == status)
+                #expect((try object["title"] as? String)?.isEmpty == false)
                 return try value("code")
             }
         }

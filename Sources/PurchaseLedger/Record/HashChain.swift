@@ -51,32 +51,34 @@ struct HashChain: Sendable {
     /// SHA-256 over the hash of the row before, the sequence number and each value: one byte for its type, and for text and
     /// bytes their length in eight bytes, so that no two rows have the same encoding.
     func hash(previous: String, sequence: Int64, _ values: [LedgerValue]) -> String {
-        var hash = SHA256()
-        Self.update(&hash, .text(previous))
-        Self.update(&hash, .integer(sequence))
-        for value in values { Self.update(&hash, value) }
-        return hexadecimal(hash.finalize())
+        var encoding: [UInt8] = []
+        encoding.reserveCapacity(1024)
+        Self.append(.text(previous), to: &encoding)
+        Self.append(.integer(sequence), to: &encoding)
+        for value in values { Self.append(value, to: &encoding) }
+        return hexadecimal(SHA256.hash(data: encoding))
     }
 
-    private static func update(_ hash: inout SHA256, _ value: LedgerValue) {
+    private static func append(_ value: LedgerValue, to encoding: inout [UInt8]) {
         switch value {
-        case .null: hash.update(data: [0])
+        case .null: encoding.append(0)
         case .integer(let number):
-            hash.update(data: [1])
-            hash.update(data: bytes(number))
+            encoding.append(1)
+            append(number, to: &encoding)
         case .text(let text):
-            hash.update(data: [2])
-            hash.update(data: bytes(Int64(text.utf8.count)))
-            hash.update(data: Array(text.utf8))
+            encoding.append(2)
+            append(Int64(text.utf8.count), to: &encoding)
+            encoding.append(contentsOf: text.utf8)
         case .blob(let blob):
-            hash.update(data: [3])
-            hash.update(data: bytes(Int64(blob.count)))
-            hash.update(data: blob)
+            encoding.append(3)
+            append(Int64(blob.count), to: &encoding)
+            encoding.append(contentsOf: blob)
         }
     }
 
-    private static func bytes(_ number: Int64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+    /// Eight bytes, the most significant first.
+    private static func append(_ number: Int64, to encoding: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { encoding.append(contentsOf: $0) }
     }
 }
 
@@ -90,8 +92,12 @@ public struct ChainHead: Sendable, Equatable {
 
 /// Bytes as hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
     var text: [UInt8] = []
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    text.reserveCapacity(64)
+    for byte in bytes {
+        text.append(digit(byte >> 4))
+        text.append(digit(byte & 15))
+    }
     return String(decoding: text, as: UTF8.self)
 }

@@ -3,7 +3,8 @@ import Hummingbird
 
 /// Answers every method that a path does not take with 405, and says which it takes (RFC 9110, 15.5.6).
 struct MethodRoutes {
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+    private static let methods: [HTTPRequest.Method] =
+        [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
 
     /// To be called when all other routes are there.
     func add(to router: Router<some RequestContext>) {

@@ -40,13 +40,13 @@ struct Problem: Error {
 
     init(_ refusal: LedgerRefusal) {
         self.init(
-            HTTPResponse.Status(integerLiteral: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
+            HTTPResponse.Status(named: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
             expected: refusal.expected, found: refusal.found)
     }
 
     init(_ rejection: Rejection) {
         self.init(
-            HTTPResponse.Status(integerLiteral: rejection.status), rejection.code, rejection.sentence,
+            HTTPResponse.Status(named: rejection.status), rejection.code, rejection.sentence,
             expected: rejection.expected, found: rejection.found)
     }
 
@@ -60,7 +60,7 @@ struct Problem: Error {
 
     init(_ outcome: PurchaseOutcome) {
         self.init(
-            HTTPResponse.Status(integerLiteral: outcome.status), outcome.code, outcome.sentence,
+            HTTPResponse.Status(named: outcome.status), outcome.code, outcome.sentence,
             expected: outcome.expected,
             found: outcome.found)
         submissionID = outcome.submissionID
@@ -106,5 +106,16 @@ struct Problem: Error {
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json())))
+    }
+}
+
+extension HTTPResponse.Status {
+    /// A status with its name, which the code alone does not give it.
+    init(named code: Int) {
+        let known: [HTTPResponse.Status] = [
+            .ok, .created, .badRequest, .unauthorized, .forbidden, .notFound, .conflict, .contentTooLarge,
+            .unprocessableContent, .tooManyRequests, .internalServerError, .serviceUnavailable,
+        ]
+        self = known.first { $0.code == code } ?? HTTPResponse.Status(code: code)
     }
 }

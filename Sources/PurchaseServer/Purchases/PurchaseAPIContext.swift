@@ -66,7 +66,7 @@ extension KeptAnswer {
 
     var response: Response {
         Response(
-            status: HTTPResponse.Status(integerLiteral: status), headers: [.contentType: contentType],
+            status: HTTPResponse.Status(named: status), headers: [.contentType: contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
