@@ -6,11 +6,18 @@ import PurchaseLedger
 /// `GET /healthz`: the process is alive and answers. `GET /readyz`: it can do its work, so the database takes what it writes.
 struct HealthRoutes {
     let ledger: PurchaseLedger?
+    /// Whoever asks makes the server write, and needs no key; ten times a second is more than any machine asks.
+    private let probes = RateLimiter(RateLimit(perSecond: 10, burst: 20))
 
-    func add(to router: Router<some RequestContext>) {
+    init(ledger: PurchaseLedger?) {
+        self.ledger = ledger
+    }
+
+    func add(to router: Router<ServerContext>) {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
-            router.on("/readyz", method: method) { _, _ in
+            router.on("/readyz", method: method) { _, context in
+                try probes.require(context.remoteAddress ?? "", "this address")
                 try await ledger?.requireWritable()
                 return Self.response("ready")
             }

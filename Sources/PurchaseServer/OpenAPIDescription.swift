@@ -113,6 +113,7 @@ paths:
     get:
       tags: [operation]
       operationId: readiness
+      description: It writes to find out, so one address may ask ten times a second.
       summary: The server can do its work, because the database takes what it writes.
       responses:
         '200':
@@ -122,6 +123,8 @@ paths:
               schema:
                 $ref: '#/components/schemas/Readiness'
               example: { status: ready }
+        '429':
+          $ref: '#/components/responses/TooManyRequests'
         '503':
           $ref: '#/components/responses/Unavailable'
 

@@ -271,6 +271,8 @@ struct PurchaseRouteTests {
         try await PurchaseServerWorld.run { configuration in
             configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
         } _: { world async throws in
+            let probes = try await (0..<40).asyncMap { _ in try await world.send(.get, "/readyz", as: nil).status }
+            #expect(probes.prefix(20).allSatisfy { $0 == 200 } && probes.contains(429))
             for expected in [401, 401, 401, 429] {
                 #expect(try await world.send(.get, "/v1/orders", as: nil).status == expected)
             }
@@ -406,5 +408,13 @@ struct PurchaseRouteTests {
                 #expect(documented.contains("\n  \(template):\n"), "\(template)")
             }
         }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
     }
 }

@@ -15,10 +15,9 @@ struct AccessMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
-        let time = ProcessInfo.processInfo.systemUptime
-        try Self.require(addresses.take(context.remoteAddress ?? "", at: time), "this address")
+        try addresses.require(context.remoteAddress ?? "", "this address")
         let key = try await key(request)
-        try Self.require(keys.take(key.id, at: time), "this key")
+        try keys.require(key.id, "this key")
         guard let app = apps[key.app] else {
             throw Problem(
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
@@ -40,9 +39,14 @@ struct AccessMiddleware: RouterMiddleware {
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
         return key
     }
+}
 
-    private static func require(_ wait: Double?, _ whose: String) throws {
-        guard let wait else { return }
+extension RateLimiter {
+    /// Takes a token now.
+    ///
+    /// - Throws: 429 if there is none.
+    func require(_ name: String, _ whose: String) throws {
+        guard let wait = take(name, at: ProcessInfo.processInfo.systemUptime) else { return }
         throw Problem(
             .tooManyRequests, "rate_limited", "Too many requests come from \(whose).",
             retryAfter: max(1, Int(min(wait, 3600).rounded(.up))))
