@@ -13,9 +13,10 @@ enum Base64Text {
     static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         // Some editors put a byte order mark in front.
         let afterMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        let start = bytes[afterMark...].firstIndex { !isWhiteSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !isWhiteSpace($0) }.map { $0 + 1 } ?? start
-        return bytes[start..<end]
+        let text = bytes[afterMark...].drop(while: isWhiteSpace)
+        // Looked for in the text alone: before it could stand a mark with nothing but white space behind it.
+        guard let last = text.lastIndex(where: { !isWhiteSpace($0) }) else { return [] }
+        return text[...last]
     }
 
     /// The decoded bytes and how they were written.
