@@ -40,11 +40,11 @@ torture: setup ## Flips every bit, cuts every prefix, measures the cost, and ask
 	dev/torture.sh
 
 format: ## Formats the sources.
-	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources Torture/Package.swift Torture/Sources
+	swift format --in-place --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Server/Package.swift Benchmarks/Server/Sources Torture/Package.swift Torture/Sources
 
 lint: ## Checks format and imports.
-	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Echo/Package.swift Benchmarks/Echo/Sources Torture/Package.swift Torture/Sources
+	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Server/Package.swift Benchmarks/Server/Sources Torture/Package.swift Torture/Sources
 	dev/check-imports.sh
 
 clean: ## Removes what was built.
-	rm -rf .build .build-tests Benchmarks/.build Benchmarks/Echo/.build Torture/.build
+	rm -rf .build .build-tests Benchmarks/.build Benchmarks/Server/.build Torture/.build

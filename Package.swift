@@ -156,6 +156,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: ["assay", "TestSupport"],
+            exclude: ["Transcripts"],
             swiftSettings: strict
         ),
         .testTarget(

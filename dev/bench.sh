@@ -5,16 +5,17 @@
 #   dev/bench.sh receipts       one verification: times, growth, allocations
 #   dev/bench.sh instructions   one verification: instructions, by callgrind
 #   dev/bench.sh programs       assay verify, assay serve, and their start
+#   dev/bench.sh ledger         durable purchases beside the database's bare loop
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 
-parts=${*:-receipts instructions programs}
+parts=${*:-receipts instructions programs ledger}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs) ;;
-        *) echo "dev/bench.sh has no part '$part': receipts, instructions, programs" >&2; exit 2 ;;
+        receipts | instructions | programs | ledger) ;;
+        *) echo "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger" >&2; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -182,8 +183,8 @@ middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) /
 server_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
     say "Building the echo"
-    build Benchmarks/Echo echo-server
-    echo_server=$(swift build -c release --package-path Benchmarks/Echo --show-bin-path)/echo-server
+    build Benchmarks/Server echo-server
+    echo_server=$(swift build -c release --package-path Benchmarks/Server --show-bin-path)/echo-server
     "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
     cat >"$folder/post.lua" <<END
 local file = io.open("$folder/request.json", "rb")
@@ -254,6 +255,15 @@ programs_part() {
     start_part
 }
 
+ledger_part() {
+    say "Building the ledger's benchmark"
+    build Benchmarks/Server ledger-benchmark
+    say "Buying"
+    printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
+    "$(swift build -c release --package-path Benchmarks/Server --show-bin-path)/ledger-benchmark"
+}
+
 if wants receipts; then receipts_part; fi
 if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
+if wants ledger; then ledger_part; fi

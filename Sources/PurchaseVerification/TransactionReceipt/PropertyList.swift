@@ -67,6 +67,8 @@ private struct PropertyListReader {
     mutating func entries(_ bytes: Span<UInt8>) throws(VerificationError) -> [PropertyList.Entry] {
         var entries: [PropertyList.Entry] = []
         entries.reserveCapacity(26)
+        // One bit for each length and first character that a key had: only where both are known, keys are compared.
+        var seen: UInt64 = 0
         try expect(UInt8(ascii: "{"), bytes)
         while true {
             skipWhiteSpace(bytes)
@@ -81,10 +83,14 @@ private struct PropertyListReader {
             skipWhiteSpace(bytes)
             let value = try quoted(bytes)
             try expect(UInt8(ascii: ";"), bytes)
-            for entry in entries where bytes.isEqual(entry.key, key) {
-                throw VerificationError(
-                    .propertyListKeyDuplicated, found: String(decoding: bytes.shown(key), as: UTF8.self))
+            let mark = Self.mark(of: key, bytes)
+            if seen & mark != 0 {
+                for entry in entries where bytes.isEqual(entry.key, key) {
+                    throw VerificationError(
+                        .propertyListKeyDuplicated, found: String(decoding: bytes.shown(key), as: UTF8.self))
+                }
             }
+            seen |= mark
             entries.append(PropertyList.Entry(key: key, value: value))
         }
         position += 1
@@ -92,6 +98,12 @@ private struct PropertyListReader {
             throw VerificationError(.trailingBytes, expected: "the end", found: "\(bytes.count - position) more bytes")
         }
         return entries
+    }
+
+    /// The same bit for the same key.
+    private static func mark(of key: Range<Int>, _ bytes: Span<UInt8>) -> UInt64 {
+        let first = key.isEmpty ? 0 : Int(bytes[key.lowerBound])
+        return 1 << UInt64((first &+ key.count &* 5) & 63)
     }
 
     private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {

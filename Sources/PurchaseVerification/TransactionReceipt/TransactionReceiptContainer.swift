@@ -43,21 +43,27 @@ struct TransactionReceiptContainer: Sendable {
     }
 
     private static func requireKnownKeys(_ list: PropertyList) throws(VerificationError) {
-        for entry in list.entries {
-            let isKnown =
-                isNamed("signature", entry, list) || isNamed("purchase-info", entry, list)
-                || isNamed("pod", entry, list)
-                || isNamed("signing-status", entry, list) || isNamed("environment", entry, list)
-            guard isKnown else {
-                throw VerificationError(.transactionReceiptFieldUnknown, found: list.text(entry.key))
+        for entry in list.entries where !isKnown(entry.key, list) {
+            // Strings are made only for what nobody writes: a key with escapes.
+            let key = list.text(entry.key)
+            guard list.hasEscape(entry.key), knownKeys.contains(where: { $0.description == key }) else {
+                throw VerificationError(.transactionReceiptFieldUnknown, found: key)
             }
         }
+    }
+
+    private static let knownKeys: [StaticString] = [
+        "signature", "purchase-info", "pod", "signing-status", "environment",
+    ]
+
+    private static func isKnown(_ key: Range<Int>, _ list: PropertyList) -> Bool {
+        for known in knownKeys where list.holds(known, at: key) { return true }
+        return false
     }
 
     /// Whether an entry's key reads so, with or without escapes.
     private static func isNamed(_ name: StaticString, _ entry: PropertyList.Entry, _ list: PropertyList) -> Bool {
         if list.holds(name, at: entry.key) { return true }
-        // Strings are made only for what nobody writes.
         return list.hasEscape(entry.key) && list.text(entry.key) == name.description
     }
 }

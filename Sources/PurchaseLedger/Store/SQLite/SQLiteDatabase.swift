@@ -76,8 +76,8 @@ public final class SQLiteDatabase: LedgerDatabase {
         try await pool.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA \(name) = \(value)") }
     }
 
-    /// How many transactions were committed, and how many writes they held.
-    package var commits: (transactions: Int, writes: Int) { queue.commits }
+    /// How many transactions were committed since the database was opened, and how many writes they held.
+    public var commits: (transactions: Int, writes: Int) { queue.commits }
 }
 
 /// A connection of SQLite within a transaction.

@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// A package of its own, so that the other benchmarks are built without Hummingbird and GRDB.
+let package = Package(
+    name: "assay-server-benchmarks",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "echo-server", targets: ["EchoServer"]),
+        .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
+    ],
+    dependencies: [
+        .package(name: "assay", path: "../.."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "EchoServer",
+            dependencies: [
+                .product(name: "PurchaseServer", package: "assay"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "LedgerBenchmark",
+            dependencies: [
+                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "PurchaseLedger", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+    ]
+)
