@@ -24,7 +24,7 @@ allow PurchaseVerification Crypto CryptoExtras Foundation FoundationEssentials S
 allow PurchaseAPI Foundation Synchronization
 allow CZlib
 allow PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
-allow PurchaseServer PurchaseLedger PurchaseVerification PurchaseAPI Yams Crypto Foundation HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTPTypes Synchronization
+allow PurchaseServer PurchaseLedger PurchaseVerification PurchaseAPI Yams Crypto Foundation HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
 allow AppStoreSimulator PurchaseAPI Crypto CryptoExtras Foundation GRDB HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOPosix
 allow assay AppStoreSimulator PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification ArgumentParser Foundation Hummingbird Logging
 # What is particular to an engine stays in its driver.

@@ -13,6 +13,9 @@ enum VerificationBudget {
     /// Certificates in one container. Apple embeds three.
     static let certificates = 10
 
+    /// The largest certificate in bytes. Apple's have up to 1.6 kB; names and extensions of a chosen one are read more than once.
+    static let certificateBytes = 1 << 14
+
     /// Extensions of one certificate. Apple's have up to nine; each is compared with all before it.
     static let extensions = 64
 
@@ -38,6 +41,13 @@ enum VerificationBudget {
     /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON of hostile
     /// claims takes up to twenty times their size, before any signature is checked.
     static let signedDataBytes = 1 << 18
+
+    /// How deep the JSON of signed data may nest. Apple's goes four levels down.
+    static let jsonDepth = 16
+
+    /// Objects, arrays and members in the JSON of signed data. Apple's have some fifty; what the Advanced Commerce API adds
+    /// has a dozen for each item.
+    static let jsonValues = 4096
 
     /// Milliseconds since 1970 that a date may have: the end of the year 9999.
     static let latestMilliseconds: Int64 = 253_402_300_800_000

@@ -17,9 +17,9 @@ public struct VerificationError: Error, Sendable, Equatable {
         self.found = found.map(Self.clipped)
     }
 
-    /// Facts come from the evidence, and may be as long as it is.
+    /// Facts come from the evidence, and may be as long as it is. One character may be, too, with all that combines with it.
     private static func clipped(_ fact: String) -> String {
-        fact.utf8.count <= 512 ? fact : String(fact.prefix(256)) + "…"
+        fact.utf8.count <= 512 ? fact : String(fact.unicodeScalars.prefix(128)) + "…"
     }
 
     /// The sentence of the code, with the two facts.

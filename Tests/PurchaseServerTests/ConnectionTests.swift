@@ -66,6 +66,19 @@ struct ConnectionTests {
         }
     }
 
+    @Test("Chunks that are none are answered with 400, once, and the connection ends")
+    func badChunks() async throws {
+        try await withServer { port in
+            let answer = try await RawConnection.open(port: port) { connection in
+                try await connection.send(
+                    "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n\r\n")
+                return try await connection.readToEnd()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
+            #expect(answer.components(separatedBy: "HTTP/1.1").count == 2, "\(answer)")
+        }
+    }
+
     @Test("A request that trickles is cut off at its time limit; one that is quick enough is answered")
     func slowSender() async throws {
         try await withServer({ $0.limits.requestSeconds = 1 }) { port in

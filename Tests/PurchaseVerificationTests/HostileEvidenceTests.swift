@@ -163,6 +163,10 @@ struct HostileEvidenceTests {
         let long = String(repeating: "a", count: 500_000)
         var evidence = try [
             HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: HandmadeJWS.header(alg: "\"\(long)\"")),
+            // One character, with sixty thousand marks on it.
+            HandmadeJWS(
+                ClaimsText.object(ClaimsText.transaction),
+                header: HandmadeJWS.header(alg: "\"a\(String(repeating: "\u{301}", count: 60_000))\"")),
             HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["purchaseDate": "\"\(long)\""])),
         ].map { try $0.bytes() }
         for entry in ["\"\(long)\" = \"\";", "\"k\" = \"\"; \"\(long)\" = \"a\"; \"\(long)\" = \"b\";"] {
@@ -183,5 +187,27 @@ struct HostileEvidenceTests {
                 #expect((error.found ?? "").utf8.count <= 1024)
             }
         }
+    }
+
+    @Test(
+        "Claims without a field are kept up to 16 levels and 4,096 values, and what is not signed is never read so far")
+    func boundsOfJSON() throws {
+        let verifier = try Self.verifier()
+        let values = 4095 - ClaimsText.transaction.count
+        for more in [BoundedJSON.nested(levels: 15), BoundedJSON.list(of: values)] {
+            let jws = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["more": more]))
+            guard case .signedTransaction(let transaction) = try verifier.verifyEvidence(try jws.bytes(), policies: [])
+            else {
+                Issue.record("no transaction")
+                continue
+            }
+            #expect(transaction.otherClaims["more"] != nil)
+        }
+        // Its kind is told by the names of its claims, whatever they hold.
+        let deep = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["productId": "[[[{}]]]"]))
+        #expect(try Evidence(try deep.bytes()).kind == .signedTransaction)
+        let deeper = try HandmadeJWS(
+            ClaimsText.object(ClaimsText.transaction, ["more": BoundedJSON.nested(levels: 400)]))
+        #expect(try Evidence(try deeper.bytes()).kind == nil)
     }
 }

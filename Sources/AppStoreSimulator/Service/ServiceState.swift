@@ -16,7 +16,8 @@ struct ServiceState: Sendable {
 
     /// Lets the store's time come to where its clock stands.
     mutating func catchUp(_ world: Date) throws(StoreError) {
-        let target = clock.now(world).inWholeSeconds
+        // A clock that runs stops at its end, where everything else still works.
+        let target = min(clock.now(world), AppStore.lastDate).inWholeSeconds
         guard target > store.now else { return }
         try store.moveClock(to: target, stopsEarly: true)
         // Stopped early: the rest is for the next time.

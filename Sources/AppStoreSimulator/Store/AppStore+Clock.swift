@@ -39,12 +39,24 @@ extension AppStore {
             state.summary.now = max(now, next.date)
             let changed = handleDue(next.originalTransactionID)
             if let again = changed.flatMap({ DueSubscription($0) }), again.date <= target {
-                due.insert(again, at: due.firstIndex { $0 < again } ?? due.endIndex)
+                due.insert(again, at: Self.place(of: again, in: due))
             }
         }
         state.summary.now = target
     }
 
+    /// Where one belongs among others, of which the latest is the first.
+    private static func place(of subscription: DueSubscription, in due: [DueSubscription]) -> Int {
+        var (low, high) = (0, due.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if due[middle] < subscription { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The last moment that the clock can show.
+    static let lastDate = latestDate.addingTimeInterval(-1)
     private static let earliestDate = Date(timeIntervalSince1970: 631_152_000)
     private static let latestDate = Date(timeIntervalSince1970: 221_845_392_000)
 }

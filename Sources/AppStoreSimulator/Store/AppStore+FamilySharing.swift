@@ -98,12 +98,12 @@ extension AppStore {
 
     /// The subscriptions of family members, oldest first.
     func followers(of subscription: StoreSubscription) -> [StoreSubscription] {
-        state.subscriptions.sorted.filter { $0.sharedFrom == subscription.originalTransactionID }
+        state.subscriptions.sorted { $0.sharedFrom == subscription.originalTransactionID }
     }
 
     /// What family members have of a transaction: the same product at the same time, not revoked.
     func sharedTransactions(from transaction: StoreTransaction) -> [StoreTransaction] {
-        state.transactions.sorted.filter {
+        state.transactions.sorted {
             $0.ownership == .familyShared && $0.revocation == nil
                 && $0.sharedFromTransactionID == transaction.transactionID
         }

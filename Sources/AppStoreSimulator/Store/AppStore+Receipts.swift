@@ -47,7 +47,7 @@ extension AppStore {
 
     /// What a receipt made now would hold, oldest first: everything but finished consumables and what restored copies replace.
     public func currentTransactions(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
-        state.transactions.sorted.filter {
+        state.transactions.sorted {
             $0.bundleID == bundleID && $0.customerID == customerID && $0.restoredAs == nil
                 && !($0.kind == .consumable && $0.isFinished)
         }

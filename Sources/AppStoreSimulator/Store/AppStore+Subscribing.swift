@@ -42,7 +42,7 @@ extension AppStore {
     mutating func subscribe(
         _ customer: StoreCustomer, to product: StoreProduct, _ terms: StoreProduct.Terms, _ options: PurchaseOptions
     ) throws(StoreError) -> StoreTransaction {
-        let earlier = state.subscriptions.sorted.filter {
+        let earlier = state.subscriptions.sorted {
             $0.bundleID == product.bundleID && $0.customerID == customer.customerID && $0.groupID == terms.groupID
         }
         if let running = earlier.first(where: { $0.isUsable && $0.sharedFrom == nil }) {

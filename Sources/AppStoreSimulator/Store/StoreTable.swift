@@ -12,8 +12,12 @@ struct StoreTable<Row: Codable & Equatable & Sendable>: Sendable {
     var values: Dictionary<String, Row>.Values { rows.values }
 
     /// The rows in the order of their keys; numbers in keys that grow in length stay in order, too.
-    var sorted: [Row] {
-        rows.sorted { ($0.key.utf8.count, $0.key) < ($1.key.utf8.count, $1.key) }.map(\.value)
+    var sorted: [Row] { sorted { _ in true } }
+
+    /// Those rows in the same order. Only they are put in order, which of all of them costs more than to look at each.
+    func sorted(where isIncluded: (Row) -> Bool) -> [Row] {
+        rows.filter { isIncluded($0.value) }
+            .sorted { ($0.key.utf8.count, $0.key) < ($1.key.utf8.count, $1.key) }.map(\.value)
     }
 
     subscript(key: String) -> Row? {

@@ -67,11 +67,12 @@ public enum LedgerText {
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// A text as the record keeps it, whatever it is: without control characters, and cut at 512 bytes.
+    /// A text as the record keeps it, whatever it is: without control characters, and with 512 bytes at most.
     static func recorded(_ text: String?) -> String? {
         guard let text else { return nil }
         let clean = String(
             String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
-        return clean.utf8.count <= 512 ? clean : String(clean.prefix(128)) + "…"
+        // One character may be as long as the whole text, with all that combines with it.
+        return clean.utf8.count <= 512 ? clean : String(clean.unicodeScalars.prefix(127)) + "…"
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOHTTP1
 import PurchaseLedger
 
 /// Turns every error into an RFC 9457 problem document, in this one place.
@@ -11,6 +12,10 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         var response: Response
         do {
             response = try await next(request, context)
+        } catch let error as HTTPParserError {
+            // What is no HTTP the library answers with 400, and closes the connection: where the next request begins, nobody
+            // can tell.
+            throw error
         } catch let problem as Problem {
             response = problem.response()
         } catch let error as BodyTooLarge {

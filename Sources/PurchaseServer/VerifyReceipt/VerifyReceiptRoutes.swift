@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import PurchaseAPI
 import PurchaseVerification
 import Synchronization
@@ -23,10 +24,10 @@ struct VerifyReceiptRoutes {
     func add(to router: Router<some RequestContext>) {
         router.post("/verifyReceipt") { request, context in
             let isSandbox = request.head.authority.map(Self.isSandboxHost) ?? false
-            return await answer(request, at: isSandbox ? .sandbox : .production, context)
+            return try await answer(request, at: isSandbox ? .sandbox : .production, context)
         }
         router.post("/sandbox/verifyReceipt") { request, context in
-            await answer(request, at: .sandbox, context)
+            try await answer(request, at: .sandbox, context)
         }
         for method in [HTTPRequest.Method.get, .head, .put, .patch, .delete, .options] {
             for path in ["/verifyReceipt", "/sandbox/verifyReceipt"] {
@@ -39,7 +40,7 @@ struct VerifyReceiptRoutes {
 
     private func answer(
         _ request: Request, at door: VerifyReceiptService.Door, _ context: some RequestContext
-    ) async -> Response {
+    ) async throws -> Response {
         var held = 0
         defer { buffered.give(back: held) }
         var body: [UInt8] = []
@@ -59,6 +60,9 @@ struct VerifyReceiptRoutes {
                 held += part.readableBytes
                 part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
             }
+        } catch let error as HTTPParserError {
+            // The library answers what is no HTTP.
+            throw error
         } catch {
             // The connection broke or was cut off; nobody will read this.
             context.logger.debug("request body did not arrive", metadata: ["error": "\(type(of: error))"])

@@ -23,6 +23,11 @@ final class Certificate: Sendable {
     init(
         _ der: [UInt8], rsaModulusBytes: ClosedRange<Int> = VerificationBudget.rsaModulusBytes
     ) throws(VerificationError) {
+        guard der.count <= VerificationBudget.certificateBytes else {
+            throw VerificationError(
+                .certificateMalformed, expected: "at most \(VerificationBudget.certificateBytes) bytes",
+                found: "\(der.count)")
+        }
         do throws(VerificationError) {
             self.der = der
             let bytes = der.span

@@ -15,6 +15,9 @@ struct JWSHeader: Sendable {
     /// - Throws: `jws_header_malformed`, `jws_algorithm_unsupported`, `jws_header_unsupported`, `certificates_missing`,
     ///   `jws_certificate_count_unsupported`.
     init(_ json: [UInt8]) throws(VerificationError) {
+        if let excess = JSONBounds.excess(of: json.span) {
+            throw VerificationError(.jwsHeaderMalformed, expected: excess, found: "more")
+        }
         let fields: Fields
         do {
             fields = try JSONDecoder().decode(Fields.self, from: Data(json))

@@ -47,15 +47,50 @@ enum AnySignedClaims: Sendable {
 extension AnySignedClaims: Decodable {
     init(from decoder: any Decoder) throws {
         var reader = try ClaimReader(decoder)
-        if reader.has("notificationType") || reader.has("notificationUUID") {
-            self = .notification(try NotificationClaims(&reader))
-        } else if reader.has("receiptType") || reader.has("receiptCreationDate") {
-            self = .appTransaction(try AppTransactionClaims(&reader))
-        } else if reader.has("autoRenewStatus") || reader.has("autoRenewProductId") {
-            self = .renewalInfo(try RenewalInfoClaims(&reader))
-        } else if reader.has("bundleId") || reader.has("transactionId") {
-            self = .transaction(try TransactionClaims(&reader))
-        } else {
+        switch try reader.kind {
+        case .notification: self = .notification(try NotificationClaims(&reader))
+        case .appTransaction: self = .appTransaction(try AppTransactionClaims(&reader))
+        case .renewalInfo: self = .renewalInfo(try RenewalInfoClaims(&reader))
+        case .transaction: self = .transaction(try TransactionClaims(&reader))
+        }
+    }
+}
+
+/// Which of the four kinds it is, told by the names of its claims alone: their values are not looked at, so it costs little
+/// before anything is verified.
+struct SignedDataKind: Decodable {
+    let kind: EvidenceKind
+
+    /// - Throws: `claims_malformed`, `claims_unrecognized`.
+    init(_ payload: [UInt8]) throws(VerificationError) {
+        self = try decodeJSON(SignedDataKind.self, payload)
+    }
+
+    init(from decoder: any Decoder) throws {
+        switch try ClaimReader(decoder).kind {
+        case .notification: kind = .notification
+        case .appTransaction: kind = .appTransaction
+        case .renewalInfo: kind = .signedRenewalInfo
+        case .transaction: kind = .signedTransaction
+        }
+    }
+}
+
+extension ClaimReader {
+    fileprivate enum Kind {
+        case transaction
+        case renewalInfo
+        case appTransaction
+        case notification
+    }
+
+    /// The kind whose own claims are there.
+    fileprivate var kind: Kind {
+        get throws(VerificationError) {
+            if has("notificationType") || has("notificationUUID") { return .notification }
+            if has("receiptType") || has("receiptCreationDate") { return .appTransaction }
+            if has("autoRenewStatus") || has("autoRenewProductId") { return .renewalInfo }
+            if has("bundleId") || has("transactionId") { return .transaction }
             throw VerificationError(
                 .claimsUnrecognized, expected: "a transaction, renewal info, an app transaction or a notification")
         }
@@ -82,6 +117,9 @@ private let decoder = JSONDecoder()
 
 /// Decodes JSON, with one error for all that can be wrong with it.
 private func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) throws(VerificationError) -> Value {
+    if let excess = JSONBounds.excess(of: json.span) {
+        throw VerificationError(.claimsMalformed, expected: excess, found: "more")
+    }
     do {
         return try decoder.decode(type, from: Data(json))
     } catch let error as VerificationError {

@@ -7,6 +7,9 @@ struct LineBuffer {
     private var start = 0
     /// How far it is known that no line ends.
     private var searched = 0
+    /// The first lines that are not blank, and the offset behind the last line that was looked at for them.
+    private var firstLines: [[UInt8]] = []
+    private var firstLinesEnd = 0
 
     var count: Int { bytes.count - start }
 
@@ -27,17 +30,17 @@ struct LineBuffer {
         bytes.append(contentsOf: data)
     }
 
-    /// The first two lines that are not blank, without their ends; the last one may be without an end where `isAtEnd`.
-    func firstLines(isAtEnd: Bool) -> [[UInt8]] {
-        var lines: [[UInt8]] = []
-        var position = start
-        while lines.count < 2, position < bytes.count {
+    /// The first two lines that are not blank, without their ends; the last one may be without an end where `isAtEnd`. Asked
+    /// again after more was read, it goes on where it ended; so it is asked before anything is taken.
+    mutating func firstLines(isAtEnd: Bool) -> [[UInt8]] {
+        while firstLines.count < 2, start + firstLinesEnd < bytes.count {
+            let position = start + firstLinesEnd
             guard let end = lineEnd(from: position) ?? (isAtEnd ? bytes.count : nil) else { break }
             let line = bytes[position..<end]
-            if line.contains(where: { !Self.isWhiteSpace($0) }) { lines.append(Array(line)) }
-            position = end + 1
+            if line.contains(where: { !Self.isWhiteSpace($0) }) { firstLines.append(Array(line)) }
+            firstLinesEnd = end + 1 - start
         }
-        return lines
+        return firstLines
     }
 
     /// Takes the first line, without its end; `nil` where it has none yet.

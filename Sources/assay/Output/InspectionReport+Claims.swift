@@ -43,9 +43,7 @@ extension InspectionReport {
     private func table(_ members: [(key: String, value: String)]) -> String {
         var table = TextTable(["name", "value"])
         for member in members {
-            // Signed data inside is long, and says nothing to people.
-            let value = shown(member).printable
-            table.append([member.key.printable, value.count > 160 ? value.prefix(120) + "…" : value])
+            table.append([member.key.printable, shown(member).printable])
         }
         return table.text(indent: 2)
     }
@@ -54,24 +52,27 @@ extension InspectionReport {
         Redactor.identifyingClaims.contains(member.key) ? redactor.identifier(member.value) : member.value
     }
 
-    /// The claims by name, those of objects inside with a dot.
+    /// The claims by name, those of an object inside with a dot. What is deeper stays together: a name for each would repeat
+    /// all names above it.
     private var claims: [(key: String, value: String)] {
         guard let payload = inspection.content?.payload else { return [] }
         do {
             let object = try JSONSerialization.jsonObject(with: Data(payload))
-            return Self.flattened(object, prefix: "")
+            return Self.flattened(object, prefix: "", levels: 2)
         } catch {
             // The core has read the same bytes as JSON.
             return []
         }
     }
 
-    private static func flattened(_ value: Any, prefix: String) -> [(key: String, value: String)] {
-        guard let object = value as? [String: Any] else {
+    private static func flattened(
+        _ value: Any, prefix: String, levels: Int
+    ) -> [(key: String, value: String)] {
+        guard levels > 0, let object = value as? [String: Any] else {
             return [(prefix, text(value, isDate: prefix.hasSuffix("Date")))]
         }
         return object.sorted { $0.key < $1.key }.flatMap { key, value in
-            flattened(value, prefix: prefix.isEmpty ? key : "\(prefix).\(key)")
+            flattened(value, prefix: prefix.isEmpty ? key : "\(prefix).\(key)", levels: levels - 1)
         }
     }
 
@@ -79,6 +80,14 @@ extension InspectionReport {
         if isDate, let milliseconds = value as? Double, abs(milliseconds) < 1e15 {
             return "\(Timestamp(millisecondsSince1970: Int64(milliseconds)))"
         }
-        return "\(value)"
+        guard value is [Any] || value is [String: Any] else { return "\(value)" }
+        do {
+            let json = try JSONSerialization.data(
+                withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
+            return String(decoding: json, as: UTF8.self)
+        } catch {
+            // It was JSON a moment ago.
+            return "\(value)"
+        }
     }
 }

@@ -1,13 +1,22 @@
-/// Columns of text, as wide as their widest cell.
+/// Columns of text, as wide as their widest cell. What is too long for people is cut.
 struct TextTable {
     private var rows: [[String]]
+    /// Signed data inside is long, and says nothing to people. Without a limit one long cell would widen every row.
+    private static let cellLimit = 160
 
     init(_ header: [String]) {
         rows = [header]
     }
 
     mutating func append(_ row: [String]) {
-        rows.append(row)
+        rows.append(row.map(Self.clipped))
+    }
+
+    /// Counted in scalars: one character may be as long as the whole text, with all that combines with it.
+    private static func clipped(_ cell: String) -> String {
+        let scalars = cell.unicodeScalars
+        guard scalars.count > cellLimit else { return cell }
+        return String(scalars.prefix(cellLimit * 3 / 4)) + "…"
     }
 
     /// The table without the columns that hold nothing but dashes.
@@ -16,11 +25,18 @@ struct TextTable {
         let used = header.indices.filter { column in rows.dropFirst().contains { $0[column] != "-" } }
         let widths = used.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
-            let cells = zip(used, widths).map { column, width in
-                row[column] + String(repeating: " ", count: width - row[column].count)
+            var line = String(repeating: " ", count: indent)
+            // Padding comes before the next cell, so that no line ends with it.
+            var padding = 0
+            for (column, width) in zip(used, widths) {
+                let cell = row[column]
+                if !cell.isEmpty {
+                    line += String(repeating: " ", count: padding) + cell
+                    padding = 0
+                }
+                padding += width - cell.count + 2
             }
-            let line = String(repeating: " ", count: indent) + cells.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
+            return line + "\n"
         }.joined()
     }
 }

@@ -87,6 +87,20 @@ struct ControlTests {
         }
     }
 
+    @Test("stops a clock that runs at the end of its years, where everything else goes on")
+    func endOfTime() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            try await client.post("/control/clock", ["time": "8999-12-31T00:00:00Z"])
+            try await client.post("/control/clock", ["rate": 316_224_000])
+            try await Task.sleep(for: .milliseconds(50))
+            try await client.post("/control/clock", ["rate": 0])
+            try await client.buy("coins")
+            let state = try await client.get("/control/state").object
+            #expect((state["transactions"] as? [Any])?.count == 1)
+        }
+    }
+
     @Test("tells what a server is told of an event")
     func notifications() async throws {
         try await SimulatorClient.run { client in

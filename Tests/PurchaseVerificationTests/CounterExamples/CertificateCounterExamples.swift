@@ -22,6 +22,11 @@ enum CertificateCounterExamples {
                 .init(oid: .init(arcs: [2, 999, UInt64(number)]), isCritical: false, value: [5, 0])
             }
         },
+        .leaf(.certificateMalformed, "16 kB of an extension") {
+            $0.extraExtensions += [
+                .init(oid: "2.999.3", isCritical: false, value: [UInt8](repeating: 0, count: 1 << 14))
+            ]
+        },
         .leaf(.certificateMalformed, "an extension twice") {
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]
             $0.extraExtensions += [.init(oid: "2.999.2", isCritical: false, value: [5, 0])]

@@ -7,7 +7,22 @@ import TestSupport
 enum ClaimsCounterExamples {
     static let all: [CounterExample] = form + types + dates + kinds + parts
 
-    private static let form: [CounterExample] = formOfEach + noText
+    private static let form: [CounterExample] = formOfEach + noText + tooMuch
+
+    private static let tooMuch: [CounterExample] = [
+        .payload(
+            .claimsMalformed, "17 levels of JSON",
+            ClaimsText.object(ClaimsText.transaction, ["more": BoundedJSON.nested(levels: 16)])),
+        .payload(
+            .claimsMalformed, "17 levels of JSON, with brackets and escapes in texts around them",
+            ClaimsText.object(
+                ClaimsText.transaction,
+                ["less": #""}]}\"]""#, "more": BoundedJSON.nested(levels: 16, open: "[", close: "]")])),
+        .payload(
+            .claimsMalformed, "4,097 values",
+            ClaimsText.object(
+                ClaimsText.transaction, ["more": BoundedJSON.list(of: 4096 - ClaimsText.transaction.count)])),
+    ]
 
     private static let formOfEach: [CounterExample] =
         [
@@ -127,4 +142,17 @@ enum ClaimsCounterExamples {
             }
         }
     }()
+}
+
+/// JSON of a chosen depth or size.
+enum BoundedJSON {
+    static func nested(levels: Int, open: String = #"{"a":"#, close: String = "}") -> String {
+        let content = open == "[" ? "" : "0"
+        return String(repeating: open, count: levels) + content + String(repeating: close, count: levels)
+    }
+
+    /// A list of so many numbers.
+    static func list(of count: Int) -> String {
+        "[" + [String](repeating: "0", count: count).joined(separator: ",") + "]"
+    }
 }

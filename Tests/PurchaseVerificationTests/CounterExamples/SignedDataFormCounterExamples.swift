@@ -92,6 +92,9 @@ enum SignedDataFormCounterExamples {
     ]
 
     private static let header: [CounterExample] = [
+        .header(.jwsHeaderMalformed, "17 levels of JSON") {
+            try HandmadeJWS.header(more: #","kid":\#(BoundedJSON.nested(levels: 16))"#)
+        },
         .header(.jwsHeaderMalformed, "no JSON") { "{\"alg\":ES256}" },
         .header(.jwsHeaderMalformed, "cut JSON") { String(try HandmadeJWS.header().dropLast()) },
         .header(.jwsHeaderMalformed, "something behind the JSON") { try HandmadeJWS.header() + "{}" },

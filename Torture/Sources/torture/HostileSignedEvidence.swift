@@ -57,6 +57,8 @@ enum HostileSignedEvidence {
             ("claims of {", closed("", "{\"a\":", "")),
             ("claims of [ in a claim", closed("{\"bundleId\":\"a\",\"signedDate\":1,\"a\":", "[", "")),
             ("claims of 500 [", closed("{\"a\":", "[[[[[[[[[[", "").prefix(505) + "0"),
+            ("4,000 objects 15 levels down", "{\"bundleId\":\"a\",\"a\":\(deep(14, wide: 4000))}"),
+            ("40,000 objects 400 levels down", "{\"bundleId\":\"a\",\"a\":\(deep(400, wide: 40_000))}"),
             ("claims of numbers", closed("{\"bundleId\":\"a\",\"a\":[1", ",1", "]}")),
             ("claims of numbers with fractions", closed("{\"bundleId\":\"a\",\"a\":[1", ",1e-9", "]}")),
             ("claims of empty objects", closed("{\"bundleId\":\"a\",\"a\":[{}", ",{}", "]}")),
@@ -68,6 +70,12 @@ enum HostileSignedEvidence {
             ("\(room / 16) claims", "{\"bundleId\":\"a\",\"signedDate\":1,\(names)}"),
             ("one claim again and again", same),
         ].map { ($0, jws(String($1))) }
+    }
+
+    /// Many empty objects in lists of one list each: the deeper a value, the longer is the way that the library notes for it.
+    private static func deep(_ levels: Int, wide: Int) -> String {
+        let objects = [String](repeating: "{}", count: wide).joined(separator: ",")
+        return String(repeating: "[", count: levels) + objects + String(repeating: "]", count: levels)
     }
 
     private static func headers(_ store: EvidenceSamples) throws -> [(String, [UInt8])] {
@@ -120,12 +128,12 @@ enum HostileSignedEvidence {
                 }
             ),
             ("one claim's text", { jws("{\"bundleId\":\"\(String(repeating: "s", count: $0 * 12))\"}") }),
-            ("one claim's numbers", { jws("{\"bundleId\":\"a\",\"a\":[1\(String(repeating: ",1", count: $0 * 6))]}") }),
+            ("one claim's numbers", { jws("{\"bundleId\":\"a\",\"a\":[1\(String(repeating: ",1", count: $0))]}") }),
             ("a list's value", { Array("{\"signature\" = \"\(String(repeating: "s", count: $0 * 12))\";}".utf8) }),
         ]
         var holds = true
         for (name, make) in kinds {
-            let sizes = [make(4_000), make(40_000)]
+            let sizes = [make(400), make(4_000)]
             let times = sizes.map { evidence in
                 (0..<9).map { _ in
                     CostMeasurement.processorSeconds {
