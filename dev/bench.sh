@@ -207,22 +207,27 @@ END
         stop_server
         start_server "$folder/echo" "$echo_server"
         load "$address/echo" >>"$folder/echo.loads"
+        load "$address/json" >>"$folder/json.loads"
         stop_server
         start_server "$folder/bare" "$echo_server" --bare
         load "$address/echo" >>"$folder/bare.loads"
         stop_server
     done
     # shellcheck disable=SC2046
-    set -- $(middle "$folder/assay.loads") $(middle "$folder/echo.loads") $(middle "$folder/bare.loads")
+    set -- $(middle "$folder/assay.loads") $(middle "$folder/echo.loads") $(middle "$folder/bare.loads") \
+        $(middle "$folder/json.loads")
     printf '\n## `/verifyReceipt` on loopback, 32 connections, %s-byte body, median of %s rounds\n\n' \
         "$(wc -c <"$folder/request.json" | tr -d ' ')" "$round"
     printf '| endpoint | requests per second | ratio to echo | p50 | p99 | server CPU, µs a request |\n'
     printf '|---|---:|---:|---:|---:|---:|\n'
     awk -v rate="$1" -v half="$2" -v most="$3" -v cpu="$4" \
         -v echo="$5" -v echo_half="$6" -v echo_most="$7" -v echo_cpu="$8" \
-        -v bare="$9" -v bare_half="${10}" -v bare_most="${11}" -v bare_cpu="${12}" 'BEGIN {
+        -v bare="$9" -v bare_half="${10}" -v bare_most="${11}" -v bare_cpu="${12}" \
+        -v json="${13}" -v json_half="${14}" -v json_most="${15}" -v json_cpu="${16}" 'BEGIN {
         printf "| verifyReceipt | %.0f | %.2f | %s | %s | %.0f |\n", rate, rate / echo, half, most, cpu
         printf "| echo in the same server | %.0f | 1.00 | %s | %s | %.0f |\n", echo, echo_half, echo_most, echo_cpu
+        printf "| echo in the same server, JSON read and written | %.0f | %.2f | %s | %s | %.0f |\n",
+            json, json / echo, json_half, json_most, json_cpu
         printf "| echo in a bare server | %.0f | %.2f | %s | %s | %.0f |\n", bare, bare / echo, bare_half, bare_most, bare_cpu
     }'
 }

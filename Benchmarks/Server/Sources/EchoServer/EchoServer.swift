@@ -6,7 +6,7 @@ import PurchaseServer
 
 /// What the library does with a request when nobody looks at it: the floor of every answer of `assay serve`.
 ///
-///     echo-server          /echo in the server of `assay serve`
+///     echo-server          /echo and /json in the server of `assay serve`
 ///     echo-server --bare   /echo in a server with nothing of Assay's in it
 @main
 enum EchoServer {
@@ -32,6 +32,14 @@ enum EchoServer {
             let body = try await request.body.collect(upTo: limits.bodyBytes)
             return Response(
                 status: .ok, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: body))
+        }
+        // The same, with the body read as JSON and written as JSON by the library.
+        router.post("/json") { request, _ in
+            let body = try await request.body.collect(upTo: limits.bodyBytes)
+            let object = try JSONDecoder().decode([String: String].self, from: Data(buffer: body))
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(data: try JSONEncoder().encode(object))))
         }
         return router
     }
