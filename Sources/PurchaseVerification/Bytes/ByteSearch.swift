@@ -39,7 +39,7 @@ extension Span where Element == UInt8 {
     @inline(__always)
     private static func block(_ byte: UInt8) -> Block { Block(repeating: byte) }
 
-    // Masks become vectors for the reason that `Base64Decoder` names.
+    // As vectors of 0 and 255: what a mask itself offers is no inlined code, but a call for each lane.
     @inline(__always)
     private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> Block { unsafeBitCast(mask, to: Block.self) }
 
