@@ -1,5 +1,5 @@
 # The day's verbs. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-debug test-release api corpus bench fuzz torture format lint clean
+.PHONY: help setup demo build test test-debug test-release api corpus bench docs fuzz torture format lint clean
 
 help: ## Lists the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recor
 
 bench: setup ## Measures against the floor and against OpenSSL, side by side.
 	dev/bench.sh
+
+docs: setup ## Makes the documentation of the libraries with DocC, in .build/documentation.
+	dev/docs.sh
 
 fuzz: setup ## Fuzzes each parser, ten minutes in all, and prints the executions.
 	dev/fuzz.sh

@@ -35,10 +35,15 @@ public struct SubmissionExaminer: Sendable {
         _ bytes: [UInt8], for app: RegisteredApp, kind: inout EvidenceKind?
     ) throws(VerificationError) -> PurchaseProof {
         let evidence = try Evidence(bytes)
-        kind = evidence.kind
-        // What proves no purchase names no app, either: whether it is genuine is all that is asked of it.
-        let isPurchase = kind.map { [.appReceipt, .transactionReceipt, .signedTransaction].contains($0) } ?? true
-        let verified = try verifier.verifyEvidence(evidence, policies: isPurchase ? app.policies : [])
+        let verified: VerifiedEvidence
+        do throws(VerificationError) {
+            verified = try verifier.verifyEvidence(evidence, policies: [PurchasesPolicy(policies: app.policies)])
+        } catch {
+            // What was verified knows what it is; only the others are read once more for it.
+            kind = evidence.kind
+            throw error
+        }
+        kind = verified.kind
         guard let purchases = try ProvenPurchase.purchases(of: verified) else { return .unsuitable(verified.kind) }
         return .verified(purchases)
     }
@@ -62,6 +67,19 @@ extension RegisteredApp {
         if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
         if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
         return policies
+    }
+}
+
+/// What is demanded of evidence that can prove a purchase. Of the rest, whether it is genuine is all that is asked: it need not
+/// name an app.
+private struct PurchasesPolicy: PurchasePolicy {
+    let policies: [any PurchasePolicy]
+
+    var name: String { "app" }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard [.appReceipt, .transactionReceipt, .signedTransaction].contains(facts.kind) else { return }
+        for policy in policies { try policy.check(facts) }
     }
 }
 

@@ -21,6 +21,8 @@ public final class SQLiteDatabase: LedgerDatabase {
         configuration.busyMode = .timeout(busySeconds)
         configuration.maximumReaderCount = 8
         configuration.label = "assay.ledger"
+        // Else each savepoint opens a file of its own for what it may have to undo.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             // The pool sets NORMAL on its writer after it was prepared, with which a commit may be lost when the machine loses
