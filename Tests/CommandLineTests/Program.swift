@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The program as it was built beside the tests.
 enum Program {

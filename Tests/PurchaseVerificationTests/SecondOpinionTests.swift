@@ -73,11 +73,10 @@ private enum SecondOpinion {
     }
 
     private static func run(_ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+        let process = ChildProcess()
+        process.executable = "openssl"
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
         try process.run()
         process.waitUntilExit()
         return process.terminationStatus

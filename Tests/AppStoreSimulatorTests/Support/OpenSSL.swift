@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import TestSupport
 import Testing
 
 /// The OpenSSL program: a judge of certificates and signatures who shares no line with the simulator.
@@ -20,14 +21,16 @@ enum OpenSSL {
     #if os(macOS) || os(Linux)
         /// Runs a command and waits for it. The text is what it wrote to both outputs.
         static func run(_ arguments: [String]) throws -> Verdict {
-            let process = Process()
+            let process = ChildProcess()
             let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments
-            process.standardOutput = output
-            process.standardError = output
-            process.standardInput = FileHandle.nullDevice
+            process.executable = "openssl"
+            process.arguments = arguments
+            process.environment = ProcessInfo.processInfo.environment
+            process.output = output.fileHandleForWriting
+            process.mergesErrors = true
             try process.run()
+            // Else the pipe would not end with the program.
+            try output.fileHandleForWriting.close()
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return Verdict(status: process.terminationStatus, text: String(decoding: data, as: UTF8.self))

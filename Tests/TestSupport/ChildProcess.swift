@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -12,26 +12,30 @@ import Foundation
 /// Linux it has missed one now and then, and waited for ever. This one waits for the child itself.
 ///
 /// Unchecked because each test has its own and uses it from one task.
-final class ChildProcess: @unchecked Sendable {
-    var executable = "/bin/sh"
-    var arguments: [String] = []
-    var environment: [String: String] = [:]
-    var folder = URL(fileURLWithPath: "/")
+public final class ChildProcess: @unchecked Sendable {
+    /// Looked for on the path of the environment.
+    public var executable = "/bin/sh"
+    public var arguments: [String] = []
+    public var environment: [String: String] = [:]
+    public var folder = URL(fileURLWithPath: "/")
     /// Where standard output goes; nowhere, if it is `nil`.
-    var output: FileHandle?
+    public var output: FileHandle?
     /// Whether standard error goes where standard output goes, and not nowhere.
-    var mergesErrors = false
-    private(set) var processIdentifier: pid_t = 0
-    private(set) var terminationStatus: Int32 = 0
+    public var mergesErrors = false
+    public private(set) var processIdentifier: pid_t = 0
+    public private(set) var terminationStatus: Int32 = 0
     private var isReaped = false
 
-    struct SpawnError: Error {
-        let program: String
-        let code: Int32
+    public init() {}
+
+    /// The program could not be started.
+    public struct SpawnError: Error {
+        public let program: String
+        public let code: Int32
     }
 
     /// Starts it.
-    func run() throws {
+    public func run() throws {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
         #else
@@ -60,17 +64,17 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// Whether it has not ended yet.
-    var isRunning: Bool {
+    public var isRunning: Bool {
         reap(WNOHANG)
         return !isReaped
     }
 
     /// Asks it to end (SIGTERM).
-    func terminate() {
+    public func terminate() {
         if isRunning { kill(processIdentifier, SIGTERM) }
     }
 
-    func waitUntilExit() {
+    public func waitUntilExit() {
         while !isReaped { reap(0) }
     }
 
