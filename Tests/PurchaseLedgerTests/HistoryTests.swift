@@ -14,6 +14,7 @@ struct HistoryTests {
     /// Something that can be submitted: genuine evidence, and the same purchase once cancelled.
     struct Purchase {
         let thing: LedgerModel.Thing
+        let template: PurchaseTemplate
         let genuine: [UInt8]
         let cancelled: [UInt8]
     }
@@ -70,7 +71,7 @@ struct HistoryTests {
                 purchased: Int64(purchased.timeIntervalSince1970 * 1000),
                 expires: template.expiresDate.map { Int64($0.timeIntervalSince1970 * 1000) })
             return Purchase(
-                thing: thing, genuine: try LedgerWorld.evidence([template]),
+                thing: thing, template: template, genuine: try LedgerWorld.evidence([template]),
                 cancelled: try LedgerWorld.evidence([cancelled]))
         }
     }
@@ -108,13 +109,25 @@ struct HistoryTests {
                     let order =
                         Bool.random(using: &generator) ? self.order(purchase, orderIDs, model, &generator) : nil
                     let named = order == nil || Bool.random(using: &generator) ? customer : nil
+                    // Some receipts tell of another purchase besides, that it was taken back.
+                    let other =
+                        Int.random(in: 0..<40, using: &generator) == 0
+                        ? catalogue.randomElement(using: &generator) : nil
+                    var evidence = isCancelled ? purchase.cancelled : purchase.genuine
+                    if let other {
+                        var templates = [purchase.template, other.template]
+                        if isCancelled { templates[0].cancellationDate = MintedWorld.moment }
+                        templates[1].cancellationDate = MintedWorld.moment
+                        evidence = try LedgerWorld.evidence(templates)
+                        counts["refunds besides", default: 0] += 1
+                    }
                     let outcome = try await world.ledger.submit(
                         world.submission(
                             purchase.thing.transaction, product: product, customer: named, order: order,
-                            evidence: isCancelled ? purchase.cancelled : purchase.genuine))
+                            evidence: evidence))
                     let expected = model.submit(
-                        purchase.thing, isCancelled: isCancelled, product: product, customer: named, order: order,
-                        now: now)
+                        purchase.thing, isCancelled: isCancelled, alsoCancelled: other?.thing, product: product,
+                        customer: named, order: order, now: now)
                     let found: LedgerModel.Verdict =
                         outcome.verdict == .rejected ? .rejected : outcome.isReplayed ? .replayed : .accepted
                     // What follows a difference differs, too.
@@ -139,7 +152,7 @@ struct HistoryTests {
             #expect(report.findings.isEmpty)
             for code in [
                 "accepted", "replayed", "already_claimed", "purchase_cancelled", "purchase_withdrawn", "order_expired",
-                "order_already_paid", "subscription_expired", "consumed",
+                "order_already_paid", "subscription_expired", "consumed", "refunds besides",
             ] {
                 #expect(counts[code, default: 0] > 0, "no step came to \(code)")
             }

@@ -58,7 +58,7 @@ struct KeyTests {
             let app = world.app
             func order(_ key: String, _ body: String, scope: String = "k") async throws -> String {
                 let request = IdempotentRequest(
-                    scope: scope, key: key, method: "POST", path: "/v1/orders", body: Array(body.utf8))
+                    scope: [scope], key: key, method: "POST", path: "/v1/orders", body: Array(body.utf8))
                 let answer = try await world.ledger.write { transaction in
                     try transaction.once(request) {
                         let order = try transaction.createOrder(

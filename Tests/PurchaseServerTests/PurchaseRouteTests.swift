@@ -255,6 +255,58 @@ struct PurchaseRouteTests {
         }
     }
 
+    @Test("Every submission is in the record, also one that repeats a request or misuses its Idempotency-Key")
+    func repeatedSubmissions() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let claim = try PurchaseServerWorld.purchase()
+            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            #expect(bought.status == 200 && bought.text == again.text)
+            let misused = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
+            #expect(try misused.problem == "idempotency_key_reused")
+            let unknown = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
+            let unknownAgain = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
+            #expect(try unknown.problem == "transaction_not_found")
+            #expect(unknown.text == unknownAgain.text)
+            // Another installation has the same key to the API, and may choose the same words.
+            let other = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), as: .client,
+                idempotencyKey: "1")
+            #expect(try other.problem == "already_claimed")
+            let list = try await world.send(.get, "/v1/submissions", as: .backend)
+            let submissions = try #require(try list.object["submissions"] as? [[String: Any]]).reversed()
+            #expect(
+                submissions.map { $0["code"] as? String } == [
+                    "accepted", "accepted", "idempotency_key_reused", "transaction_not_found", "transaction_not_found",
+                    "already_claimed",
+                ])
+            #expect(
+                submissions.map { $0["replayed"] as? Bool } == [false, true, false, false, true, false])
+            #expect(Set(submissions.compactMap { $0["submission_id"] as? String }).count == 6)
+            #expect(try await Audit(world.database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test("Customers whose names Unicode calls the same are two, and a purchase is granted to one of them")
+    func equivalentNames() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let (composed, decomposed) = ("jos\u{E9}", "jose\u{301}")
+            let first = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": composed]), as: .client)
+            #expect(first.status == 200)
+            let second = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": decomposed]),
+                as: .client)
+            #expect(try second.problem == "already_claimed")
+            let path = "/v1/customers/jose%CC%81/entitlements"
+            let none = try await world.send(.get, path, as: .backend)
+            #expect((try none.object["entitlements"] as? [Any])?.isEmpty == true)
+        }
+    }
+
     @Test("Whoever comes too often is told when to come again, and others are not")
     func rateLimit() async throws {
         try await PurchaseServerWorld.run { configuration in

@@ -20,6 +20,12 @@ public struct KnownFacts: Sendable {
     /// What was recorded under other transactions and is the same thing bought: of the same original transaction and, for
     /// auto-renewable subscriptions, of the same period. Restoring makes such copies.
     public var copies: [RecordedPurchase] = []
+    /// When the App Store took the purchase, or one that it is a copy of, back, as evidence showed before; it may be that it was
+    /// never granted.
+    public var withdrawnAt: Timestamp?
+    /// Until when the claiming customer has the product already, if it is a non-renewing subscription: one more begins when
+    /// those before it end.
+    public var heldUntil: Timestamp?
 
     /// Facts about a claim of which nothing is recorded.
     public init(app: RegisteredApp, now: Timestamp) {

@@ -9,6 +9,9 @@ public enum PurchaseDecision: Sendable, Equatable {
     /// Grant nothing.
     case reject(Rejection)
 
+    /// How many of a product one purchase can be of: beyond any, and so few that balances never overflow.
+    public static let quantities: ClosedRange<Int64> = 1...1_000_000_000
+
     /// The one place that decides. It only looks at what it is given.
     ///
     /// Cheap and certain things come first: what the evidence says by itself, then what is recorded of the transaction, then
@@ -42,18 +45,15 @@ public enum PurchaseDecision: Sendable, Equatable {
         let product = try product(claim, purchase, known)
         let owner = try owner(claim, known)
         if let recorded = known.recorded {
-            guard recorded.customerID == owner, claim.orderID == nil || claim.orderID == recorded.orderID else {
+            guard recorded.customerID.isSame(as: owner),
+                claim.orderID.map({ $0.isSame(as: recorded.orderID) }) ?? true
+            else {
                 throw Rejection(.alreadyClaimed)
             }
             return .replay(recorded)
         }
         let movedFrom = try previousOwner(claim, product, owner, known)
-        // Without an end it would never end, so evidence without one proves no period.
-        if product.kind == .autoRenewable, purchase.expiresDate.map({ $0 <= known.now }) ?? true {
-            throw Rejection(
-                .subscriptionExpired, expected: "an end after \(known.now)", found: purchase.expiresDate.map { "\($0)" }
-            )
-        }
+        try requireNotExpired(purchase, product, known, isMoving: movedFrom != nil)
         let order = try order(claim, purchase, owner, known, isMoving: movedFrom != nil)
         return .accept(
             Acceptance(
@@ -71,31 +71,51 @@ public enum PurchaseDecision: Sendable, Equatable {
                 case .revoked: .purchaseRevoked
                 case .upgraded: .purchaseUpgraded
                 }
-            var rejection = Rejection(code, found: "\(withdrawal.date)")
-            // The evidence is genuine, so what it says is recorded, whoever brings it.
-            let affected = ([known.recorded].compactMap(\.self) + known.copies).filter { $0.state == .active }
-            rejection.withdrawal =
-                affected.isEmpty ? nil : RecordedWithdrawal(purchases: affected, withdrawal: withdrawal)
-            throw rejection
+            throw Rejection(code, found: "\(withdrawal.date)")
         }
+        if let withdrawnAt = known.withdrawnAt { throw Rejection(.purchaseWithdrawn, found: "\(withdrawnAt)") }
         let recorded = [known.recorded].compactMap(\.self) + known.copies
         if let withdrawn = recorded.first(where: { $0.state == .withdrawn }) {
             throw Rejection(.purchaseWithdrawn, found: withdrawn.withdrawnAt.map { "\($0)" })
         }
     }
 
+    /// Paid time that has ended grants nothing.
+    private static func requireNotExpired(
+        _ purchase: ProvenPurchase, _ product: RegisteredProduct, _ known: KnownFacts, isMoving: Bool
+    ) throws(Rejection) {
+        let end: Timestamp?
+        switch product.kind {
+        case .consumable, .nonConsumable: return
+        // Without an end it would never end, so evidence without one proves no period.
+        case .autoRenewable: end = purchase.expiresDate
+        case .nonRenewing:
+            let bought = purchase.originalPurchaseDate ?? purchase.purchaseDate
+            // A copy of one's own adds no time to what one has.
+            let isCopy = !known.copies.isEmpty && !isMoving
+            end =
+                isCopy && known.heldUntil != nil
+                ? known.heldUntil
+                : max(bought, known.heldUntil ?? bought).adding(purchase.quantity, times: product.duration ?? 0)
+        }
+        guard end.map({ $0 <= known.now }) ?? true else { return }
+        throw Rejection(.subscriptionExpired, expected: "an end after \(known.now)", found: end.map { "\($0)" })
+    }
+
     private static func product(
         _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ known: KnownFacts
     ) throws(Rejection) -> RegisteredProduct {
-        guard purchase.productID == claim.productID else {
+        guard purchase.productID.isSame(as: claim.productID) else {
             throw Rejection(.productMismatch, expected: claim.productID, found: purchase.productID)
         }
         guard let product = known.app.product(of: purchase) else {
             throw Rejection(.productUnknown, found: purchase.productID)
         }
-        guard purchase.quantity > 0, claim.quantity == nil || claim.quantity == purchase.quantity else {
+        guard quantities.contains(purchase.quantity), claim.quantity == nil || claim.quantity == purchase.quantity
+        else {
             throw Rejection(
-                .quantityMismatch, expected: claim.quantity.map { "\($0)" }, found: "\(purchase.quantity)")
+                .quantityMismatch, expected: claim.quantity.map { "\($0)" } ?? "a quantity in \(quantities)",
+                found: "\(purchase.quantity)")
         }
         return product
     }
@@ -109,7 +129,7 @@ public enum PurchaseDecision: Sendable, Equatable {
             return customerID
         }
         guard let order = known.order else { throw Rejection(.orderUnknown, expected: orderID) }
-        guard claim.customerID == nil || claim.customerID == order.customerID else {
+        guard claim.customerID.map({ $0.isSame(as: order.customerID) }) ?? true else {
             throw Rejection(.orderOfAnotherCustomer)
         }
         return order.customerID
@@ -123,7 +143,7 @@ public enum PurchaseDecision: Sendable, Equatable {
         if !known.copies.isEmpty, claim.orderID != nil || product.kind == .consumable {
             throw Rejection(.alreadyClaimed)
         }
-        guard let originalOwner = known.originalOwner, originalOwner != owner else { return nil }
+        guard let originalOwner = known.originalOwner, !originalOwner.isSame(as: owner) else { return nil }
         guard known.app.transfer == .move, product.kind != .consumable else { throw Rejection(.alreadyClaimed) }
         return originalOwner
     }
@@ -135,13 +155,14 @@ public enum PurchaseDecision: Sendable, Equatable {
         guard claim.orderID != nil, let order = known.order else {
             guard let order = known.tokenOrder else { return nil }
             // What moves carries the token of its former owner.
-            guard order.customerID == owner || isMoving else { throw Rejection(.appAccountTokenMismatch) }
-            return pays(purchase, order, known) && order.customerID == owner ? order : nil
+            let isOwn = order.customerID.isSame(as: owner)
+            guard isOwn || isMoving else { throw Rejection(.appAccountTokenMismatch) }
+            return pays(purchase, order, known) && isOwn ? order : nil
         }
         if let token = purchase.appAccountToken, token.lowercased() != order.appAccountToken.lowercased() {
             throw Rejection(.appAccountTokenMismatch, expected: order.appAccountToken, found: token)
         }
-        guard order.productID == purchase.productID else {
+        guard order.productID.isSame(as: purchase.productID) else {
             throw Rejection(.productMismatch, expected: order.productID, found: purchase.productID)
         }
         guard order.quantity == purchase.quantity else {
@@ -157,8 +178,8 @@ public enum PurchaseDecision: Sendable, Equatable {
     }
 
     private static func pays(_ purchase: ProvenPurchase, _ order: Order, _ known: KnownFacts) -> Bool {
-        known.copies.isEmpty && order.status(at: known.now) == .created && order.productID == purchase.productID
-            && order.quantity == purchase.quantity
+        known.copies.isEmpty && order.status(at: known.now) == .created
+            && order.productID.isSame(as: purchase.productID) && order.quantity == purchase.quantity
     }
 
     private static func kind(_ product: RegisteredProduct, _ known: KnownFacts) -> AcceptanceKind {
@@ -190,8 +211,6 @@ public struct Rejection: Error, Sendable, Equatable {
     public var expected: String?
     /// What was found instead.
     public var found: String?
-    /// What the evidence proves to have been taken back, and is still recorded as granted.
-    public var withdrawal: RecordedWithdrawal?
 
     /// A code of the ledger, or of the core.
     public enum Reason: Sendable, Equatable {
@@ -238,18 +257,10 @@ public struct Rejection: Error, Sendable, Equatable {
     }
 }
 
-/// Recorded purchases that the App Store took back.
-public struct RecordedWithdrawal: Sendable, Equatable {
-    /// They count until now.
-    public var purchases: [RecordedPurchase]
-    /// How and when they were taken back.
-    public var withdrawal: ProvenPurchase.Withdrawal
-}
-
 extension [ProvenPurchase] {
     /// The purchase of a transaction. If a receipt lists it twice, the entry that was taken back is the newer one.
     func claimed(_ transactionID: String) -> ProvenPurchase? {
-        let matches = filter { $0.transactionID == transactionID }
+        let matches = filter { $0.transactionID.isSame(as: transactionID) }
         return matches.first { $0.withdrawal != nil } ?? matches.first
     }
 }

@@ -58,11 +58,12 @@ extension LedgerTransaction {
         case .nonRenewing:
             // Each purchase begins when it was made or when the one before it ends. A restored copy adds no time.
             var originals: Set<String> = []
-            var until: Int64 = .min
+            var until = newest.purchasedAt
             for purchase in purchases where originals.insert(purchase.originalTransactionID).inserted {
-                until = max(until, purchase.purchasedAt.millisecondsSince1970) + (purchase.duration ?? 0)
+                let begin = originals.count == 1 ? purchase.purchasedAt : max(until, purchase.purchasedAt)
+                until = begin.adding(purchase.quantity, times: purchase.duration ?? 0)
             }
-            return (newest, Timestamp(millisecondsSince1970: until))
+            return (newest, until)
         }
     }
 
@@ -106,13 +107,13 @@ extension LedgerTransaction {
         environment: AppStoreEnvironment?
     ) throws -> Consumption {
         if let made = try consumption(consumptionID, customerID: customerID, app: app) {
-            guard made.productID == productID, made.quantity == quantity,
+            guard made.productID.isSame(as: productID), made.quantity == quantity,
                 environment == nil || environment == made.environment
             else { throw LedgerRefusal(.consumptionConflict, found: "\(made.quantity) of \(made.productID)") }
             return made
         }
         let balances = try reader.entitlements(of: customerID, app: app).filter {
-            $0.key.productID == productID && $0.productKind == .consumable
+            $0.key.productID.isSame(as: productID) && $0.productKind == .consumable
         }
         let chosen: Entitlement? =
             if let environment {

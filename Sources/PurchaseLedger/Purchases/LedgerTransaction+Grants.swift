@@ -42,37 +42,6 @@ extension LedgerTransaction {
         return purchase
     }
 
-    /// Takes back what the App Store took back. It is final.
-    func withdraw(
-        _ purchases: [RecordedPurchase], _ withdrawal: ProvenPurchase.Withdrawal, submissionID: String?
-    ) throws(LedgerStorageError) {
-        for purchase in purchases {
-            let changed = try connection.execute(
-                """
-                UPDATE purchases SET state = 'withdrawn', withdrawn_at = ?1
-                WHERE app = ?2 AND environment = ?3 AND transaction_id = ?4 AND state = 'active'
-                """,
-                [
-                    .time(withdrawal.date), .text(purchase.app), .text(purchase.environment.name),
-                    .text(purchase.transactionID),
-                ])
-            guard changed == 1 else { continue }
-            var detail = withdrawal.kind.rawValue
-            if purchase.productKind == .consumable {
-                let shortfall = try takeFromBalance(purchase)
-                if shortfall > 0 { detail += ", \(shortfall) of \(purchase.quantity) were used up already" }
-            }
-            try record(event(.purchaseWithdrawn, purchase, detail: detail, submissionID: submissionID))
-            // Whoever upgrades gets nothing back for the order.
-            if let orderID = purchase.orderID, withdrawal.kind != .upgraded {
-                try refund(orderID, purchase, submissionID: submissionID)
-            }
-            if purchase.productKind != .consumable {
-                try renewEntitlement(EntitlementKey(purchase), reason: withdrawal.kind.rawValue)
-            }
-        }
-    }
-
     /// Gives everything of an original transaction to another customer.
     private func move(
         _ purchase: RecordedPurchase, from previous: String, submissionID: String
@@ -105,7 +74,7 @@ extension LedgerTransaction {
             "INSERT INTO purchases (\(RecordedPurchase.columns)) VALUES (\(placeholders))", purchase.values)
     }
 
-    private func event(
+    func event(
         _ kind: LedgerEvent.Kind, _ purchase: RecordedPurchase, detail: String, submissionID: String?
     ) -> LedgerEvent {
         LedgerEvent(

@@ -5,7 +5,7 @@ import struct Foundation.UUID
 extension LedgerTransaction {
     /// Decides about a submission, keeps it whatever the verdict, and does what the decision says.
     public func record(_ examined: ExaminedSubmission) throws(LedgerStorageError) -> PurchaseOutcome {
-        let submission = examined.submission
+        let (submission, submissionID) = (examined.submission, UUID().uuidString.lowercased())
         let decision: PurchaseDecision
         var claimed: ProvenPurchase?
         switch (examined.claim, examined.proof) {
@@ -14,15 +14,42 @@ extension LedgerTransaction {
             // A claim is complete only with evidence, and evidence was examined.
             decision = .reject(Rejection(.fieldMissing, expected: "receipt_data or signed_transaction"))
         case (.success(let claim), let proof?):
-            if case .verified(let purchases) = proof { claimed = purchases.claimed(claim.transactionID) }
+            if case .verified(let purchases) = proof {
+                claimed = purchases.claimed(claim.transactionID)
+                try recordWithdrawals(purchases, app: submission.app, submissionID: submissionID)
+            }
             decision = PurchaseDecision.decide(claim, proof, try facts(claim, claimed, app: submission.app))
         }
-        let outcome = try carryOut(decision, submissionID: UUID().uuidString.lowercased(), app: submission.app)
-        try examined.evidence?.keep(connection)
-        try SubmissionRecord.chain.append(
-            row(outcome, examined, environment: (outcome.purchase?.environment ?? claimed?.environment)?.name).values,
-            connection)
+        let outcome = try carryOut(decision, submissionID: submissionID, app: submission.app)
+        try keep(examined, outcome, environment: (outcome.purchase?.environment ?? claimed?.environment)?.name)
         return outcome
+    }
+
+    /// Keeps a submission that repeats an earlier request and has its answer already. Nothing is decided anew.
+    func recordRepeated(_ examined: ExaminedSubmission, of firstID: String) throws(LedgerStorageError) {
+        guard let first = try reader.submission(firstID, app: examined.submission.app.id) else {
+            throw LedgerStorageError(.corrupt, "the submission \(firstID) is not in the record")
+        }
+        let outcome = PurchaseOutcome(
+            submissionID: UUID().uuidString.lowercased(), verdict: first.verdict, code: first.code, status: 0,
+            sentence: "", expected: first.expected, found: first.found, isReplayed: true)
+        try keep(examined, outcome, environment: first.environment)
+    }
+
+    /// Keeps a submission that was refused before anything was decided about it.
+    func recordRefused(_ examined: ExaminedSubmission, _ refusal: LedgerRefusal) throws(LedgerStorageError) {
+        let outcome = PurchaseOutcome(
+            submissionID: UUID().uuidString.lowercased(), verdict: .rejected, code: refusal.code.rawValue,
+            status: refusal.code.status, sentence: refusal.code.sentence, expected: refusal.expected,
+            found: refusal.found, isReplayed: false)
+        try keep(examined, outcome, environment: nil)
+    }
+
+    private func keep(
+        _ examined: ExaminedSubmission, _ outcome: PurchaseOutcome, environment: String?
+    ) throws(LedgerStorageError) {
+        try examined.evidence?.keep(connection)
+        try SubmissionRecord.chain.append(row(outcome, examined, environment: environment).values, connection)
     }
 
     private func row(
@@ -51,9 +78,6 @@ extension LedgerTransaction {
             return try accepted(purchase, submissionID: submissionID, isReplayed: false)
         case .replay(let purchase): return try accepted(purchase, submissionID: submissionID, isReplayed: true)
         case .reject(let rejection):
-            if let withdrawal = rejection.withdrawal {
-                try withdraw(withdrawal.purchases, withdrawal.withdrawal, submissionID: submissionID)
-            }
             return PurchaseOutcome(
                 submissionID: submissionID, verdict: .rejected, code: rejection.code, status: rejection.status,
                 sentence: rejection.sentence, expected: rejection.expected, found: rejection.found, isReplayed: false)
@@ -73,83 +97,6 @@ extension LedgerTransaction {
         }
         outcome.entitlement = try reader.entitlement(EntitlementKey(purchase))
         return outcome
-    }
-
-    /// Everything that is recorded and bears on a claim.
-    private func facts(
-        _ claim: PurchaseClaim, _ purchase: ProvenPurchase?, app: RegisteredApp
-    ) throws(LedgerStorageError) -> KnownFacts {
-        var facts = KnownFacts(app: app, now: now)
-        if let orderID = claim.orderID { facts.order = try reader.order(orderID, app: app.id) }
-        guard let purchase else { return facts }
-        if let token = purchase.appAccountToken { facts.tokenOrder = try reader.order(token: token, app: app.id) }
-        facts.recorded = try recorded(purchase, app: app.id)
-        if let original = try original(of: purchase, app: app.id) {
-            facts.originalOwner = original.owner
-            facts.recordedEnvironment = original.environment
-            facts.copies = try copies(of: purchase, in: original.environment, app: app)
-        }
-        return facts
-    }
-
-    /// The purchase as it was recorded, under whatever environment of the App Store.
-    private func recorded(_ purchase: ProvenPurchase, app: String) throws(LedgerStorageError) -> RecordedPurchase? {
-        for environment in purchase.environment.alternatives {
-            if let recorded = try reader.purchase(purchase.transactionID, in: environment, app: app) { return recorded }
-        }
-        return nil
-    }
-
-    private func original(
-        of purchase: ProvenPurchase, app: String
-    ) throws(LedgerStorageError) -> (owner: String, environment: AppStoreEnvironment)? {
-        for environment in purchase.environment.alternatives {
-            let rows = try connection.rows(
-                """
-                SELECT customer_id FROM original_purchases
-                WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3
-                """, [.text(app), .text(environment.name), .text(purchase.originalTransactionID)])
-            if let row = rows.first {
-                var reader = RowReader(row)
-                return (try reader.text(), environment)
-            }
-        }
-        return nil
-    }
-
-    private func copies(
-        of purchase: ProvenPurchase, in environment: AppStoreEnvironment, app: RegisteredApp
-    ) throws(LedgerStorageError) -> [RecordedPurchase] {
-        var sql = """
-            SELECT \(RecordedPurchase.columns) FROM purchases
-            WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3 AND transaction_id <> ?4
-            """
-        var parameters: [LedgerValue] = [
-            .text(app.id), .text(environment.name), .text(purchase.originalTransactionID),
-            .text(purchase.transactionID),
-        ]
-        if app.product(of: purchase)?.kind == .autoRenewable {
-            guard let expiresDate = purchase.expiresDate else { return [] }
-            sql += " AND expires_at = ?5 AND product_id = ?6"
-            parameters += [.time(expiresDate), .text(purchase.productID)]
-        }
-        var copies: [RecordedPurchase] = []
-        for row in try connection.rows(sql + " ORDER BY transaction_id", parameters) {
-            copies.append(try RecordedPurchase(row))
-        }
-        return copies
-    }
-}
-
-extension AppStoreEnvironment {
-    /// The environments under which a purchase may be recorded, its own first. The App Store numbers production and sandbox
-    /// apart, so the same number in both is the same purchase, called differently.
-    fileprivate var alternatives: [AppStoreEnvironment] {
-        switch self {
-        case .production: [.production, .sandbox]
-        case .sandbox: [.sandbox, .production]
-        case .xcode, .other: [self]
-        }
     }
 }
 

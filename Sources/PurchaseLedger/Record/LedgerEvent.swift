@@ -26,6 +26,7 @@ public struct LedgerEvent: Sendable, Equatable {
         case purchaseGranted = "purchase_granted"
         case purchaseMoved = "purchase_moved"
         case purchaseWithdrawn = "purchase_withdrawn"
+        case withdrawalRecorded = "withdrawal_recorded"
         case balanceConsumed = "balance_consumed"
     }
 

@@ -2,6 +2,7 @@ public import PurchaseVerification
 
 /// Which submissions to look for. What is `nil` does not restrict.
 public struct SubmissionFilter: Sendable, Equatable {
+    /// Who is named, or whose order is.
     public var customerID: String?
     public var orderID: String?
     public var transactionID: String?
@@ -34,7 +35,16 @@ extension LedgerReader {
             parameters.append(value)
             conditions.append("\(condition) ?\(parameters.count)")
         }
-        require("customer_id =", .text(filter.customerID))
+        if let customerID = filter.customerID {
+            // A claim may name only its order, and is the customer's all the same.
+            parameters.append(.text(customerID))
+            let number = parameters.count
+            conditions.append(
+                """
+                (customer_id = ?\(number) OR (customer_id IS NULL AND order_id IN
+                (SELECT order_id FROM orders WHERE app = ?1 AND customer_id = ?\(number))))
+                """)
+        }
         require("order_id =", .text(filter.orderID))
         require("transaction_id =", .text(filter.transactionID))
         require("verdict =", .text(filter.verdict?.rawValue))

@@ -17,7 +17,7 @@ public struct LedgerMigration: Sendable {
 /// Brings the schema up to date.
 public enum LedgerMigrations {
     /// All steps, in their order.
-    public static var all: [LedgerMigration] { [LedgerSchema.first] }
+    public static var all: [LedgerMigration] { [LedgerSchema.first, LedgerSchema.withdrawals] }
 
     /// Runs the steps that the database lacks.
     ///

@@ -26,24 +26,29 @@ final class PurchaseAPIContext: Sendable {
     static let largestQuantity: Int64 = 1_000_000_000
 
     /// Answers a POST: once, if it has an `Idempotency-Key`. What is refused is an answer, too, and kept.
+    ///
+    /// - Parameters:
+    ///   - submission: what is kept in the record, however often the same request comes.
+    ///   - sender: who sends it, where many share one key to the API.
     func answer(
-        _ request: Request, _ context: ServerContext, _ body: Data,
+        _ request: Request, _ context: ServerContext, _ body: Data, submission: ExaminedSubmission? = nil,
+        sender: [String] = [],
         _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
     ) async throws -> Response {
         let idempotent = try request.idempotencyKey().map { key in
             IdempotentRequest(
-                scope: context.caller?.key.id ?? "", key: key, method: request.method.rawValue,
+                scope: [context.caller?.key.id ?? ""] + sender, key: key, method: request.method.rawValue,
                 path: request.uri.path, body: [UInt8](body))
         }
         let isTidying = idempotent != nil && keyed.add(1, ordering: .relaxed).oldValue % 1024 == 0
         let answer = try await ledger.write { transaction in
             if isTidying { try transaction.forgetAnswers(before: transaction.now.earlier(by: Self.answerLifetime)) }
             do {
-                return try transaction.once(idempotent) {
+                return try transaction.once(idempotent, submission: submission) {
                     do {
                         return try perform(transaction)
                     } catch let refusal as LedgerRefusal {
-                        // Whatever is refused is refused before anything is written.
+                        // Whatever is refused here is refused before anything is written.
                         return KeptAnswer(Problem(refusal))
                     }
                 }
@@ -56,12 +61,16 @@ final class PurchaseAPIContext: Sendable {
 }
 
 extension KeptAnswer {
-    init(_ status: HTTPResponse.Status, _ message: some Encodable) throws {
-        self.init(status: status.code, contentType: Wire.contentType, body: try Wire.json(message))
+    init(_ status: HTTPResponse.Status, _ message: some Encodable, submissionID: String? = nil) throws {
+        self.init(
+            status: status.code, contentType: Wire.contentType, body: try Wire.json(message),
+            submissionID: submissionID)
     }
 
-    init(_ problem: Problem) {
-        self.init(status: problem.status.code, contentType: Problem.contentType, body: problem.json())
+    init(_ problem: Problem, submissionID: String? = nil) {
+        self.init(
+            status: problem.status.code, contentType: Problem.contentType, body: problem.json(),
+            submissionID: submissionID)
     }
 
     var response: Response {

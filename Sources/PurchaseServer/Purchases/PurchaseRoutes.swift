@@ -56,12 +56,14 @@ struct PurchaseRoutes {
         _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: Data
     ) async throws -> Response {
         let examined = api.ledger.examine(submission)
-        return try await api.answer(request, context, body) { transaction in
+        // All installations of an app share its key, so one customer's idempotency keys must mean nothing to another.
+        let sender = [submission.customerID ?? "", submission.orderID ?? ""]
+        return try await api.answer(request, context, body, submission: examined, sender: sender) { transaction in
             let outcome = try transaction.record(examined)
             guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
-                return KeptAnswer(Problem(outcome))
+                return KeptAnswer(Problem(outcome), submissionID: outcome.submissionID)
             }
-            return try KeptAnswer(.ok, answer)
+            return try KeptAnswer(.ok, answer, submissionID: outcome.submissionID)
         }
     }
 }

@@ -39,6 +39,8 @@ struct LedgerModel {
     /// In the order of their recording.
     var granted: [Granted] = []
     var balances: [String: Int64] = [:]
+    /// What the store took back, whether anybody had it or not.
+    var cancelled: [Thing] = []
     /// Who owned something of a product once, and does not any more.
     var touched: Set<String> = []
 
@@ -52,14 +54,17 @@ struct LedgerModel {
     }
 
     mutating func submit(
-        _ thing: Thing, isCancelled: Bool, product: String, customer: String?, order: String?, now: Int64
+        _ thing: Thing, isCancelled: Bool, alsoCancelled: Thing?, product: String, customer: String?, order: String?,
+        now: Int64
     ) -> Verdict {
-        let copies = granted.indices.filter { isCopy(granted[$0].thing, thing) }
-        if isCancelled {
-            for index in copies where !granted[index].isWithdrawn { withdraw(index) }
-            return .rejected
+        for gone in [isCancelled ? thing : nil, alsoCancelled].compactMap(\.self) {
+            cancelled.append(gone)
+            for index in granted.indices where isCopy(granted[index].thing, gone) && !granted[index].isWithdrawn {
+                withdraw(index)
+            }
         }
-        if copies.contains(where: { granted[$0].isWithdrawn }) || product != thing.product { return .rejected }
+        let copies = granted.indices.filter { isCopy(granted[$0].thing, thing) }
+        if cancelled.contains(where: { isCopy($0, thing) }) || product != thing.product { return .rejected }
         let paid = order.flatMap { orders[$0] }
         guard let owner = order == nil ? customer : paid?.customer, customer == nil || customer == owner else {
             return .rejected
@@ -73,6 +78,12 @@ struct LedgerModel {
         let isOfAnother = family.contains { granted[$0].owner != owner }
         if isOfAnother, !isMoving || thing.kind == .consumable { return .rejected }
         if thing.kind == .autoRenewable, thing.expires.map({ $0 <= now }) ?? true { return .rejected }
+        if thing.kind == .nonRenewing {
+            let held = entitlements(of: owner, now: now)[thing.product]?.until
+            let end = max(thing.purchased, held ?? thing.purchased) + Self.passDuration
+            let isCopyOfOwn = !copies.isEmpty && !isOfAnother
+            if (isCopyOfOwn ? held ?? end : end) <= now { return .rejected }
+        }
         if let paid {
             guard paid.status == .created, paid.expires > now, paid.product == thing.product,
                 paid.quantity == thing.quantity
