@@ -29,8 +29,7 @@ extension LedgerTransaction {
 
     /// Works out, from the purchases that count, what a customer may use of a product that is not used up.
     func renewEntitlement(_ key: EntitlementKey, reason: String) throws(LedgerStorageError) {
-        let purchases = try activePurchases(key)
-        guard let first = purchases.first else {
+        guard let ground = try reader.ground(of: key) else {
             guard var entitlement = try reader.entitlement(key) else { return }
             entitlement.recordedState = reason == "moved" ? .moved : .withdrawn
             entitlement.until = [entitlement.until, now].compactMap(\.self).min()
@@ -39,47 +38,11 @@ extension LedgerTransaction {
             try keep(entitlement)
             return
         }
-        let (source, until) = Self.source(of: purchases) ?? (first, nil)
         try keep(
             Entitlement(
-                key: key, productKind: source.productKind, recordedState: .active, balance: 0,
-                since: first.purchasedAt, until: until, transactionID: source.transactionID, reason: reason,
+                key: key, productKind: ground.source.productKind, recordedState: .active, balance: 0,
+                since: ground.since, until: ground.until, transactionID: ground.source.transactionID, reason: reason,
                 updatedAt: now))
-    }
-
-    /// The purchase on which an entitlement rests, and until when it holds.
-    private static func source(of purchases: [RecordedPurchase]) -> (RecordedPurchase, Timestamp?)? {
-        guard let newest = purchases.last else { return nil }
-        switch newest.productKind {
-        case .consumable, .nonConsumable: return purchases.first.map { ($0, nil) }
-        case .autoRenewable:
-            return purchases.max { ($0.expiresAt ?? $0.purchasedAt) < ($1.expiresAt ?? $1.purchasedAt) }
-                .map { ($0, $0.expiresAt) }
-        case .nonRenewing:
-            // Each purchase begins when it was made or when the one before it ends. A restored copy adds no time.
-            var originals: Set<String> = []
-            var until = newest.purchasedAt
-            for purchase in purchases where originals.insert(purchase.originalTransactionID).inserted {
-                let begin = originals.count == 1 ? purchase.purchasedAt : max(until, purchase.purchasedAt)
-                until = begin.adding(purchase.quantity, times: purchase.duration ?? 0)
-            }
-            return (newest, until)
-        }
-    }
-
-    /// The purchases that count, oldest first.
-    private func activePurchases(_ key: EntitlementKey) throws(LedgerStorageError) -> [RecordedPurchase] {
-        var purchases: [RecordedPurchase] = []
-        for row in try connection.rows(
-            """
-            SELECT \(RecordedPurchase.columns) FROM purchases
-            WHERE app = ?1 AND customer_id = ?2 AND product_id = ?3 AND environment = ?4 AND state = 'active'
-            ORDER BY purchased_at, transaction_id
-            """, key.values)
-        {
-            purchases.append(try RecordedPurchase(row))
-        }
-        return purchases
     }
 
     private func keep(_ entitlement: Entitlement) throws(LedgerStorageError) {

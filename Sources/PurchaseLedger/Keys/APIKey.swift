@@ -82,6 +82,8 @@ extension LedgerTransaction {
                 .text(key.id), .text(app), .text(name), .text(scopes.map(\.rawValue).sorted().joined(separator: ",")),
                 .time(now), .text(hexadecimal(text.digest)),
             ])
+        try record(
+            LedgerEvent(.keyCreated, at: now, app: app, detail: key.terms(secretSHA256: hexadecimal(text.digest))))
         return (key, text.text)
     }
 
@@ -89,9 +91,11 @@ extension LedgerTransaction {
     ///
     /// - Returns: the key, or `nil` if there is none of that id.
     public func revokeKey(_ id: String) throws(LedgerStorageError) -> APIKey? {
-        try connection.execute(
+        let changed = try connection.execute(
             "UPDATE api_keys SET revoked_at = ?1 WHERE key_id = ?2 AND revoked_at IS NULL", [.time(now), .text(id)])
-        return try reader.keys().first { $0.id == id }
+        let key = try reader.keys().first { $0.id.isSame(as: id) }
+        if let key, changed == 1 { try record(LedgerEvent(.keyRevoked, at: now, app: key.app, detail: key.id)) }
+        return key
     }
 }
 
@@ -117,9 +121,14 @@ extension LedgerReader {
 }
 
 extension APIKey {
-    fileprivate static let columns = "key_id, app, name, scopes, created_at, revoked_at"
+    static let columns = "key_id, app, name, scopes, created_at, revoked_at"
 
-    fileprivate init(_ row: LedgerRow) throws(LedgerStorageError) {
+    /// What never changes, in words: the event of the key has it, so that the audit can compare.
+    func terms(secretSHA256: String) -> String {
+        "\(id), \(scopes.map(\.rawValue).sorted().joined(separator: "+")), secret SHA-256 \(secretSHA256), \(name)"
+    }
+
+    init(_ row: LedgerRow) throws(LedgerStorageError) {
         var reader = RowReader(row)
         id = try reader.text()
         app = try reader.text()

@@ -1,3 +1,4 @@
+import Crypto
 public import PurchaseVerification
 
 import struct Foundation.UUID
@@ -17,7 +18,7 @@ extension LedgerTransaction {
             expiresAt: Timestamp(millisecondsSince1970: now.millisecondsSince1970 + app.orderLifetime))
         let placeholders = (1...order.values.count).map { "?\($0)" }.joined(separator: ", ")
         try connection.execute("INSERT INTO orders (\(Order.columns)) VALUES (\(placeholders))", order.values)
-        try record(event(.orderCreated, order))
+        try record(event(.orderCreated, order, detail: order.terms))
         return order
     }
 
@@ -99,11 +100,11 @@ extension LedgerTransaction {
         return order
     }
 
-    private func event(_ kind: LedgerEvent.Kind, _ order: Order) -> LedgerEvent {
+    private func event(_ kind: LedgerEvent.Kind, _ order: Order, detail: String? = nil) -> LedgerEvent {
         LedgerEvent(
             kind, at: now, app: order.app, customerID: order.customerID, orderID: order.id,
             environment: order.environment?.name, transactionID: order.transactionID, productID: order.productID,
-            quantity: order.quantity)
+            quantity: order.quantity, detail: detail)
     }
 }
 
@@ -191,6 +192,13 @@ extension Order {
             .text(appAccountToken), .text(recordedStatus.rawValue), .time(createdAt), .time(expiresAt), .time(paidAt),
             .time(fulfilledAt), .time(closedAt), .text(environment?.name), .text(transactionID),
         ]
+    }
+
+    /// What never changes, in words: the event of the order has it, so that the audit can compare.
+    var terms: String {
+        var terms = "token \(appAccountToken), until \(expiresAt)"
+        if let metadata { terms += ", metadata SHA-256 \(hexadecimal(SHA256.hash(data: Array(metadata.utf8))))" }
+        return terms
     }
 
     init(_ row: LedgerRow) throws(LedgerStorageError) {

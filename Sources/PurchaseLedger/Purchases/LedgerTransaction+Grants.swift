@@ -31,7 +31,7 @@ extension LedgerTransaction {
                 ])
         }
         try insert(purchase)
-        try record(event(.purchaseGranted, purchase, detail: purchase.kind.rawValue, submissionID: submissionID))
+        try record(event(.purchaseGranted, purchase, detail: purchase.terms, submissionID: submissionID))
         if let orderID = purchase.orderID { try pay(orderID, with: purchase, submissionID: submissionID) }
         if purchase.productKind == .consumable {
             try addToBalance(purchase)
@@ -50,18 +50,17 @@ extension LedgerTransaction {
             .text(purchase.app), .text(purchase.environment.name), .text(purchase.originalTransactionID),
         ]
         let condition = "app = ?1 AND environment = ?2 AND original_transaction_id = ?3"
-        let products = try connection.rows(
-            "SELECT DISTINCT product_id FROM purchases WHERE \(condition) ORDER BY product_id", family)
         for table in ["original_purchases", "purchases"] {
             try connection.execute(
                 "UPDATE \(table) SET customer_id = ?4 WHERE \(condition)", family + [.text(purchase.customerID)])
         }
-        try record(
-            event(.purchaseMoved, purchase, detail: "from \(previous)", submissionID: submissionID))
-        for row in products {
-            var reader = RowReader(row)
-            var key = EntitlementKey(purchase)
-            key.productID = try reader.text()
+        // The rows of one product renew the same entitlement several times; a family is small, and it moves rarely.
+        for row in try connection.rows(
+            "SELECT \(RecordedPurchase.columns) FROM purchases WHERE \(condition) ORDER BY transaction_id", family)
+        {
+            let moved = try RecordedPurchase(row)
+            try record(event(.purchaseMoved, moved, detail: "from \(previous)", submissionID: submissionID))
+            var key = EntitlementKey(moved)
             try renewEntitlement(key, reason: "moved")
             key.customerID = previous
             try renewEntitlement(key, reason: "moved")

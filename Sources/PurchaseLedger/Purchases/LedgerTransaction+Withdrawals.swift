@@ -29,7 +29,7 @@ extension LedgerTransaction {
                 LedgerEvent(
                     .withdrawalRecorded, at: now, app: app.id, environment: purchase.environment.name,
                     transactionID: purchase.transactionID, productID: purchase.productID, quantity: purchase.quantity,
-                    detail: withdrawal.kind.rawValue, submissionID: submissionID))
+                    detail: withdrawal.words, submissionID: submissionID))
             for granted in try granted(purchase, app: app) where granted.state == .active {
                 try withdraw(granted, withdrawal, submissionID: submissionID)
             }
@@ -75,7 +75,7 @@ extension LedgerTransaction {
                 .time(withdrawal.date), .text(purchase.app), .text(purchase.environment.name),
                 .text(purchase.transactionID),
             ])
-        var detail = withdrawal.kind.rawValue
+        var detail = withdrawal.words
         if purchase.productKind == .consumable {
             let shortfall = try takeFromBalance(purchase)
             if shortfall > 0 { detail += ", \(shortfall) of \(purchase.quantity) were used up already" }
@@ -89,4 +89,9 @@ extension LedgerTransaction {
             try renewEntitlement(EntitlementKey(purchase), reason: withdrawal.kind.rawValue)
         }
     }
+}
+
+extension ProvenPurchase.Withdrawal {
+    /// How and when, as events tell it.
+    fileprivate var words: String { "\(kind.rawValue) \(date)" }
 }

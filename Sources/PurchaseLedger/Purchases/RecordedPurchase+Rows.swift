@@ -15,6 +15,16 @@ extension RecordedPurchase {
         ]
     }
 
+    /// What is granted for good, in words: the event of the grant has it, so that the audit can compare.
+    var terms: String {
+        var terms = [
+            kind.rawValue, productKind.rawValue, "original \(originalTransactionID)", "bought \(purchasedAt)",
+        ]
+        if let expiresAt { terms.append("until \(expiresAt)") }
+        if let duration { terms.append("for \(duration) ms each") }
+        return terms.joined(separator: ", ")
+    }
+
     init(_ row: LedgerRow) throws(LedgerStorageError) {
         var reader = RowReader(row)
         app = try reader.text()

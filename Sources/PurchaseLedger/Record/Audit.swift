@@ -1,6 +1,7 @@
 import Crypto
 
-/// Reads the record from its first row to its last, and finds what was changed.
+/// Reads the record from its first row to its last, and finds what was changed. Then it compares the books with what the record
+/// says they must be.
 ///
 /// What it proves: given the head hashes, no row before them was changed, removed, added or moved. What it cannot see: somebody
 /// who can write to the file can also compute a whole new chain with new heads. Keep the head hashes elsewhere, and compare.
@@ -57,6 +58,8 @@ public struct Audit: Sendable {
             case purchaseWithoutSubmission = "purchase_without_submission"
             /// An accepted submission has no purchase.
             case submissionWithoutPurchase = "submission_without_purchase"
+            /// It is in the books, but no event tells of it.
+            case unrecorded
         }
     }
 
@@ -65,17 +68,19 @@ public struct Audit: Sendable {
         let pageSize = pageSize
         return try await database.read { connection in
             var report = Report()
-            for chain in [SubmissionRecord.chain, LedgerEvent.chain] {
-                try Self.verify(chain, connection, pageSize, &report)
-            }
+            var books = BooksAudit()
+            try Self.verify(SubmissionRecord.chain, connection, pageSize, &report) { _ in }
+            try Self.verify(LedgerEvent.chain, connection, pageSize, &report) { books.apply($0) }
             try Self.verifyEvidence(connection, pageSize, &report)
             try Self.verifyPurchases(connection, &report)
+            report.findings += try books.findings(connection, pageSize: pageSize)
             return report
         }
     }
 
     private static func verify(
-        _ chain: HashChain, _ connection: any LedgerConnection, _ pageSize: Int, _ report: inout Report
+        _ chain: HashChain, _ connection: any LedgerConnection, _ pageSize: Int, _ report: inout Report,
+        _ read: (LedgerRow) -> Void
     ) throws(LedgerStorageError) {
         let head = try chain.head(connection)
         report.heads[chain.name] = head
@@ -93,8 +98,9 @@ public struct Audit: Sendable {
                 // Rows that are missing have numbers, so each can be named.
                 for missing in (sequence + 1)..<max(number, sequence + 1) { find(missing, .removed) }
                 let isBehindGap = number != sequence + 1
-                let expected = chain.hash(
-                    previous: previous, sequence: number, Array(row.values.dropFirst().dropLast()))
+                let values = Array(row.values.dropFirst().dropLast())
+                read(LedgerRow(values: values))
+                let expected = chain.hash(previous: previous, sequence: number, values)
                 // Behind a gap the hash before is unknown; the gap itself is the finding.
                 if expected != hash, !isBehindGap { find(number, .changed) }
                 if number > head.count { find(number, .headMismatch) }

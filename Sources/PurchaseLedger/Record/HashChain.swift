@@ -51,12 +51,23 @@ struct HashChain: Sendable {
     /// SHA-256 over the hash of the row before, the sequence number and each value: one byte for its type, and for text and
     /// bytes their length in eight bytes, so that no two rows have the same encoding.
     func hash(previous: String, sequence: Int64, _ values: [LedgerValue]) -> String {
+        hexadecimal(SHA256.hash(data: Self.encoding([.text(previous), .integer(sequence)] + values)))
+    }
+
+    /// Values as bytes, so that no two lists of them have the same.
+    static func encoding(_ values: [LedgerValue]) -> [UInt8] {
         var encoding: [UInt8] = []
-        encoding.reserveCapacity(1024)
-        Self.append(.text(previous), to: &encoding)
-        Self.append(.integer(sequence), to: &encoding)
-        for value in values { Self.append(value, to: &encoding) }
-        return hexadecimal(SHA256.hash(data: encoding))
+        encoding.reserveCapacity(
+            values.reduce(0) { size, value in
+                switch value {
+                case .null: size + 1
+                case .integer: size + 9
+                case .text(let text): size + 9 + text.utf8.count
+                case .blob(let blob): size + 9 + blob.count
+                }
+            })
+        for value in values { append(value, to: &encoding) }
+        return encoding
     }
 
     private static func append(_ value: LedgerValue, to encoding: inout [UInt8]) {

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Something that happened to an order, a purchase or a balance.
+/// Something that happened to an order, a purchase, a balance or a key.
 public struct LedgerEvent: Sendable, Equatable {
     public var kind: Kind
     public var at: Timestamp
@@ -28,6 +28,8 @@ public struct LedgerEvent: Sendable, Equatable {
         case purchaseWithdrawn = "purchase_withdrawn"
         case withdrawalRecorded = "withdrawal_recorded"
         case balanceConsumed = "balance_consumed"
+        case keyCreated = "key_created"
+        case keyRevoked = "key_revoked"
     }
 
     init(

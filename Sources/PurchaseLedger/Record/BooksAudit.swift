@@ -1,0 +1,139 @@
+import PurchaseVerification
+
+/// Works out from the events alone what the books must be: purchases, orders, balances, consumptions, withdrawals and keys.
+/// `findings` compares.
+///
+/// Whatever is compared is compared as bytes: two texts that Unicode calls equivalent are two. It keeps a few hundred bytes for
+/// each purchase and order while it runs.
+struct BooksAudit {
+    /// The values of a row, or of its key, in an encoding that no two share.
+    typealias Image = [UInt8]
+
+    /// What a row must be, and what to call it if it is not there.
+    struct Expected {
+        let name: String
+        var image: Image
+    }
+
+    struct Purchase {
+        let event: LedgerEvent
+        var customerID: String?
+        var withdrawal: String?
+    }
+
+    struct PlacedOrder {
+        let event: LedgerEvent
+        var status = OrderStatus.created
+        var paid: LedgerEvent?
+        var fulfilledAt: Timestamp?
+        var closedAt: Timestamp?
+    }
+
+    struct Balance {
+        var count: Int64 = 0
+        var transactionID: String?
+    }
+
+    struct Key {
+        let event: LedgerEvent
+        var revokedAt: Timestamp?
+    }
+
+    private(set) var purchases: [Image: Purchase] = [:]
+    private(set) var orders: [Image: PlacedOrder] = [:]
+    /// By the primary key of entitlements. Those of products that are not used up mean nothing.
+    private(set) var balances: [Image: Balance] = [:]
+    private(set) var consumptions: [Image: LedgerEvent] = [:]
+    private(set) var withdrawals: [Image: LedgerEvent] = [:]
+    private(set) var keys: [Image: Key] = [:]
+
+    /// Takes the next event. One that cannot be read was changed, which its hash has told already.
+    mutating func apply(_ row: LedgerRow) {
+        let event: LedgerEvent
+        do throws(LedgerStorageError) { event = try LedgerEvent(row) } catch { return }
+        let transaction = Self.image(event.app, event.environment, event.transactionID)
+        let order = Self.image(event.orderID)
+        switch event.kind {
+        case .orderCreated: orders[order] = PlacedOrder(event: event)
+        case .orderPaid:
+            orders[order]?.status = .paid
+            orders[order]?.paid = event
+        case .orderFulfilled:
+            orders[order]?.status = .fulfilled
+            orders[order]?.fulfilledAt = event.at
+        case .orderCancelled, .orderRefunded:
+            orders[order]?.status = event.kind == .orderCancelled ? .cancelled : .refunded
+            orders[order]?.closedAt = event.at
+        case .purchaseGranted:
+            purchases[transaction] = Purchase(event: event, customerID: event.customerID)
+            change(event) { $0.count += event.quantity ?? 0 }
+        case .purchaseMoved: purchases[transaction]?.customerID = event.customerID
+        case .purchaseWithdrawn:
+            purchases[transaction]?.withdrawal = event.detail ?? ""
+            change(event) { $0.count -= min($0.count, event.quantity ?? 0) }
+        case .withdrawalRecorded: withdrawals[transaction] = event
+        case .balanceConsumed:
+            consumptions[Self.image(event.app, event.customerID, event.detail)] = event
+            change(event) { $0.count -= event.quantity ?? 0 }
+        case .keyCreated: keys[Self.key(event)] = Key(event: event)
+        case .keyRevoked: keys[Self.key(event)]?.revokedAt = event.at
+        }
+    }
+
+    private mutating func change(_ event: LedgerEvent, _ change: (inout Balance) -> Void) {
+        let key = Self.image(event.app, event.customerID, event.productID, event.environment)
+        change(&balances[key, default: Balance()])
+        if event.kind == .purchaseGranted { balances[key]?.transactionID = event.transactionID }
+    }
+
+    /// The id stands at the beginning of what the event says of a key.
+    private static func key(_ event: LedgerEvent) -> Image {
+        image(event.detail?.split(separator: ",").first.map(String.init))
+    }
+
+    static func image(_ texts: String?...) -> Image { HashChain.encoding(texts.map { .text($0) }) }
+}
+
+extension BooksAudit.Purchase {
+    /// What the columns of `RecordedPurchase.columns` must hold, but for those that `terms` stands for.
+    var image: BooksAudit.Image {
+        let withdrawnAt = withdrawal?.split(separator: ",").first?.split(separator: " ").last.map(String.init)
+        return HashChain.encoding([
+            .text(event.transactionID), .text(customerID), .text(event.orderID), .text(event.productID),
+            .integer(event.quantity), .text(event.detail), .time(event.at), .text(event.submissionID),
+            .text(withdrawnAt),
+        ])
+    }
+}
+
+extension RecordedPurchase {
+    /// The same of what is in the books; `nil` if its state contradicts itself.
+    var image: BooksAudit.Image? {
+        guard (state == .withdrawn) == (withdrawnAt != nil) else { return nil }
+        return HashChain.encoding([
+            .text(transactionID), .text(customerID), .text(orderID), .text(productID), .integer(quantity),
+            .text(terms), .time(recordedAt), .text(submissionID), .text(withdrawnAt.map { "\($0)" }),
+        ])
+    }
+}
+
+extension BooksAudit.PlacedOrder {
+    var image: BooksAudit.Image {
+        HashChain.encoding([
+            .text(event.app), .text(event.customerID), .text(event.productID), .integer(event.quantity),
+            .text(event.detail), .time(event.at), .text(status.rawValue), .time(paid?.at), .time(fulfilledAt),
+            .time(closedAt), .text(paid?.transactionID), .text(paid?.environment),
+        ])
+    }
+}
+
+extension Order {
+    /// The same of what is in the books.
+    var image: BooksAudit.Image {
+        HashChain.encoding([
+            .text(app), .text(customerID), .text(productID), .integer(quantity), .text(terms), .time(createdAt),
+            .text(recordedStatus.rawValue), .time(paidAt), .time(fulfilledAt), .time(closedAt), .text(transactionID),
+            .text(environment?.name),
+        ])
+    }
+}
