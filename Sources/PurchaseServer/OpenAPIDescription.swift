@@ -1228,11 +1228,11 @@ components:
           const: ready
 
     Identifier:
-      description: A name of at most 256 bytes of UTF-8, without control characters.
+      description: A name of at most 256 bytes of UTF-8, without control characters, and not white space alone.
       type: string
       minLength: 1
       maxLength: 256
-      pattern: '^[^\u0000-\u001f\u007f-\u009f]+$'
+      pattern: '^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$'
     Quantity:
       description: How many.
       type: integer

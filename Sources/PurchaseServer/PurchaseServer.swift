@@ -17,6 +17,9 @@ public func purchaseServer(
     onReady: @escaping @Sendable (String) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
     let router = Router(context: ServerContext.self)
+    if !configuration.trustedProxies.isEmpty {
+        router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
+    }
     router.add(middleware: ProblemMiddleware())
     HealthRoutes(ledger: ledger).add(to: router)
     DescriptionRoutes().add(to: router)
@@ -25,7 +28,7 @@ public func purchaseServer(
         service: VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors),
             environments: configuration.environments,
-            sharedSecret: configuration.sharedSecret),
+            sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets),
         limits: configuration.limits
     ).add(to: router)
     MethodRoutes().add(to: router)

@@ -11,10 +11,14 @@ public struct ServerConfiguration: Sendable {
     public var anchors: [TrustAnchor] = TrustAnchor.apple
     /// The environments from which receipts are accepted.
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
-    /// The app's shared secret; where it is set, requests for receipts with subscriptions must carry it.
+    /// The shared secret of whatever app; where it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
+    /// The shared secrets of apps by bundle id, for receipts of these; `sharedSecret` stands above them.
+    public var sharedSecrets: [String: String] = [:]
     /// The apps whose purchases are recorded, by the names that keys are made for.
     public var apps: [String: RegisteredApp] = [:]
+    /// The proxies of the operator, whose `X-Forwarded-For` is believed; without them nobody's is.
+    public var trustedProxies: [AddressRange] = []
     public var limits = Limits()
 
     public init() {}

@@ -146,7 +146,7 @@ struct PurchaseServerProcessTests {
                 }
             }
             let export = try Program.shell("assay audit export", in: folder).output.split(separator: "\n")
-            #expect(export.count == 2, "\(export)")
+            #expect(export.count == 4, "\(export)")
             let verified = try Program.shell("assay audit verify", in: folder).output
             let head = try #require(verified.split(separator: "\n").first { $0.hasPrefix("head submissions:1:") })
             let kept = head.dropFirst("head ".count)

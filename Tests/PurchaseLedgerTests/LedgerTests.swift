@@ -64,6 +64,7 @@ struct LedgerTests {
                 (world.submission(nil, evidence: evidence), .fieldMissing, "transaction_id"),
                 (world.submission(customer: nil, evidence: evidence), .fieldMissing, "order_id or customer_id"),
                 (world.submission(customer: "", evidence: evidence), .fieldMissing, "customer_id"),
+                (world.submission(customer: " \u{A0}", evidence: evidence), .fieldMalformed, "customer_id"),
                 (world.submission("a\u{0}b", evidence: evidence), .fieldMalformed, "transaction_id"),
                 (
                     world.submission(customer: String(repeating: "x", count: 10_000), evidence: evidence),

@@ -90,8 +90,73 @@ struct SettingsFileTests {
             #expect(!problem.fault.isEmpty && !problem.remedy.isEmpty)
         }
         #expect(
-            problems[1].description == "line 3: server has no setting 'hots'. Known are database, host, port, trust.")
+            problems[1].description
+                == "line 3: server has no setting 'hots'. Known are database, host, port, trust, trusted_proxies.")
         #expect(problems[5].description == "line 9: transfer is 'perhaps'. Choose one of deny, move.")
+    }
+
+    @Test("Two apps with one bundle id or one Apple id are told, because a purchase would be granted in both")
+    func twoApps() throws {
+        let text = """
+            apps:
+              game:
+                bundle_ids: [com.example.game, com.example.lite]
+                apple_id: 1
+              tool:
+                bundle_ids: [com.example.tool, com.example.game]
+                apple_id: 1
+            """
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
+        let problems = try #require(error?.problems)
+        #expect(
+            problems.map(\.fault) == [
+                "the bundle id com.example.game stands in game and in tool",
+                "the apple_id 1 stands in game and in tool",
+            ])
+        #expect(problems.map(\.line) == [6, 7])
+    }
+
+    @Test("Environments are taken in any case, and unknown ones only where somebody besides Apple is trusted")
+    func environments() throws {
+        func text(_ name: String, _ server: String = "") -> String {
+            "\(server)apps:\n  game:\n    bundle_ids: [a]\n    environments: [\(name), sandbox]\n"
+        }
+        let settings = try SettingsFile(text("PRODUCTION"))
+        #expect(settings.apps["game"]?.app.environments == [.production, .sandbox])
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text("Prodution")) }
+        #expect(error?.problems.map(\.line) == [4])
+        let simulator = Set([AppStoreEnvironment.other("Simulator"), .sandbox])
+        let trusting = try SettingsFile(text("Simulator", "server:\n  trust: [root.pem]\n"))
+        #expect(trusting.apps["game"]?.app.environments == simulator)
+        var surroundings = SettingsFile.Surroundings()
+        surroundings.isTrustExtended = true
+        #expect(try SettingsFile(text("Simulator"), beside: surroundings).apps["game"]?.app.environments == simulator)
+    }
+
+    @Test("Files that are named and cannot be used are told with the other problems, and so is a database of no kind")
+    func files() throws {
+        var surroundings = SettingsFile.Surroundings()
+        surroundings.fault = { path, use in
+            path == "good" ? nil : use == .trust ? "is no certificate" : "holds no secret"
+        }
+        let text = """
+            server:
+              database: postgres://localhost
+              trust: [good, bad.pem]
+            apps:
+              game:
+                bundle_ids: [a]
+                shared_secret_file: good
+              tool:
+                bundle_ids: [b]
+                shared_secret_file: secret
+                transfer: perhaps
+            """
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text, beside: surroundings) }
+        let problems = try #require(error?.problems)
+        #expect(problems.map(\.line) == [2, 3, 10, 11])
+        #expect(problems[1].fault == "'bad.pem' is no certificate")
+        #expect(problems[2].fault == "'secret' holds no secret")
     }
 
     @Test(

@@ -204,6 +204,21 @@ struct VerifyReceiptTests {
         }
     }
 
+    @Test("Where apps share a server, each one's shared secret is asked for with its receipts, and no other")
+    func sharedSecrets() async throws {
+        let receipt = try MintedWorld.mint(production(MintedWorld.purchases()))
+        for (secrets, password, status) in [
+            (["com.example.app": "a", "com.example.other": "b"], "a", 0), (["com.example.app": "a"], "b", 21004),
+            (["com.example.app": "a", "com.example.other": "b"], "b", 21004), (["com.example.other": "b"], "a", 0),
+        ] {
+            try await server { $0.sharedSecrets = secrets }.test(.live) { client async throws in
+                let request = try body(receipt, ["password": password])
+                let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
+                #expect(answer.hasSuffix("\"status\":\(status)}"))
+            }
+        }
+    }
+
     @Test("Whatever the content type says, JSON is read as JSON")
     func contentTypes() async throws {
         let request = try body(try MintedWorld.mint(production()))

@@ -56,7 +56,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
 
     private static func words(_ error: DecodingError) -> String {
         switch error {
-        case .keyNotFound(let key, let context): "\(path(context))The key '\(key.stringValue)' is missing."
+        case .keyNotFound(let key, let context): "\(path(context))'\(StoreJSON.name(key))' is missing."
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             "\(path(context))\(context.debugDescription)"
         @unknown default: "The body is not what is expected here."
@@ -64,7 +64,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
     }
 
     private static func path(_ context: DecodingError.Context) -> String {
-        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+        let path = context.codingPath.map(StoreJSON.name).joined(separator: ".")
         return path.isEmpty ? "" : "\(path): "
     }
 }

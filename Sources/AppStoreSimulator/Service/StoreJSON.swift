@@ -28,6 +28,19 @@ enum StoreJSON {
         }
     }
 
+    /// The name that a key has in JSON: `bundleID` is `bundle_id`.
+    static func name(_ key: any CodingKey) -> String {
+        guard key.intValue == nil else { return key.stringValue }
+        var name = ""
+        var wasUppercase = true
+        for character in key.stringValue {
+            if character.isUppercase, !wasUppercase { name += "_" }
+            wasUppercase = character.isUppercase
+            name += character.lowercased()
+        }
+        return name
+    }
+
     private struct StoreKey: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

@@ -49,7 +49,9 @@ public struct PurchaseSubmission: Sendable {
         guard LedgerText.isIdentifier(value) else {
             throw Rejection(
                 .fieldMalformed,
-                expected: "\(name) of at most \(LedgerText.identifierBytes) bytes, without control characters")
+                expected:
+                    "\(name) of at most \(LedgerText.identifierBytes) bytes, without control characters, and not white space alone"
+            )
         }
         return value
     }
@@ -69,9 +71,10 @@ public enum LedgerText {
     public static let identifierBytes = 256
 
     /// Whether a text can be an identifier of a customer, an order, a product or a transaction. Control characters are refused:
-    /// they mislead whoever reads a log, and PostgreSQL does not take the first of them.
+    /// they mislead whoever reads a log, and PostgreSQL does not take the first of them. So is white space alone, which nobody
+    /// means.
     public static func isIdentifier(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= identifierBytes
+        !text.unicodeScalars.allSatisfy(\.properties.isWhitespace) && text.utf8.count <= identifierBytes
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 

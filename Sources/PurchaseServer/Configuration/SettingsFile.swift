@@ -3,7 +3,7 @@ public import PurchaseLedger
 import PurchaseVerification
 import Yams
 
-/// `assay.yaml`: the settings of a server and the apps that share it (docs/configuration.md).
+/// `assay.yaml`: the settings of a server and the apps that share it (docs/purchase-server.md, "Settings").
 public struct SettingsFile: Sendable {
     /// The address to listen on.
     public var host: String?
@@ -13,6 +13,8 @@ public struct SettingsFile: Sendable {
     public var database: String?
     /// Files of certificates to trust besides Apple's roots.
     public var trust: [String] = []
+    /// The proxies whose `X-Forwarded-For` is believed.
+    public var trustedProxies: [AddressRange] = []
     /// The apps by their names.
     public var apps: [String: App] = [:]
     /// How often one key may call.
@@ -43,6 +45,23 @@ public struct SettingsFile: Sendable {
         public var description: String { "\(line.map { "line \($0): " } ?? "")\(fault). \(remedy)." }
     }
 
+    /// What the file is read beside.
+    public struct Surroundings {
+        /// Whether certificates besides Apple's are trusted, though the file names none.
+        public var isTrustExtended = false
+        /// What is wrong with a file that the settings name, in words; `nil` if it is what it should be.
+        public var fault: (_ path: String, _ use: FileUse) -> String? = { _, _ in nil }
+
+        /// Surroundings in which every file is as it should be.
+        public init() {}
+    }
+
+    /// What a file that the settings name is for.
+    public enum FileUse: Sendable {
+        case trust
+        case sharedSecret
+    }
+
     /// All that is wrong in the file.
     public struct Problems: Error, Sendable, CustomStringConvertible {
         /// In the order of their lines.
@@ -53,8 +72,11 @@ public struct SettingsFile: Sendable {
 
     /// Reads the text of a file.
     ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - surroundings: what else there is to know; without it no other file is looked at.
     /// - Throws: `Problems`, all of them at once.
-    public init(_ text: String) throws {
+    public init(_ text: String, beside surroundings: Surroundings = Surroundings()) throws {
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
@@ -63,13 +85,16 @@ public struct SettingsFile: Sendable {
         }
         // A file with nothing in it sets nothing.
         guard let root else { return }
-        var reader = SettingsReader()
+        var reader = SettingsReader(surroundings)
         var top = reader.section(root, "the file")
         if var server = reader.section(&top, "server") {
             host = reader.text(&server, "host")
             port = reader.number(&server, "port", in: 0...65_535).map { Int($0) }
-            database = reader.text(&server, "database")
+            database = reader.database(&server, "database")
             trust = reader.texts(&server, "trust")
+            if !trust.isEmpty { reader.surroundings.isTrustExtended = true }
+            for path in trust { reader.checkFile(path, .trust, server.lines["trust"]) }
+            trustedProxies = reader.addressRanges(&server, "trusted_proxies")
             reader.finish(server)
         }
         if var limits = reader.section(&top, "limits") {
@@ -102,9 +127,13 @@ extension SettingsReader {
         if app.bundleIDs.isEmpty {
             note(entry.line, "the app \(entry.key) has no bundle ids", "Add bundle_ids: [com.example.app]")
         }
+        for bundleID in app.bundleIDs.sorted() {
+            unique(bundleID, "the bundle id", of: entry.key, section.lines["bundle_ids"])
+        }
         app.appleID = number(&section, "apple_id", in: 1...Int64.max).map { UInt64($0) }
-        let environments = texts(&section, "environments")
-        if !environments.isEmpty { app.environments = Set(environments.map { AppStoreEnvironment($0) }) }
+        if let appleID = app.appleID { unique("\(appleID)", "the apple_id", of: entry.key, section.lines["apple_id"]) }
+        let environments = environments(&section, "environments")
+        if !environments.isEmpty { app.environments = environments }
         app.versions = Set(texts(&section, "versions"))
         if let transfer = choice(&section, "transfer", TransferPolicy.self) { app.transfer = transfer }
         if let lifetime = duration(&section, "order_lifetime") { app.orderLifetime = lifetime }
@@ -115,6 +144,7 @@ extension SettingsReader {
                 section.lines["shared_secret"], "the app \(entry.key) has two shared secrets",
                 "Keep shared_secret or shared_secret_file")
         }
+        if let sharedSecretFile { checkFile(sharedSecretFile, .sharedSecret, section.lines["shared_secret_file"]) }
         if let products = self.section(&section, "products") {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }

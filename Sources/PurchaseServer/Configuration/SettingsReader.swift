@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseVerification
 import Yams
 
 /// The entries of a mapping that were not read yet.
@@ -26,6 +27,13 @@ struct SettingsSection {
 /// Reads values and collects everything that is wrong with them.
 struct SettingsReader {
     private(set) var problems: [SettingsFile.Problem] = []
+    var surroundings: SettingsFile.Surroundings
+    /// Which app has what only one may have.
+    private var owners: [String: String] = [:]
+
+    init(_ surroundings: SettingsFile.Surroundings) {
+        self.surroundings = surroundings
+    }
 
     mutating func note(_ line: Int??, _ fault: String, _ remedy: String) {
         problems.append(SettingsFile.Problem(line: line ?? nil, fault: fault, remedy: remedy))
@@ -132,6 +140,62 @@ struct SettingsReader {
             return nil
         }
         return count * unit
+    }
+
+    /// `sqlite:PATH`
+    mutating func database(_ section: inout SettingsSection, _ key: String) -> String? {
+        guard let text = text(&section, key) else { return nil }
+        if !text.hasPrefix("sqlite:") || text == "sqlite:" {
+            note(
+                section.lines[key], "\(key) is '\(text)'",
+                "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
+        }
+        return text
+    }
+
+    mutating func addressRanges(_ section: inout SettingsSection, _ key: String) -> [AddressRange] {
+        texts(&section, key).compactMap { text in
+            if let range = AddressRange(text) { return range }
+            note(
+                section.lines[key], "\(key) has '\(text)'",
+                "Write addresses or ranges: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
+            return nil
+        }
+    }
+
+    /// Environments, in whatever case. A name that Apple does not use is of somebody else's evidence, and useless where nobody
+    /// else is trusted: most likely a slip of the pen, which would refuse every purchase.
+    mutating func environments(_ section: inout SettingsSection, _ key: String) -> Set<AppStoreEnvironment> {
+        let apples: [AppStoreEnvironment] = [.production, .sandbox, .xcode]
+        let environments = texts(&section, key).map { text in
+            apples.first { $0.name.lowercased() == text.lowercased() } ?? AppStoreEnvironment(text)
+        }
+        for case .other(let name) in environments where !surroundings.isTrustExtended {
+            note(
+                section.lines[key], "\(key) names '\(name)', which is none of Apple's, and only Apple is trusted",
+                "Write Production or Sandbox, or name the certificate of whoever signs it in server.trust")
+        }
+        return Set(environments)
+    }
+
+    /// Notes what two apps have: the same purchase would be granted in each.
+    mutating func unique(_ value: String, _ what: String, of app: String, _ line: Int??) {
+        if let owner = owners["\(what) \(value)"] {
+            note(
+                line, "\(what) \(value) stands in \(owner) and in \(app)",
+                "Keep it in one app; a purchase would be granted in both")
+        }
+        owners["\(what) \(value)"] = app
+    }
+
+    /// Notes what is wrong with a file that is named.
+    mutating func checkFile(_ path: String, _ use: SettingsFile.FileUse, _ line: Int??) {
+        guard let fault = surroundings.fault(path, use) else { return }
+        note(
+            line, "'\(path)' \(fault)",
+            use == .trust
+                ? "Name a certificate in DER or PEM; paths begin in the folder where the server is started"
+                : "Name a file that holds the shared secret of App Store Connect, and nothing else")
     }
 
     /// `{per_second: 100, burst: 200}`

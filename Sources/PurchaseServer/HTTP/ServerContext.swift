@@ -5,8 +5,8 @@ import PurchaseLedger
 /// What is known of a request while it is answered.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address that it came from.
-    let remoteAddress: String?
+    /// The address that it came from: that of the client, if a proxy of the operator tells it.
+    var remoteAddress: String?
     /// Who sent it, once the key was checked.
     var caller: Caller?
 

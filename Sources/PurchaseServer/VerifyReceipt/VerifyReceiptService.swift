@@ -8,11 +8,19 @@ package struct VerifyReceiptService: Sendable {
     private let verifier: PurchaseVerifier
     private let environments: Set<AppStoreEnvironment>
     private let sharedSecret: String?
+    private let sharedSecrets: [String: String]
 
-    package init(verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?) {
+    /// - Parameters:
+    ///   - sharedSecret: what is asked for, whatever app a receipt is of.
+    ///   - sharedSecrets: what is asked for by bundle id, where there is none for all.
+    package init(
+        verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?,
+        sharedSecrets: [String: String] = [:]
+    ) {
         self.verifier = verifier
         self.environments = environments
         self.sharedSecret = sharedSecret
+        self.sharedSecrets = sharedSecrets
     }
 
     /// Which of Apple's two addresses was asked.
@@ -68,7 +76,7 @@ package struct VerifyReceiptService: Sendable {
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
-        guard isSecretRight(request.password, isNeeded: hasSubscriptions) else {
+        guard isSecretRight(request.password, of: receipt.bundleID, isNeeded: hasSubscriptions) else {
             return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
         }
         var response = VerifyReceiptResponse(status: .valid)
@@ -88,7 +96,7 @@ package struct VerifyReceiptService: Sendable {
         now: Timestamp
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
-        guard isSecretRight(request.password, isNeeded: receipt.expiresDate != nil) else {
+        guard isSecretRight(request.password, of: receipt.bundleID, isNeeded: receipt.expiresDate != nil) else {
             return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
         }
         let response = VerifyReceiptResponse(receipt, base64: Self.base64(request, evidence), now: now)
@@ -113,8 +121,8 @@ package struct VerifyReceiptService: Sendable {
     }
 
     /// A secret that was sent must be right; one that was not is missed only where Apple demands it.
-    private func isSecretRight(_ password: String?, isNeeded: Bool) -> Bool {
-        guard let sharedSecret else { return true }
+    private func isSecretRight(_ password: String?, of bundleID: String?, isNeeded: Bool) -> Bool {
+        guard let sharedSecret = sharedSecret ?? bundleID.flatMap({ sharedSecrets[$0] }) else { return true }
         guard let password else { return !isNeeded }
         // Digests compare in constant time.
         return SHA256.hash(data: Data(password.utf8)) == SHA256.hash(data: Data(sharedSecret.utf8))

@@ -45,7 +45,7 @@ struct Keys: AsyncParsableCommand {
                     "There is no app '\(app)' in the settings; there are \(known.keys.sorted().joined(separator: ", "))."
                 )
             }
-            try await options.withDatabase { database in
+            try await options.withDatabase(creating: true) { database in
                 let (app, name, scopes) = (app, name, Set(scope))
                 let (key, text) = try await Keys.ledger(database).write {
                     try $0.createKey(app: app, name: name, scopes: scopes)

@@ -9,7 +9,7 @@ struct Migrate: AsyncParsableCommand {
     @OptionGroup var options: LedgerDatabaseOptions
 
     func run() async throws {
-        try await options.withDatabase(migrating: false) { database in
+        try await options.withDatabase(migrating: false, creating: true) { database in
             let steps = try await LedgerMigrations.migrate(database, now: .now)
             for step in steps { Terminal.write("assay: ran migration \(step.number): \(step.title)\n") }
             if steps.isEmpty { Terminal.write("assay: the database is up to date\n") }

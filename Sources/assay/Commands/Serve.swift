@@ -54,7 +54,8 @@ struct Serve: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = try level(logLevel ?? environment["ASSAY_LOG_LEVEL"] ?? "info")
-        let settings = try books.settings(environment)
+        let settings = try books.settings(
+            environment, isTrustExtended: !trust.isEmpty || environment["ASSAY_TRUST"] != nil)
         let configuration = try configuration(environment, settings)
         let database = try books.open(settings, environment)
         do {
@@ -96,8 +97,13 @@ struct Serve: AsyncParsableCommand {
         let named = environment.list("ASSAY_ENVIRONMENT").map(AppStoreEnvironment.init(argument:))
         let accepted = self.environment.isEmpty ? named : self.environment
         if !accepted.isEmpty { configuration.environments = Set(accepted) }
-        configuration.sharedSecret = try sharedSecret(environment, settings)
+        configuration.sharedSecret = try sharedSecret(environment)
+        for app in settings.apps.values {
+            guard let secret = try app.sharedSecret ?? app.sharedSecretFile.map(SecretFile.secret) else { continue }
+            for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
+        }
         configuration.apps = settings.apps.mapValues(\.app)
+        configuration.trustedProxies = settings.trustedProxies
         configuration.limits.perKey = settings.perKey ?? configuration.limits.perKey
         configuration.limits.perAddress = settings.perAddress ?? configuration.limits.perAddress
         configuration.limits.bodyBytes = settings.bodyBytes ?? configuration.limits.bodyBytes
@@ -111,22 +117,13 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// A secret never stands on the command line, where every user of the machine could read it.
-    private func sharedSecret(_ environment: [String: String], _ settings: SettingsFile) throws -> String? {
-        if let sharedSecretFile { return try secret(in: sharedSecretFile) }
+    private func sharedSecret(_ environment: [String: String]) throws -> String? {
+        if let sharedSecretFile { return try SecretFile.secret(sharedSecretFile) }
         if let secret = environment["ASSAY_SHARED_SECRET"] {
             guard !secret.isEmpty else { throw ValidationError("ASSAY_SHARED_SECRET is set, but empty.") }
             return secret
         }
-        // The drop-in knows one secret; where several apps share the server, it cannot be the one of each.
-        guard settings.apps.count == 1, let app = settings.apps.values.first else { return nil }
-        return try app.sharedSecret ?? app.sharedSecretFile.map(secret(in:))
-    }
-
-    private func secret(in sharedSecretFile: String) throws -> String {
-        let secret = String(decoding: try InputFile.read(sharedSecretFile), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !secret.isEmpty else { throw InputError(sharedSecretFile, "holds no secret") }
-        return secret
+        return nil
     }
 
     private func level(_ name: String) throws -> Logger.Level {

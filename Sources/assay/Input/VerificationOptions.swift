@@ -73,6 +73,17 @@ struct VerificationOptions: ParsableArguments {
     }
 }
 
+/// A shared secret that an operator keeps in a file.
+enum SecretFile {
+    /// The secret, without white space around it.
+    static func secret(_ path: String) throws -> String {
+        let secret = String(decoding: try InputFile.read(path), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !secret.isEmpty else { throw InputError(path, "holds no secret") }
+        return secret
+    }
+}
+
 /// Certificates that an operator names.
 enum TrustFile {
     /// Apple's roots, and those of the files.
@@ -80,7 +91,7 @@ enum TrustFile {
         try TrustAnchor.apple + paths.flatMap(namedAnchors)
     }
 
-    private static func namedAnchors(_ path: String) throws -> [TrustAnchor] {
+    static func namedAnchors(_ path: String) throws -> [TrustAnchor] {
         let data = try InputFile.read(path)
         do throws(VerificationError) {
             var anchors: [TrustAnchor] = []

@@ -23,6 +23,7 @@ public final class SQLiteDatabase: LedgerDatabase {
         configuration.label = "assay.ledger"
         // Else each savepoint opens a file of its own for what it may have to undo.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
+        Self.makeForOwnerOnly(path)
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             // The pool sets NORMAL on its writer after it was prepared, with which a commit may be lost when the machine loses
@@ -39,6 +40,13 @@ public final class SQLiteDatabase: LedgerDatabase {
             throw LedgerStorageError(sqlite: error)
         }
         queue = WriteQueue(pool: pool, maximumWaiting: maximumWaiting)
+    }
+
+    /// The books tell who bought what, so only their owner may read a new file; SQLite gives those beside it the same rights.
+    /// Where this fails, opening tells why.
+    private static func makeForOwnerOnly(_ path: String) {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
 
     public var dialect: any LedgerDialect { SQLiteDialect() }

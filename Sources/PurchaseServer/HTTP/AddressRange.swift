@@ -1,0 +1,49 @@
+import Foundation
+import NIOCore
+
+/// Addresses of IP that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+public struct AddressRange: Sendable, Equatable {
+    private let bytes: [UInt8]
+    private let prefixLength: Int
+
+    /// A range as it is written; `nil` for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bytes = Self.bytes(of: String(parts[0])) else { return nil }
+        self.bytes = bytes
+        guard parts.count == 2 else {
+            prefixLength = bytes.count * 8
+            return
+        }
+        guard let length = Int(parts[1]), (0...bytes.count * 8).contains(length) else { return nil }
+        prefixLength = length
+    }
+
+    /// Whether an address lies in it.
+    public func contains(_ address: String) -> Bool {
+        guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
+        return bytes.indices.allSatisfy { index in
+            let bits = min(8, max(0, prefixLength - index * 8))
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+            return bytes[index] & mask == other[index] & mask
+        }
+    }
+
+    /// The 4 or 16 bytes of an address; an IPv4 address that is mapped into IPv6 has 4.
+    static func bytes(of address: String) -> [UInt8]? {
+        let parsed: SocketAddress
+        do {
+            parsed = try SocketAddress(ipAddress: address, port: 0)
+        } catch {
+            return nil
+        }
+        switch parsed {
+        case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            let isMapped = bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+            return isMapped ? Array(bytes.suffix(4)) : bytes
+        case .unixDomainSocket: return nil
+        }
+    }
+}

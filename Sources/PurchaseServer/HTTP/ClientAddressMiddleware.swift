@@ -1,0 +1,45 @@
+import HTTPTypes
+import Hummingbird
+
+/// Finds out who sent a request that came through proxies of the operator. Limits and the record would see the proxy only.
+///
+/// Each proxy appends to `X-Forwarded-For` the address that it was called from. So the last one that is no proxy of the operator
+/// is the client; whatever stands before it the client may have written himself.
+struct ClientAddressMiddleware: RouterMiddleware {
+    let proxies: [AddressRange]
+
+    /// More proxies in a row than anybody has.
+    private static let longestChain = 32
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        if let peer = context.remoteAddress, let name = HTTPField.Name("X-Forwarded-For") {
+            context.remoteAddress = client(peer, request.headers[values: name])
+        }
+        return try await next(request, context)
+    }
+
+    private func client(_ peer: String, _ fields: [String]) -> String {
+        var client = peer
+        let entries = fields.flatMap { $0.split(separator: ",") }.suffix(Self.longestChain)
+        for entry in entries.reversed() {
+            guard proxies.contains(where: { $0.contains(client) }), let address = Self.address(entry) else { break }
+            client = address
+        }
+        return client
+    }
+
+    /// An entry without its port; `nil` if it is no address, such as `unknown`.
+    private static func address(_ entry: Substring) -> String? {
+        let text = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+        let address: Substring
+        if text.hasPrefix("[") {
+            address = text.dropFirst().prefix { $0 != "]" }
+        } else {
+            address = text.count { $0 == ":" } == 1 ? text.prefix { $0 != ":" } : text
+        }
+        return AddressRange.bytes(of: String(address)) == nil ? nil : String(address)
+    }
+}
