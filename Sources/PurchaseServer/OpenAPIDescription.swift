@@ -1481,7 +1481,7 @@ components:
           description: The transaction that it rests on.
         why:
           type: string
-          enum: [bought, renewed, restored, moved, cancelled, revoked, upgraded, withdrawn, consumed]
+          enum: [bought, renewed, extended, restored, moved, cancelled, revoked, upgraded, withdrawn, consumed]
         updated_at:
           $ref: '#/components/schemas/Time'
           description: When it changed last.

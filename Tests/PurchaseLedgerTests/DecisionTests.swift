@@ -284,7 +284,7 @@ struct DecisionTests {
     @Test("The decision is the one of the table", arguments: rows)
     func table(row: Row) throws {
         switch try row.decide(Case()) {
-        case .accept, .replay: #expect(row.code == .accepted)
+        case .accept, .replay, .extend: #expect(row.code == .accepted)
         case .reject(let rejection): #expect(rejection.reason == .decision(row.code))
         }
     }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the App Store took back is never granted, and taken from whoever has it, whatever comes first.
-@Suite("Withdrawals")
+@Suite("Withdrawals and extensions")
 struct WithdrawalTests {
     /// The minted purchases, with some of them cancelled.
     private func receipt(cancelling indices: Set<Int>) throws -> [UInt8] {
@@ -106,6 +106,34 @@ struct WithdrawalTests {
             #expect(first.code == "purchase_withdrawn")
             let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
             #expect(monthly?.state(at: world.clock.now) == .active)
+        }
+    }
+
+    @Test(
+        "A period that the App Store made longer lasts longer, and older evidence does not shorten it",
+        arguments: Engine.allCases)
+    func extended(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            var purchases = MintedWorld.purchases()
+            let end = try #require(purchases[2].expiresDate)
+            func submit() async throws -> PurchaseOutcome {
+                try await world.ledger.submit(
+                    world.submission(
+                        "2000000000000004", product: "com.example.app.monthly",
+                        evidence: try LedgerWorld.evidence(purchases)))
+            }
+            #expect(try await submit().entitlement?.until == Timestamp(end))
+            for (seconds, until) in [(86_400.0, 86_400.0), (0, 86_400), (172_800, 172_800)] {
+                purchases[2].expiresDate = end.addingTimeInterval(seconds)
+                let again = try await submit()
+                #expect(again.isReplayed && again.verdict == .accepted)
+                #expect(again.entitlement?.until == Timestamp(end.addingTimeInterval(until)))
+                #expect(again.purchase?.expiresAt == again.entitlement?.until)
+            }
+            #expect(
+                try await world.events(of: "alice") == [.purchaseGranted, .purchaseExtended, .purchaseExtended])
+            #expect(try await Audit(database).verify().findings.isEmpty)
         }
     }
 

@@ -6,6 +6,8 @@ public enum PurchaseDecision: Sendable, Equatable {
     case accept(Acceptance)
     /// The same claim by the same owner was accepted before: the first answer again, and no second grant.
     case replay(RecordedPurchase)
+    /// The same, but the App Store made the period longer since: until this time.
+    case extend(RecordedPurchase, until: Timestamp)
     /// Grant nothing.
     case reject(Rejection)
 
@@ -49,6 +51,10 @@ public enum PurchaseDecision: Sendable, Equatable {
                 claim.orderID.map({ $0.isSame(as: recorded.orderID) }) ?? true
             else {
                 throw Rejection(.alreadyClaimed)
+            }
+            // Only a period that is recorded has an end, and older evidence makes it no shorter.
+            if let recordedEnd = recorded.expiresAt, let end = purchase.expiresDate, end > recordedEnd {
+                return .extend(recorded, until: end)
             }
             return .replay(recorded)
         }

@@ -42,6 +42,20 @@ extension LedgerTransaction {
         return purchase
     }
 
+    /// Makes a period longer, as the App Store did.
+    func extend(
+        _ purchase: RecordedPurchase, until end: Timestamp, submissionID: String
+    ) throws(LedgerStorageError) -> RecordedPurchase {
+        var extended = purchase
+        extended.expiresAt = end
+        try connection.execute(
+            "UPDATE purchases SET expires_at = ?1 WHERE app = ?2 AND environment = ?3 AND transaction_id = ?4",
+            [.time(end), .text(purchase.app), .text(purchase.environment.name), .text(purchase.transactionID)])
+        try record(event(.purchaseExtended, extended, detail: extended.terms, submissionID: submissionID))
+        try renewEntitlement(EntitlementKey(extended), reason: "extended")
+        return extended
+    }
+
     /// Gives everything of an original transaction to another customer.
     private func move(
         _ purchase: RecordedPurchase, from previous: String, submissionID: String

@@ -76,6 +76,9 @@ extension LedgerTransaction {
         case .accept(let acceptance):
             let purchase = try grant(acceptance, submissionID: submissionID, app: app)
             return try accepted(purchase, submissionID: submissionID, isReplayed: false)
+        case .extend(let purchase, let end):
+            let extended = try extend(purchase, until: end, submissionID: submissionID)
+            return try accepted(extended, submissionID: submissionID, isReplayed: true)
         case .replay(let purchase): return try accepted(purchase, submissionID: submissionID, isReplayed: true)
         case .reject(let rejection):
             return PurchaseOutcome(

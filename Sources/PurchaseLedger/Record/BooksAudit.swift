@@ -18,6 +18,7 @@ struct BooksAudit {
     struct Purchase {
         let event: LedgerEvent
         var customerID: String?
+        var terms: String?
         var withdrawal: String?
     }
 
@@ -65,8 +66,9 @@ struct BooksAudit {
             orders[order]?.status = event.kind == .orderCancelled ? .cancelled : .refunded
             orders[order]?.closedAt = event.at
         case .purchaseGranted:
-            purchases[transaction] = Purchase(event: event, customerID: event.customerID)
+            purchases[transaction] = Purchase(event: event, customerID: event.customerID, terms: event.detail)
             change(event) { $0.count += event.quantity ?? 0 }
+        case .purchaseExtended: purchases[transaction]?.terms = event.detail
         case .purchaseMoved: purchases[transaction]?.customerID = event.customerID
         case .purchaseWithdrawn:
             purchases[transaction]?.withdrawal = event.detail ?? ""
@@ -100,7 +102,7 @@ extension BooksAudit.Purchase {
         let withdrawnAt = withdrawal?.split(separator: ",").first?.split(separator: " ").last.map(String.init)
         return HashChain.encoding([
             .text(event.transactionID), .text(customerID), .text(event.orderID), .text(event.productID),
-            .integer(event.quantity), .text(event.detail), .time(event.at), .text(event.submissionID),
+            .integer(event.quantity), .text(terms), .time(event.at), .text(event.submissionID),
             .text(withdrawnAt),
         ])
     }

@@ -24,6 +24,7 @@ public struct LedgerEvent: Sendable, Equatable {
         case orderCancelled = "order_cancelled"
         case orderRefunded = "order_refunded"
         case purchaseGranted = "purchase_granted"
+        case purchaseExtended = "purchase_extended"
         case purchaseMoved = "purchase_moved"
         case purchaseWithdrawn = "purchase_withdrawn"
         case withdrawalRecorded = "withdrawal_recorded"
