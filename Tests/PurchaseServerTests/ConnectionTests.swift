@@ -84,16 +84,9 @@ struct ConnectionTests {
         try await withServer({ $0.limits.requestSeconds = 1 }) { port in
             let body = try Self.json()
             let answer = try await RawConnection.open(port: port) { connection in
-                try await connection.send(
-                    "POST /sandbox/verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
-                for byte in body.prefix(12) {
-                    do {
-                        try await connection.send(String(byte))
-                    } catch {
-                        break
-                    }
-                    try await Task.sleep(for: .milliseconds(250))
-                }
+                let head =
+                    "POST /sandbox/verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                try await connection.trickle([head] + body.prefix(12).map { String($0) })
                 return try await connection.readToEnd()
             }
             #expect(!answer.contains("\"status\":0}"))
@@ -112,7 +105,7 @@ struct ConnectionTests {
         try await withServer({ $0.limits.idleSeconds = 1 }) { port in
             for start in ["", "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
                 let answer = try await RawConnection.open(port: port) { connection in
-                    if !start.isEmpty { try await connection.send(start) }
+                    try await connection.trickle(start.isEmpty ? [] : [start])
                     return try await connection.readToEnd()
                 }
                 #expect(!answer.contains("200 OK"))
@@ -124,15 +117,8 @@ struct ConnectionTests {
     func slowHead() async throws {
         try await withServer({ $0.limits.idleSeconds = 1 }) { port in
             let answer = try await RawConnection.open(port: port) { connection in
-                try await connection.send("POST /verifyReceipt HTTP/1.1\r\n")
-                for number in 0..<12 {
-                    do {
-                        try await connection.send("X-\(number): y\r\n")
-                    } catch {
-                        break
-                    }
-                    try await Task.sleep(for: .milliseconds(250))
-                }
+                try await connection.trickle(
+                    ["POST /verifyReceipt HTTP/1.1\r\n"] + (0..<12).map { "X-\($0): y\r\n" })
                 return try await connection.readToEnd()
             }
             #expect(!answer.contains("200 OK"))

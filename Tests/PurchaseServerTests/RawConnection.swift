@@ -31,6 +31,21 @@ struct RawConnection {
             try await outbound.write(ByteBuffer(string: text))
         }
 
+        /// Sends one part after the other, until all are sent or the other side has closed. On a busy machine it may do so before
+        /// the first.
+        func trickle(_ parts: [String], pause: Duration = .milliseconds(250)) async throws {
+            for part in parts {
+                do {
+                    try await send(part)
+                } catch is ChannelError {
+                    return
+                } catch is IOError {
+                    return
+                }
+                try await Task.sleep(for: pause)
+            }
+        }
+
         /// Reads until the answer holds a text, or the other side closes.
         mutating func read(until text: String) async throws -> String {
             var answer = ""
@@ -47,6 +62,8 @@ struct RawConnection {
                 while let part = try await iterator.next() { answer += String(buffer: part) }
             } catch is IOError {
                 // Reset: closed all the same.
+            } catch is ChannelError {
+                // Closed before anybody asked.
             }
             return answer
         }
