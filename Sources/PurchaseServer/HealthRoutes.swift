@@ -17,7 +17,7 @@ struct HealthRoutes {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
             router.on("/readyz", method: method) { _, context in
-                try probes.require(context.remoteAddress ?? "", "this address")
+                try probes.require(AddressRange.limited(context.remoteAddress), "this address")
                 try await ledger?.requireWritable()
                 return Self.response("ready")
             }

@@ -69,6 +69,28 @@ struct AuditTests {
             ],
             [("submissions", "5", .headMismatch)]),
         Attack(
+            "a row is put before the first",
+            [
+                "DROP TRIGGER submissions_in_order",
+                """
+                INSERT INTO submissions SELECT -5, 'x' || submission_id, app, key_id, source_address, received_at,
+                decided_at, customer_id, order_id, product_id, transaction_id, quantity, evidence_sha256,
+                evidence_kind, environment, verdict, code, expected, found, replayed, hash FROM submissions
+                WHERE sequence = 2
+                """,
+            ], [("submissions", "-5", .unrecorded)]),
+        Attack(
+            "the head counts to the end of numbers",
+            ["UPDATE chain_heads SET count = 9223372036854775807 WHERE name = 'submissions'"],
+            [("submissions", "7 to 9223372036854775807", .removed)]),
+        Attack(
+            "a row has the last of all numbers",
+            ["UPDATE submissions SET sequence = 9223372036854775807 WHERE sequence = 6"],
+            [
+                ("submissions", "6 to 9223372036854775806", .removed),
+                ("submissions", "9223372036854775807", .headMismatch),
+            ]),
+        Attack(
             "a time of an event is changed", ["UPDATE events SET at = at + 1 WHERE sequence = 2"],
             [("events", "2", .changed)]),
     ]
@@ -161,9 +183,24 @@ struct AuditTests {
             ("UPDATE orders SET metadata = '{}'", "orders", .changed),
             ("UPDATE orders SET app_account_token = order_id", "orders", .changed),
             ("DELETE FROM orders", "orders", .removed),
+            ("UPDATE orders SET order_id = ''", "orders", .unrecorded),
+            ("UPDATE orders SET order_id = NULL", "orders", .changed),
+            ("UPDATE purchases SET state = 'x'", "purchases", .changed),
+            ("UPDATE purchases SET product_type = x'00'", "purchases", .changed),
+            ("UPDATE entitlements SET balance = x'00'", "entitlements", .changed),
+            (
+                "UPDATE entitlements SET product_type = 'consumable', balance = 5 WHERE product_type = 'auto_renewable'",
+                "entitlements", .unrecorded
+            ),
+            (
+                "DROP TRIGGER events_no_update; UPDATE events SET quantity = 9223372036854775807", "events", .changed
+            ),
             ("UPDATE consumptions SET quantity = 1", "consumptions", .changed),
+            ("UPDATE consumptions SET balance = 100", "consumptions", .changed),
             ("DELETE FROM consumptions", "consumptions", .removed),
             ("UPDATE withdrawals SET withdrawn_at = 0", "withdrawals", .changed),
+            ("UPDATE withdrawals SET original_transaction_id = 'x'", "withdrawals", .changed),
+            ("UPDATE withdrawals SET expires_at = 0", "withdrawals", .changed),
             ("DELETE FROM withdrawals", "withdrawals", .removed),
             ("UPDATE api_keys SET scopes = 'admin'", "api_keys", .changed),
             ("UPDATE api_keys SET revoked_at = NULL", "api_keys", .changed),
@@ -232,11 +269,18 @@ struct AuditTests {
             _ = try await world.ledger.submit(world.submission(evidence: try LedgerWorld.evidence()))
             for statement in [
                 "UPDATE submissions SET code = 'x'", "DELETE FROM submissions", "UPDATE events SET at = 0",
+                "INSERT OR REPLACE INTO submissions SELECT * FROM submissions WHERE sequence = 1",
+                "INSERT OR REPLACE INTO events SELECT * FROM events WHERE sequence = 1",
                 "DELETE FROM events", "UPDATE evidence SET size = 0", "DELETE FROM evidence",
             ] {
                 await #expect(throws: LedgerStorageError.self, "\(statement)") {
                     try await database.write { _ = try $0.execute(statement, []) }
                 }
+            }
+            // What is there already is left as it is, without a word: the same evidence comes again and again.
+            _ = try await database.write { connection in
+                try connection.execute(
+                    "INSERT OR REPLACE INTO evidence SELECT sha256, 0, compression, x'00' FROM evidence", [])
             }
             #expect(try await Audit(database).verify().findings.isEmpty)
             try await database.close()

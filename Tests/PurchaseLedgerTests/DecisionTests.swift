@@ -39,6 +39,16 @@ struct DecisionTests {
             claim.transactionID = transaction
         }
 
+        /// A pass that the customer has, of an original transaction, bought so many days after the moment.
+        func held(_ original: String, begin days: Double) -> RecordedPurchase {
+            RecordedPurchase(
+                app: "example", environment: .sandbox, transactionID: "\(original).0", originalTransactionID: original,
+                productID: "com.example.app.pass", productKind: .nonRenewing, quantity: 1, customerID: "alice",
+                orderID: nil, kind: .bought, state: .active,
+                purchasedAt: Timestamp(MintedWorld.moment.addingTimeInterval(days * 86_400)),
+                duration: 30 * 86_400_000, recordedAt: known.now, submissionID: "s")
+        }
+
         mutating func pass(quantity: UInt64 = 1) {
             var pass = PurchaseTemplate.nonRenewingSubscription(
                 productID: "com.example.app.pass", transactionID: "5", purchaseDate: MintedWorld.moment)
@@ -110,14 +120,23 @@ struct DecisionTests {
         row("a pass", .accepted) { $0.pass() },
         row("a pass that begins when the one before it ends", .accepted) {
             $0.pass()
-            $0.known.heldUntil = Timestamp(MintedWorld.moment.addingTimeInterval(30 * 86_400))
-            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(59 * 86_400))
+            $0.known.held = [$0.held("1", begin: -1)]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(58 * 86_400))
         },
         row("three passes at once", .accepted) {
             $0.pass(quantity: 3)
             $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(89 * 86_400))
         },
         row("a signed transaction", .accepted) { $0.evidence = try LedgerWorld.signed() },
+        row("a renewal of what moved, which carries the token of its former owner", .accepted) {
+            $0.claim(monthly, "2000000000000004")
+            $0.order(of: "bob")
+            $0.known.tokenOrder = $0.known.order
+            $0.known.originalOwner = "alice"
+            $0.claim.orderID = nil
+            $0.claim.customerID = "alice"
+            $0.evidence = try LedgerWorld.signed(2) { $0.appAccountToken = token }
+        },
         row("a signed transaction with the token of the order", .accepted) {
             $0.order()
             $0.evidence = try LedgerWorld.signed { $0.appAccountToken = token.uppercased() }
@@ -179,14 +198,26 @@ struct DecisionTests {
         },
         row("a pass whose time has ended, behind another that has ended", .subscriptionExpired) {
             $0.pass()
-            $0.known.heldUntil = Timestamp(MintedWorld.moment.addingTimeInterval(30 * 86_400))
-            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(60 * 86_400))
+            $0.known.held = [$0.held("1", begin: -1)]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(59 * 86_400))
+        },
+        row("a pass whose time had ended before the one that is held was bought", .subscriptionExpired) {
+            $0.pass()
+            $0.known.held = [$0.held("1", begin: 40)]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(45 * 86_400))
+        },
+        row("a pass that another customer used up, though the app moves purchases", .subscriptionExpired) {
+            $0.pass()
+            $0.known.app.transfer = .move
+            $0.known.originalOwner = "bob"
+            $0.known.held = [$0.held("1", begin: -1)]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(45 * 86_400))
         },
         row("a copy of a pass whose time has ended", .subscriptionExpired) {
             $0.pass()
             $0.known.originalOwner = "alice"
             $0.known.copies = [$0.recorded("4")]
-            $0.known.heldUntil = Timestamp(MintedWorld.moment.addingTimeInterval(30 * 86_400))
+            $0.known.held = [$0.held("5", begin: 0)]
             $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(31 * 86_400))
         },
         row("a subscription without an end", .subscriptionExpired) {

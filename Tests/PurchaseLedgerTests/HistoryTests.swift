@@ -39,7 +39,10 @@ struct HistoryTests {
                         productID: "com.example.app.\(product)", transactionID: copy == 0 ? id : "\(id).\(copy)",
                         purchaseDate: moment.addingTimeInterval(Double(copy) * 500))
                     template.originalTransactionID = id
-                    template.originalPurchaseDate = moment
+                    // Passes are bought one after the other, and some of them are over before anybody claims them.
+                    let bought = kind == .nonRenewing ? Double(number % 10) * 20 * 86_400 : 0
+                    template.purchaseDate = moment.addingTimeInterval(bought + Double(copy) * 500)
+                    template.originalPurchaseDate = moment.addingTimeInterval(bought)
                     template.productType = kind == .nonRenewing ? .nonRenewingSubscription : .nonConsumable
                     templates.append((template, kind))
                 }

@@ -60,11 +60,11 @@ struct KeyTests {
                 let request = IdempotentRequest(
                     scope: [scope], key: key, method: "POST", path: "/v1/orders", body: Array(body.utf8))
                 let answer = try await world.ledger.write { transaction in
-                    try transaction.once(request) {
+                    try transaction.once(request) { () throws -> KeptAnswer in
                         let order = try transaction.createOrder(
                             OrderDraft(customerID: body, productID: "com.example.app.pro"), app: app)
                         return KeptAnswer(status: 201, contentType: "text/plain", body: Array(order.id.utf8))
-                    }
+                    }.get()
                 }
                 return String(decoding: answer.body, as: UTF8.self)
             }

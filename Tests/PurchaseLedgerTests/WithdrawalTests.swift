@@ -137,6 +137,139 @@ struct WithdrawalTests {
         }
     }
 
+    /// A period of a month in the sandbox, and a copy of it that restoring made.
+    private func period(
+        _ transaction: String, until days: Double, isCancelled: Bool = false,
+        product: String = "com.example.app.monthly"
+    ) throws -> [UInt8] {
+        var template = PurchaseTemplate.subscription(
+            productID: product, transactionID: transaction, originalTransactionID: "s0",
+            purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
+            expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400))
+        if isCancelled { template.cancellationDate = MintedWorld.moment }
+        return try LedgerWorld.evidence([template])
+    }
+
+    private func claim(
+        _ world: LedgerWorld, _ transaction: String, customer: String = "alice", order: String? = nil,
+        _ evidence: [UInt8], product: String = "com.example.app.monthly"
+    ) async throws -> PurchaseOutcome {
+        try await world.ledger.submit(
+            world.submission(transaction, product: product, customer: customer, order: order, evidence: evidence))
+    }
+
+    @Test(
+        "A period that was made longer is still the one that its copies are of: it pays one order and is refunded whole",
+        arguments: Engine.allCases)
+    func extendedCopies(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let orders = [
+                try await world.order(product: "com.example.app.monthly", quantity: 1),
+                try await world.order(product: "com.example.app.monthly", quantity: 1),
+            ]
+            let first = try await claim(world, "s0", order: orders[0].id, try period("s0", until: 30))
+            #expect(first.verdict == .accepted)
+            let copy = try await claim(world, "copy", try period("copy", until: 30))
+            #expect(copy.purchase?.kind == .restored)
+            #expect(try await claim(world, "s0", try period("s0", until: 40)).isReplayed)
+            for (transaction, days) in [("older", 30.0), ("newer", 40)] {
+                let second = try await claim(
+                    world, transaction, order: orders[1].id, try period(transaction, until: days))
+                #expect(second.code == "already_claimed", "a copy pays no order")
+            }
+            let refund = try await claim(
+                world, "s0", customer: "mallory", try period("s0", until: 40, isCancelled: true))
+            #expect(refund.code == "purchase_cancelled")
+            let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
+            #expect(monthly?.state(at: world.clock.now) == .withdrawn)
+            for (transaction, days) in [("older", 30.0), ("newer", 40), ("copy", 30)] {
+                let again = try await claim(world, transaction, try period(transaction, until: days))
+                #expect(again.code == "purchase_withdrawn", "\(transaction)")
+            }
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test("A refund that follows an upgrade refunds the order, too, whichever comes first", arguments: Engine.allCases)
+    func refundAfterUpgrade(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let order = try await world.order(product: "com.example.app.monthly", quantity: 1)
+            func signed(_ change: (inout SignedTransactionTemplate) -> Void = { _ in }) throws -> [UInt8] {
+                try LedgerWorld.signed(2, change)
+            }
+            let paid = try await claim(world, "2000000000000004", order: order.id, try signed())
+            #expect(paid.order?.recordedStatus == .paid)
+            let upgraded = try await claim(world, "2000000000000004", try signed { $0.isUpgraded = true })
+            #expect(upgraded.code == "purchase_upgraded")
+            #expect(try await world.existingOrder(order.id)?.recordedStatus == .paid)
+            let revoked = try signed { $0.revocationDate = MintedWorld.moment }
+            for _ in 0..<2 {
+                #expect(try await claim(world, "2000000000000004", revoked).code == "purchase_revoked")
+                #expect(try await world.existingOrder(order.id)?.recordedStatus == .refunded)
+            }
+            #expect(try await world.events(of: "alice").count { $0 == .orderRefunded } == 1)
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test(
+        "What moves after an upgrade leaves nothing wrong in the books, and the new owner does not see the old order",
+        arguments: Engine.allCases)
+    func movedAfterUpgrade(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            var world = try await LedgerWorld(database)
+            let yearly = "com.example.app.yearly"
+            world.app.products[yearly] = RegisteredProduct(kind: .autoRenewable)
+            world.app.transfer = .move
+            let order = try await world.order(product: yearly, quantity: 1)
+            _ = try await claim(world, "s0", try period("s0", until: 30))
+            _ = try await claim(world, "s0", try period("s0", until: 30, isCancelled: true))
+            let paid = try await claim(
+                world, "s1", order: order.id, try period("s1", until: 365, product: yearly), product: yearly)
+            #expect(paid.order?.id == order.id)
+            let restored = try period("s2", until: 365, product: yearly)
+            let moved = try await claim(world, "s2", customer: "bob", restored, product: yearly)
+            #expect(moved.verdict == .accepted && moved.order == nil)
+            let replay = try await claim(
+                world, "s1", customer: "bob", try period("s1", until: 365, product: yearly), product: yearly)
+            #expect(replay.isReplayed && replay.purchase?.customerID == "bob" && replay.order == nil)
+            #expect(try await Audit(database).verify().findings.isEmpty)
+            _ = try await claim(
+                world, "s1", customer: "bob", try period("s1", until: 365, isCancelled: true, product: yearly),
+                product: yearly)
+            #expect(try await world.existingOrder(order.id)?.recordedStatus == .refunded)
+            #expect(try await world.events(of: "alice").last == .orderRefunded)
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test("A product that the operator calls something else later keeps its balance", arguments: Engine.allCases)
+    func otherKind(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            var world = try await LedgerWorld(database)
+            let coins = "com.example.app.coins"
+            func bought(_ transaction: String, isCancelled: Bool = false) throws -> [UInt8] {
+                var template = PurchaseTemplate.consumable(
+                    productID: coins, transactionID: transaction, purchaseDate: MintedWorld.moment, quantity: 2)
+                if isCancelled { template.cancellationDate = MintedWorld.moment }
+                return try LedgerWorld.evidence([template])
+            }
+            world.app.products[coins] = RegisteredProduct(kind: .nonConsumable)
+            _ = try await claim(world, "1", try bought("1"), product: coins)
+            for (number, kind) in [("2", ProductKind.consumable), ("3", .nonConsumable), ("4", .consumable)] {
+                world.app.products[coins] = RegisteredProduct(kind: kind)
+                #expect(try await claim(world, number, try bought(number), product: coins).verdict == .accepted)
+                #expect(try await Audit(database).verify().findings.isEmpty, "\(number)")
+            }
+            #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
+            _ = try await claim(world, "1", try bought("1", isCancelled: true), product: coins)
+            #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
     @Test("A refund of an app is none of another app's", arguments: Engine.allCases)
     func apps(engine: Engine) async throws {
         try await engine.withDatabase { database in

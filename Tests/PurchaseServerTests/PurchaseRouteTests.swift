@@ -286,6 +286,11 @@ struct PurchaseRouteTests {
             #expect(
                 submissions.map { $0["replayed"] as? Bool } == [false, true, false, false, true, false])
             #expect(Set(submissions.compactMap { $0["submission_id"] as? String }).count == 6)
+            let malformed = try await world.send(
+                .post, "/v1/purchases", claim, as: .client, idempotencyKey: String(repeating: "x", count: 256))
+            #expect(try malformed.problem == "field_malformed" && malformed.status == 400)
+            let id = try #require(try malformed.value("submission_id"))
+            #expect(try await world.send(.get, "/v1/submissions/\(id)", as: .backend).status == 200)
             #expect(try await Audit(world.database).verify().findings.isEmpty)
         }
     }

@@ -155,8 +155,8 @@ struct SettingsFileTests {
         let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text, beside: surroundings) }
         let problems = try #require(error?.problems)
         #expect(problems.map(\.line) == [2, 3, 10, 11])
-        #expect(problems[1].fault == "'bad.pem' is no certificate")
-        #expect(problems[2].fault == "'secret' holds no secret")
+        #expect(problems[1].fault == "'bad.pem': is no certificate")
+        #expect(problems[2].fault == "shared_secret_file: holds no secret")
     }
 
     @Test(

@@ -23,9 +23,9 @@ public struct KnownFacts: Sendable {
     /// When the App Store took the purchase, or one that it is a copy of, back, as evidence showed before; it may be that it was
     /// never granted.
     public var withdrawnAt: Timestamp?
-    /// Until when the claiming customer has the product already, if it is a non-renewing subscription: one more begins when
-    /// those before it end.
-    public var heldUntil: Timestamp?
+    /// What the claiming customer has of the product already, if it is a non-renewing subscription: one more begins when those
+    /// before it end.
+    public var held: [RecordedPurchase] = []
 
     /// Facts about a claim of which nothing is recorded.
     public init(app: RegisteredApp, now: Timestamp) {
@@ -52,6 +52,9 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var purchasedAt: Timestamp
     /// When the paid period ends, for auto-renewable subscriptions.
     public var expiresAt: Timestamp?
+    /// When it was to end as it was first recorded. The App Store may make a period longer, and what tells it from others must
+    /// stay.
+    public var firstExpiresAt: Timestamp?
     /// How long it lasts, in milliseconds, for non-renewing subscriptions.
     public var duration: Int64?
     /// When the App Store took it back.
@@ -64,6 +67,7 @@ public struct RecordedPurchase: Sendable, Equatable {
         app: String, environment: AppStoreEnvironment, transactionID: String, originalTransactionID: String,
         productID: String, productKind: ProductKind, quantity: Int64, customerID: String, orderID: String?,
         kind: AcceptanceKind, state: PurchaseState, purchasedAt: Timestamp, expiresAt: Timestamp? = nil,
+        firstExpiresAt: Timestamp? = nil,
         duration: Int64? = nil, withdrawnAt: Timestamp? = nil, recordedAt: Timestamp, submissionID: String
     ) {
         self.app = app
@@ -79,6 +83,7 @@ public struct RecordedPurchase: Sendable, Equatable {
         self.state = state
         self.purchasedAt = purchasedAt
         self.expiresAt = expiresAt
+        self.firstExpiresAt = firstExpiresAt ?? expiresAt
         self.duration = duration
         self.withdrawnAt = withdrawnAt
         self.recordedAt = recordedAt

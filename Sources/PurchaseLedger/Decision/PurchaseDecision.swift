@@ -60,7 +60,7 @@ public enum PurchaseDecision: Sendable, Equatable {
         }
         let movedFrom = try previousOwner(claim, product, owner, known)
         try requireNotExpired(purchase, product, known, isMoving: movedFrom != nil)
-        let order = try order(claim, purchase, owner, known, isMoving: movedFrom != nil)
+        let order = try order(claim, purchase, owner, known)
         return .accept(
             Acceptance(
                 purchase: purchase, environment: known.recordedEnvironment ?? purchase.environment, product: product,
@@ -96,13 +96,13 @@ public enum PurchaseDecision: Sendable, Equatable {
         // Without an end it would never end, so evidence without one proves no period.
         case .autoRenewable: end = purchase.expiresDate
         case .nonRenewing:
-            let bought = purchase.originalPurchaseDate ?? purchase.purchaseDate
-            // A copy of one's own adds no time to what one has.
-            let isCopy = !known.copies.isEmpty && !isMoving
-            end =
-                isCopy && known.heldUntil != nil
-                ? known.heldUntil
-                : max(bought, known.heldUntil ?? bought).adding(purchase.quantity, times: product.duration ?? 0)
+            let pass = PaidTime(
+                original: purchase.originalTransactionID, transaction: purchase.transactionID,
+                begin: purchase.originalPurchaseDate ?? purchase.purchaseDate, quantity: purchase.quantity,
+                duration: product.duration ?? 0)
+            let queued = PaidTime.ends(known.held.map(PaidTime.init) + [pass])[pass.original]
+            // Whoever gets it from another customer gets what is left of it, not a new place behind his own.
+            end = isMoving ? [queued, PaidTime.ends([pass])[pass.original]].compactMap(\.self).min() : queued
         }
         guard end.map({ $0 <= known.now }) ?? true else { return }
         throw Rejection(.subscriptionExpired, expected: "an end after \(known.now)", found: end.map { "\($0)" })
@@ -156,13 +156,13 @@ public enum PurchaseDecision: Sendable, Equatable {
 
     /// The order that the purchase pays: the one that is claimed, or the one that its token names.
     private static func order(
-        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ owner: String, _ known: KnownFacts, isMoving: Bool
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ owner: String, _ known: KnownFacts
     ) throws(Rejection) -> Order? {
         guard claim.orderID != nil, let order = known.order else {
             guard let order = known.tokenOrder else { return nil }
-            // What moves carries the token of its former owner.
             let isOwn = order.customerID.isSame(as: owner)
-            guard isOwn || isMoving else { throw Rejection(.appAccountTokenMismatch) }
+            // What moved carries the token of its former owner, and so does every renewal. Who owns it was looked at already.
+            guard isOwn || known.originalOwner != nil else { throw Rejection(.appAccountTokenMismatch) }
             return pays(purchase, order, known) && isOwn ? order : nil
         }
         if let token = purchase.appAccountToken, token.lowercased() != order.appAccountToken.lowercased() {

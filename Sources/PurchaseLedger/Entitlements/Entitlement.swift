@@ -14,7 +14,8 @@ public struct Entitlement: Sendable, Equatable {
     public var until: Timestamp?
     /// The transaction that it rests on.
     public var transactionID: String
-    /// Why it is so: `bought`, `renewed`, `extended`, `restored`, `moved`, `cancelled`, `revoked`, `upgraded`, `consumed`.
+    /// Why it is so: `bought`, `renewed`, `extended`, `restored`, `moved`, `cancelled`, `revoked`, `upgraded`, `withdrawn`,
+    /// `consumed`.
     public var reason: String
     public var updatedAt: Timestamp
 

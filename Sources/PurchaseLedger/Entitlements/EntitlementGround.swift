@@ -16,13 +16,7 @@ struct EntitlementGround {
             let last = purchases.max { ($0.expiresAt ?? $0.purchasedAt) < ($1.expiresAt ?? $1.purchasedAt) } ?? newest
             (source, until) = (last, last.expiresAt)
         case .nonRenewing:
-            // Each purchase begins when it was made or when the one before it ends. A restored copy adds no time.
-            var originals: Set<String> = []
-            var end = first.purchasedAt
-            for purchase in purchases where originals.insert(purchase.originalTransactionID).inserted {
-                end = max(end, purchase.purchasedAt).adding(purchase.quantity, times: purchase.duration ?? 0)
-            }
-            (source, until) = (newest, end)
+            (source, until) = (newest, PaidTime.ends(purchases.map(PaidTime.init)).values.max())
         }
     }
 }
@@ -30,16 +24,22 @@ struct EntitlementGround {
 extension LedgerReader {
     /// What an entitlement rests on; `nil` if nothing counts.
     func ground(of key: EntitlementKey) throws(LedgerStorageError) -> EntitlementGround? {
+        EntitlementGround(try held(key))
+    }
+
+    /// The purchases of a customer and product that count and are not used up, oldest first.
+    func held(_ key: EntitlementKey) throws(LedgerStorageError) -> [RecordedPurchase] {
         var purchases: [RecordedPurchase] = []
         for row in try connection.rows(
             """
             SELECT \(RecordedPurchase.columns) FROM purchases
             WHERE app = ?1 AND customer_id = ?2 AND product_id = ?3 AND environment = ?4 AND state = 'active'
+            AND product_type <> 'consumable'
             ORDER BY purchased_at, transaction_id
             """, key.values)
         {
             purchases.append(try RecordedPurchase(row))
         }
-        return EntitlementGround(purchases)
+        return purchases
     }
 }

@@ -28,9 +28,14 @@ extension LedgerTransaction {
     }
 
     /// Works out, from the purchases that count, what a customer may use of a product that is not used up.
-    func renewEntitlement(_ key: EntitlementKey, reason: String) throws(LedgerStorageError) {
+    func renewEntitlement(
+        _ key: EntitlementKey, reason: String, isGranting: Bool = false
+    ) throws(LedgerStorageError) {
+        let before = try reader.entitlement(key)
+        // A balance stays what it is, even if the operator called the product something else before.
+        guard isGranting || before?.productKind != .consumable else { return }
         guard let ground = try reader.ground(of: key) else {
-            guard var entitlement = try reader.entitlement(key) else { return }
+            guard var entitlement = before else { return }
             entitlement.recordedState = reason == "moved" ? .moved : .withdrawn
             entitlement.until = [entitlement.until, now].compactMap(\.self).min()
             entitlement.reason = reason
@@ -40,7 +45,8 @@ extension LedgerTransaction {
         }
         try keep(
             Entitlement(
-                key: key, productKind: ground.source.productKind, recordedState: .active, balance: 0,
+                key: key, productKind: ground.source.productKind, recordedState: .active,
+                balance: before?.balance ?? 0,
                 since: ground.since, until: ground.until, transactionID: ground.source.transactionID, reason: reason,
                 updatedAt: now))
     }

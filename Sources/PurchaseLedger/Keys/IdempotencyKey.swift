@@ -57,11 +57,13 @@ extension LedgerTransaction {
     ///   - submission: what was submitted with it. It is kept in the record also when nothing is decided about it, because the
     ///     request has its answer already, or is refused.
     ///   - answer: what there is to do the first time.
-    /// - Throws: `LedgerRefusal` with `idempotency_key_reused` for another request under the same key; what `answer` throws.
+    /// - Returns: the answer, or the refusal of another request under the same key (`idempotency_key_reused`). It is no error:
+    ///   what it wrote must stay.
+    /// - Throws: what `answer` throws.
     public func once(
         _ request: IdempotentRequest?, submission: ExaminedSubmission? = nil, _ answer: () throws -> KeptAnswer
-    ) throws -> KeptAnswer {
-        guard let request else { return try answer() }
+    ) throws -> Result<KeptAnswer, LedgerRefusal> {
+        guard let request else { return .success(try answer()) }
         let rows = try connection.rows(
             """
             SELECT fingerprint, status, content_type, body, submission_id FROM idempotency_keys
@@ -72,13 +74,13 @@ extension LedgerTransaction {
             guard try reader.text() == request.fingerprint else {
                 let refusal = LedgerRefusal(.idempotencyKeyReused)
                 if let submission { try recordRefused(submission, refusal) }
-                throw refusal
+                return .failure(refusal)
             }
             let kept = KeptAnswer(
                 status: Int(try reader.integer()), contentType: try reader.text(), body: try reader.blob(),
                 submissionID: try reader.optionalText())
             if let submission, let first = kept.submissionID { try recordRepeated(submission, of: first) }
-            return kept
+            return .success(kept)
         }
         let kept = try answer()
         try connection.execute(
@@ -91,7 +93,7 @@ extension LedgerTransaction {
                 .text(request.scope), .text(request.key), .text(request.fingerprint), .integer(Int64(kept.status)),
                 .text(kept.contentType), .blob(kept.body), .time(now), .text(kept.submissionID),
             ])
-        return kept
+        return .success(kept)
     }
 
     /// Forgets answers that were kept before a time.

@@ -8,7 +8,7 @@ extension LedgerTransaction {
     ///
     /// - Throws: `LedgerRefusal` if the product is not one of the app's; `LedgerStorageError`.
     public func createOrder(_ draft: OrderDraft, app: RegisteredApp) throws -> Order {
-        guard app.products.isEmpty || app.products[draft.productID] != nil else {
+        guard app.products.isEmpty || app.product(draft.productID) != nil else {
             throw LedgerRefusal(.productUnknown, found: draft.productID)
         }
         let order = Order(
@@ -83,12 +83,16 @@ extension LedgerTransaction {
 
     /// Notes that the purchase of an order was taken back.
     func refund(_ orderID: String, _ purchase: RecordedPurchase, submissionID: String?) throws(LedgerStorageError) {
+        guard let order = try reader.order(orderID, app: purchase.app), order.recordedStatus != .refunded else {
+            return
+        }
         try connection.execute(
             "UPDATE orders SET status = 'refunded', closed_at = ?1 WHERE order_id = ?2 AND app = ?3",
             [.time(now), .text(orderID), .text(purchase.app)])
+        // The purchase may have moved since; the order stays with whom it was made for.
         try record(
             LedgerEvent(
-                .orderRefunded, at: now, app: purchase.app, customerID: purchase.customerID, orderID: orderID,
+                .orderRefunded, at: now, app: purchase.app, customerID: order.customerID, orderID: orderID,
                 environment: purchase.environment.name, transactionID: purchase.transactionID,
                 productID: purchase.productID, quantity: purchase.quantity, submissionID: submissionID))
     }

@@ -14,7 +14,8 @@ extension LedgerReader {
         return try RecordedPurchase(row)
     }
 
-    /// The purchases of a transaction in all environments: one, but for local environments that number their own.
+    /// The purchases of a transaction in all environments that the app takes: one, but for local environments that number their
+    /// own.
     public func purchases(_ transactionID: String, app: RegisteredApp) throws(LedgerStorageError) -> [RecordedPurchase]
     {
         var purchases: [RecordedPurchase] = []

@@ -37,7 +37,8 @@ extension LedgerTransaction {
             try addToBalance(purchase)
         } else {
             try renewEntitlement(
-                EntitlementKey(purchase), reason: acceptance.movedFrom == nil ? purchase.kind.rawValue : "moved")
+                EntitlementKey(purchase), reason: acceptance.movedFrom == nil ? purchase.kind.rawValue : "moved",
+                isGranting: true)
         }
         return purchase
     }
@@ -68,13 +69,19 @@ extension LedgerTransaction {
             try connection.execute(
                 "UPDATE \(table) SET customer_id = ?4 WHERE \(condition)", family + [.text(purchase.customerID)])
         }
-        // The rows of one product renew the same entitlement several times; a family is small, and it moves rarely.
+        var products: [String] = []
+        // In the order of the index that finds them.
         for row in try connection.rows(
-            "SELECT \(RecordedPurchase.columns) FROM purchases WHERE \(condition) ORDER BY transaction_id", family)
+            "SELECT \(RecordedPurchase.columns) FROM purchases WHERE \(condition) ORDER BY expires_at, transaction_id",
+            family)
         {
             let moved = try RecordedPurchase(row)
             try record(event(.purchaseMoved, moved, detail: "from \(previous)", submissionID: submissionID))
-            var key = EntitlementKey(moved)
+            if !products.contains(where: moved.productID.isSame) { products.append(moved.productID) }
+        }
+        for productID in products {
+            var key = EntitlementKey(purchase)
+            key.productID = productID
             try renewEntitlement(key, reason: "moved")
             key.customerID = previous
             try renewEntitlement(key, reason: "moved")

@@ -10,18 +10,18 @@ extension LedgerTransaction {
         guard let purchase else { return facts }
         if let token = purchase.appAccountToken { facts.tokenOrder = try reader.order(token: token, app: app.id) }
         facts.recorded = try recorded(purchase, app: app.id)
-        facts.withdrawnAt = try withdrawal(of: purchase, app: app)
+        let identity = purchase.identity(app, recorded: facts.recorded)
+        facts.withdrawnAt = try withdrawal(of: purchase, identity, app: app.id)
         if let original = try original(of: purchase, app: app.id) {
             facts.originalOwner = original.owner
             facts.recordedEnvironment = original.environment
-            facts.copies = try copies(of: purchase, in: original.environment, app: app)
+            facts.copies = try copies(of: purchase, identity, in: original.environment, app: app.id)
         }
         if app.product(of: purchase)?.kind == .nonRenewing, let owner = facts.order?.customerID ?? claim.customerID {
             let key = EntitlementKey(
                 app: app.id, customerID: owner, productID: purchase.productID,
                 environment: facts.recordedEnvironment ?? purchase.environment)
-            let held = try reader.entitlement(key)
-            facts.heldUntil = held?.recordedState == .active ? held?.until : nil
+            facts.held = try reader.held(key)
         }
         return facts
     }
@@ -30,12 +30,11 @@ extension LedgerTransaction {
     func granted(
         _ purchase: ProvenPurchase, app: RegisteredApp
     ) throws(LedgerStorageError) -> [RecordedPurchase] {
-        var granted: [RecordedPurchase] = []
-        if let recorded = try recorded(purchase, app: app.id) { granted.append(recorded) }
-        if let original = try original(of: purchase, app: app.id) {
-            granted += try copies(of: purchase, in: original.environment, app: app)
-        }
-        return granted
+        let recorded = try recorded(purchase, app: app.id)
+        guard let original = try original(of: purchase, app: app.id) else { return [recorded].compactMap(\.self) }
+        let identity = purchase.identity(app, recorded: recorded)
+        return [recorded].compactMap(\.self)
+            + (try copies(of: purchase, identity, in: original.environment, app: app.id))
     }
 
     /// The purchase as it was recorded, under whatever environment of the App Store.
@@ -64,43 +63,49 @@ extension LedgerTransaction {
     }
 
     private func copies(
-        of purchase: ProvenPurchase, in environment: AppStoreEnvironment, app: RegisteredApp
+        of purchase: ProvenPurchase, _ identity: PurchaseIdentity, in environment: AppStoreEnvironment, app: String
     ) throws(LedgerStorageError) -> [RecordedPurchase] {
-        let identity = purchase.identity(app)
-        guard !identity.isPeriodWithoutEnd else { return [] }
-        var copies: [RecordedPurchase] = []
-        for row in try connection.rows(
-            """
+        var sql = """
             SELECT \(RecordedPurchase.columns) FROM purchases
             WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?3 AND transaction_id <> ?4
-            AND product_id = ?5 AND (?6 IS NULL OR expires_at = ?6)
-            ORDER BY transaction_id
-            """,
-            [
-                .text(app.id), .text(environment.name), .text(purchase.originalTransactionID),
-                .text(purchase.transactionID), .text(purchase.productID), .time(identity.period),
-            ])
-        {
-            copies.append(try RecordedPurchase(row))
+            AND product_id = ?5
+            """
+        var parameters: [LedgerValue] = [
+            .text(app), .text(environment.name), .text(purchase.originalTransactionID),
+            .text(purchase.transactionID), .text(purchase.productID),
+        ]
+        switch identity {
+        case .original: break
+        case .period(let ends):
+            guard !ends.isEmpty else { return [] }
+            let places = (1...ends.count).map { "?\(parameters.count + $0)" }.joined(separator: ", ")
+            sql += " AND (expires_at / 1000 IN (\(places)) OR first_expires_at / 1000 IN (\(places)))"
+            parameters += ends.map { .integer($0) }
         }
-        return copies
+        // Sorted here: told to, SQLite takes the primary key for the order and reads all purchases of the app.
+        return try connection.rows(sql, parameters).map { row throws(LedgerStorageError) in try RecordedPurchase(row) }
+            .sorted { $0.transactionID < $1.transactionID }
     }
 }
 
-/// What tells two purchases of the same original transaction and product apart.
-struct PurchaseIdentity {
-    /// The end of the period, for auto-renewable subscriptions; `nil` where the original transaction says it all.
-    let period: Timestamp?
-    /// A period that nobody can name is like no other.
-    let isPeriodWithoutEnd: Bool
+/// What a purchase has in common with its copies, besides the original transaction and the product.
+enum PurchaseIdentity {
+    /// Nothing more.
+    case original
+    /// The period of an auto-renewable subscription, by its end in seconds since 1970, as whole as receipts tell it. The App Store
+    /// may move that, so there can be several; a period of which nobody knows the end is like no other.
+    case period(ends: [Int64])
 }
 
 extension ProvenPurchase {
     /// As the operator registered the product, or, if he did not, as the evidence has it.
-    func identity(_ app: RegisteredApp) -> PurchaseIdentity {
-        let isPeriod = (app.product(of: self)?.kind ?? productKind ?? .nonConsumable) == .autoRenewable
-        return PurchaseIdentity(
-            period: isPeriod ? expiresDate : nil, isPeriodWithoutEnd: isPeriod && expiresDate == nil)
+    ///
+    /// - Parameter recorded: the same transaction as it was recorded.
+    func identity(_ app: RegisteredApp, recorded: RecordedPurchase? = nil) -> PurchaseIdentity {
+        let kind = app.product(of: self)?.kind ?? productKind
+        guard kind == .autoRenewable else { return .original }
+        let ends = [expiresDate, recorded?.expiresAt, recorded?.firstExpiresAt].compactMap(\.self)
+        return .period(ends: Set(ends.map { $0.millisecondsSince1970 / 1000 }).sorted())
     }
 }
 
@@ -114,15 +119,4 @@ extension AppStoreEnvironment {
         case .xcode, .other: [self]
         }
     }
-}
-
-extension Timestamp {
-    /// A length of time later, so many times; the end of the year 9999 at the latest.
-    func adding(_ count: Int64, times milliseconds: Int64) -> Timestamp {
-        let (length, isTooLong) = milliseconds.multipliedReportingOverflow(by: count)
-        let (sum, isTooLate) = millisecondsSince1970.addingReportingOverflow(length)
-        return Timestamp(millisecondsSince1970: isTooLong || isTooLate ? Self.latest : min(sum, Self.latest))
-    }
-
-    private static let latest: Int64 = 253_402_300_799_999
 }

@@ -95,8 +95,11 @@ extension LedgerTransaction {
             submissionID: submissionID, verdict: .accepted, code: code.rawValue, status: code.status,
             sentence: code.sentence, isReplayed: isReplayed)
         outcome.purchase = purchase
-        outcome.order = try purchase.orderID.flatMap { id throws(LedgerStorageError) in
-            try reader.order(id, app: purchase.app)
+        // What moved was paid by an order of somebody else, which is none of the new owner's business.
+        if let id = purchase.orderID, let order = try reader.order(id, app: purchase.app),
+            order.customerID.isSame(as: purchase.customerID)
+        {
+            outcome.order = order
         }
         outcome.entitlement = try reader.entitlement(EntitlementKey(purchase))
         return outcome

@@ -8,53 +8,66 @@ extension LedgerTransaction {
     ) throws(LedgerStorageError) {
         for purchase in purchases {
             guard let withdrawal = purchase.withdrawal else { continue }
-            let identity = purchase.identity(app)
-            let inserted = try connection.execute(
-                """
-                INSERT INTO withdrawals
-                    (app, environment, transaction_id, original_transaction_id, product_id, expires_at, kind,
-                     withdrawn_at, recorded_at, submission_id)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-                ON CONFLICT (app, environment, transaction_id) DO NOTHING
-                """,
-                [
-                    .text(app.id), .text(purchase.environment.name), .text(purchase.transactionID),
-                    // A period without an end is the same as no other, so only its own transaction finds it.
-                    .text(identity.isPeriodWithoutEnd ? purchase.transactionID : purchase.originalTransactionID),
-                    .text(purchase.productID), .time(identity.period), .text(withdrawal.kind.rawValue),
-                    .time(withdrawal.date), .time(now), .text(submissionID),
-                ])
-            guard inserted == 1 else { continue }
+            let known = try kindOfWithdrawal(purchase, app: app.id)
+            // What was upgraded may be refunded later, and that is more. Everything else is known by then.
+            guard known == nil || (known == .upgraded && withdrawal.kind != .upgraded) else { continue }
+            let row = RecordedWithdrawal(purchase, withdrawal, app: app, at: now, submissionID: submissionID)
+            try keep(row)
             try record(
                 LedgerEvent(
                     .withdrawalRecorded, at: now, app: app.id, environment: purchase.environment.name,
                     transactionID: purchase.transactionID, productID: purchase.productID, quantity: purchase.quantity,
-                    detail: withdrawal.words, submissionID: submissionID))
-            for granted in try granted(purchase, app: app) where granted.state == .active {
+                    detail: row.terms, submissionID: submissionID))
+            for granted in try granted(purchase, app: app) {
                 try withdraw(granted, withdrawal, submissionID: submissionID)
             }
         }
     }
 
+    private func kindOfWithdrawal(
+        _ purchase: ProvenPurchase, app: String
+    ) throws(LedgerStorageError) -> WithdrawalKind? {
+        let rows = try connection.rows(
+            "SELECT kind FROM withdrawals WHERE app = ?1 AND environment = ?2 AND transaction_id = ?3",
+            [.text(app), .text(purchase.environment.name), .text(purchase.transactionID)])
+        guard let row = rows.first else { return nil }
+        var reader = RowReader(row)
+        return try reader.named(WithdrawalKind.self)
+    }
+
+    private func keep(_ row: RecordedWithdrawal) throws(LedgerStorageError) {
+        let places = (1...row.values.count).map { "?\($0)" }.joined(separator: ", ")
+        try connection.execute(
+            """
+            INSERT INTO withdrawals (\(RecordedWithdrawal.columns)) VALUES (\(places))
+            ON CONFLICT (app, environment, transaction_id) DO UPDATE SET
+                kind = excluded.kind, withdrawn_at = excluded.withdrawn_at, recorded_at = excluded.recorded_at,
+                submission_id = excluded.submission_id, expires_at = excluded.expires_at
+            """, row.values)
+    }
+
     /// When the App Store took a purchase, or one that it is a copy of, back, as evidence showed before.
-    func withdrawal(of purchase: ProvenPurchase, app: RegisteredApp) throws(LedgerStorageError) -> Timestamp? {
-        let identity = purchase.identity(app)
+    func withdrawal(
+        of purchase: ProvenPurchase, _ identity: PurchaseIdentity, app: String
+    ) throws(LedgerStorageError) -> Timestamp? {
         for environment in purchase.environment.alternatives {
-            let rows = try connection.rows(
-                """
+            var sql = """
                 SELECT withdrawn_at FROM withdrawals WHERE app = ?1 AND environment = ?2 AND transaction_id = ?3
                 UNION ALL
                 SELECT withdrawn_at FROM withdrawals
                 WHERE app = ?1 AND environment = ?2 AND original_transaction_id = ?4 AND product_id = ?5
-                AND (?6 IS NULL OR expires_at = ?6)
-                LIMIT 1
-                """,
-                [
-                    .text(app.id), .text(environment.name), .text(purchase.transactionID),
-                    .text(identity.isPeriodWithoutEnd ? purchase.transactionID : purchase.originalTransactionID),
-                    .text(purchase.productID), .time(identity.period),
-                ])
-            if let row = rows.first {
+                """
+            var parameters: [LedgerValue] = [
+                .text(app), .text(environment.name), .text(purchase.transactionID),
+                .text(purchase.originalTransactionID), .text(purchase.productID),
+            ]
+            if case .period(let ends) = identity {
+                // Nothing equals an end that is not there.
+                let places = (1...max(1, ends.count)).map { "?\(parameters.count + $0)" }.joined(separator: ", ")
+                sql += " AND expires_at / 1000 IN (\(places))"
+                parameters += ends.isEmpty ? [.integer(.min)] : ends.map { .integer($0) }
+            }
+            if let row = try connection.rows(sql, parameters).first {
                 var reader = RowReader(row)
                 return try reader.time()
             }
@@ -66,6 +79,11 @@ extension LedgerTransaction {
     private func withdraw(
         _ purchase: RecordedPurchase, _ withdrawal: ProvenPurchase.Withdrawal, submissionID: String
     ) throws(LedgerStorageError) {
+        // Whoever upgrades gets nothing back for the order.
+        if let orderID = purchase.orderID, withdrawal.kind != .upgraded {
+            try refund(orderID, purchase, submissionID: submissionID)
+        }
+        guard purchase.state == .active else { return }
         try connection.execute(
             """
             UPDATE purchases SET state = 'withdrawn', withdrawn_at = ?1
@@ -75,23 +93,77 @@ extension LedgerTransaction {
                 .time(withdrawal.date), .text(purchase.app), .text(purchase.environment.name),
                 .text(purchase.transactionID),
             ])
-        var detail = withdrawal.words
+        var detail = "\(withdrawal.kind.rawValue) \(withdrawal.date)"
         if purchase.productKind == .consumable {
             let shortfall = try takeFromBalance(purchase)
             if shortfall > 0 { detail += ", \(shortfall) of \(purchase.quantity) were used up already" }
         }
         try record(event(.purchaseWithdrawn, purchase, detail: detail, submissionID: submissionID))
-        // Whoever upgrades gets nothing back for the order.
-        if let orderID = purchase.orderID, withdrawal.kind != .upgraded {
-            try refund(orderID, purchase, submissionID: submissionID)
-        }
         if purchase.productKind != .consumable {
             try renewEntitlement(EntitlementKey(purchase), reason: withdrawal.kind.rawValue)
         }
     }
 }
 
-extension ProvenPurchase.Withdrawal {
-    /// How and when, as events tell it.
-    fileprivate var words: String { "\(kind.rawValue) \(date)" }
+/// A withdrawal as it stands in the books.
+struct RecordedWithdrawal {
+    var app: String
+    var environment: AppStoreEnvironment
+    var transactionID: String
+    var originalTransactionID: String
+    var productID: String
+    /// When the period was to end, for auto-renewable subscriptions.
+    var expiresAt: Timestamp?
+    var kind: WithdrawalKind
+    var withdrawnAt: Timestamp
+    var recordedAt: Timestamp
+    var submissionID: String
+
+    init(
+        _ purchase: ProvenPurchase, _ withdrawal: ProvenPurchase.Withdrawal, app: RegisteredApp, at time: Timestamp,
+        submissionID: String
+    ) {
+        self.app = app.id
+        environment = purchase.environment
+        transactionID = purchase.transactionID
+        originalTransactionID = purchase.originalTransactionID
+        productID = purchase.productID
+        if case .period = purchase.identity(app) { expiresAt = purchase.expiresDate }
+        kind = withdrawal.kind
+        withdrawnAt = withdrawal.date
+        recordedAt = time
+        self.submissionID = submissionID
+    }
+
+    static let columns = """
+        app, environment, transaction_id, original_transaction_id, product_id, expires_at, kind, withdrawn_at, \
+        recorded_at, submission_id
+        """
+
+    var values: [LedgerValue] {
+        [
+            .text(app), .text(environment.name), .text(transactionID), .text(originalTransactionID), .text(productID),
+            .time(expiresAt), .text(kind.rawValue), .time(withdrawnAt), .time(recordedAt), .text(submissionID),
+        ]
+    }
+
+    init(_ row: LedgerRow) throws(LedgerStorageError) {
+        var reader = RowReader(row)
+        app = try reader.text()
+        environment = AppStoreEnvironment(try reader.text())
+        transactionID = try reader.text()
+        originalTransactionID = try reader.text()
+        productID = try reader.text()
+        expiresAt = try reader.optionalTime()
+        kind = try reader.named(WithdrawalKind.self)
+        withdrawnAt = try reader.time()
+        recordedAt = try reader.time()
+        submissionID = try reader.text()
+    }
+
+    /// What is recorded, in words: the event has it, so that the audit can compare.
+    var terms: String {
+        "\(kind.rawValue) \(withdrawnAt), original \(originalTransactionID)"
+            + (expiresAt.map { ", until \($0)" } ?? "")
+    }
 }

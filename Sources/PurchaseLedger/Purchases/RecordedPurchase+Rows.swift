@@ -3,7 +3,8 @@ import PurchaseVerification
 extension RecordedPurchase {
     static let columns = """
         app, environment, transaction_id, original_transaction_id, product_id, product_type, quantity, customer_id, \
-        order_id, kind, state, purchased_at, expires_at, duration, withdrawn_at, recorded_at, submission_id
+        order_id, kind, state, purchased_at, expires_at, duration, withdrawn_at, recorded_at, submission_id, \
+        first_expires_at
         """
 
     var values: [LedgerValue] {
@@ -11,7 +12,7 @@ extension RecordedPurchase {
             .text(app), .text(environment.name), .text(transactionID), .text(originalTransactionID), .text(productID),
             .text(productKind.rawValue), .integer(quantity), .text(customerID), .text(orderID), .text(kind.rawValue),
             .text(state.rawValue), .time(purchasedAt), .time(expiresAt), .integer(duration), .time(withdrawnAt),
-            .time(recordedAt), .text(submissionID),
+            .time(recordedAt), .text(submissionID), .time(firstExpiresAt),
         ]
     }
 
@@ -21,6 +22,7 @@ extension RecordedPurchase {
             kind.rawValue, productKind.rawValue, "original \(originalTransactionID)", "bought \(purchasedAt)",
         ]
         if let expiresAt { terms.append("until \(expiresAt)") }
+        if let firstExpiresAt, firstExpiresAt != expiresAt { terms.append("at first until \(firstExpiresAt)") }
         if let duration { terms.append("for \(duration) ms each") }
         return terms.joined(separator: ", ")
     }
@@ -44,5 +46,6 @@ extension RecordedPurchase {
         withdrawnAt = try reader.optionalTime()
         recordedAt = try reader.time()
         submissionID = try reader.text()
+        firstExpiresAt = try reader.optionalTime()
     }
 }

@@ -58,7 +58,7 @@ public struct Audit: Sendable {
             case purchaseWithoutSubmission = "purchase_without_submission"
             /// An accepted submission has no purchase.
             case submissionWithoutPurchase = "submission_without_purchase"
-            /// It is in the books, but no event tells of it.
+            /// It is there, but no event tells of it, or it stands before the first row of the record.
             case unrecorded
         }
     }
@@ -86,18 +86,34 @@ public struct Audit: Sendable {
         report.heads[chain.name] = head
         var previous = chain.origin
         var sequence: Int64 = 0
+        // Rows that somebody put before the first one have numbers that no row has.
+        var last = Int64.min
         func find(_ number: Int64, _ kind: Finding.Kind) {
             report.findings.append(Finding(table: chain.name, row: "\(number)", kind: kind))
         }
+        /// Each by its number, but for gaps that only a forged number can make.
+        func findRemoved(_ first: Int64, through last: Int64) {
+            guard first <= last else { return }
+            // Both are above 0, so this is no overflow.
+            guard last - first < Self.longestGapByNumber else {
+                report.findings.append(Finding(table: chain.name, row: "\(first) to \(last)", kind: .removed))
+                return
+            }
+            for missing in first...last { find(missing, .removed) }
+        }
         while true {
-            let rows = try page(chain, connection, after: sequence, pageSize)
+            let rows = try page(chain, connection, after: last, pageSize)
             for row in rows {
                 guard case .integer(let number)? = row.values.first, case .text(let hash)? = row.values.last else {
                     throw LedgerStorageError(.corrupt, "a row of \(chain.name) has no number or no hash")
                 }
-                // Rows that are missing have numbers, so each can be named.
-                for missing in (sequence + 1)..<max(number, sequence + 1) { find(missing, .removed) }
-                let isBehindGap = number != sequence + 1
+                last = number
+                guard number > 0 else {
+                    find(number, .unrecorded)
+                    continue
+                }
+                findRemoved(sequence &+ 1, through: number - 1)
+                let isBehindGap = number != sequence &+ 1
                 let values = Array(row.values.dropFirst().dropLast())
                 read(LedgerRow(values: values))
                 let expected = chain.hash(previous: previous, sequence: number, values)
@@ -110,10 +126,10 @@ public struct Audit: Sendable {
             }
             if rows.count < pageSize { break }
         }
-        if sequence < head.count {
-            for missing in (sequence + 1)...head.count { find(missing, .removed) }
-        }
+        if sequence < head.count { findRemoved(sequence + 1, through: head.count) }
     }
+
+    private static let longestGapByNumber: Int64 = 10_000
 
     private static func page(
         _ chain: HashChain, _ connection: any LedgerConnection, after sequence: Int64, _ pageSize: Int
@@ -215,7 +231,7 @@ extension Audit {
         let pageSize = pageSize
         try await database.read { connection in
             for chain in [SubmissionRecord.chain, LedgerEvent.chain] {
-                var sequence: Int64 = 0
+                var sequence = Int64.min
                 while true {
                     let rows = try Self.page(chain, connection, after: sequence, pageSize)
                     for row in rows {

@@ -9,12 +9,6 @@ struct BooksAudit {
     /// The values of a row, or of its key, in an encoding that no two share.
     typealias Image = [UInt8]
 
-    /// What a row must be, and what to call it if it is not there.
-    struct Expected {
-        let name: String
-        var image: Image
-    }
-
     struct Purchase {
         let event: LedgerEvent
         var customerID: String?
@@ -35,6 +29,12 @@ struct BooksAudit {
         var transactionID: String?
     }
 
+    struct Consumed {
+        let event: LedgerEvent
+        /// What was left.
+        let balance: Int64
+    }
+
     struct Key {
         let event: LedgerEvent
         var revokedAt: Timestamp?
@@ -42,9 +42,9 @@ struct BooksAudit {
 
     private(set) var purchases: [Image: Purchase] = [:]
     private(set) var orders: [Image: PlacedOrder] = [:]
-    /// By the primary key of entitlements. Those of products that are not used up mean nothing.
+    /// By the primary key of entitlements.
     private(set) var balances: [Image: Balance] = [:]
-    private(set) var consumptions: [Image: LedgerEvent] = [:]
+    private(set) var consumptions: [Image: Consumed] = [:]
     private(set) var withdrawals: [Image: LedgerEvent] = [:]
     private(set) var keys: [Image: Key] = [:]
 
@@ -66,17 +66,22 @@ struct BooksAudit {
             orders[order]?.status = event.kind == .orderCancelled ? .cancelled : .refunded
             orders[order]?.closedAt = event.at
         case .purchaseGranted:
-            purchases[transaction] = Purchase(event: event, customerID: event.customerID, terms: event.detail)
-            change(event) { $0.count += event.quantity ?? 0 }
+            let purchase = Purchase(event: event, customerID: event.customerID, terms: event.detail)
+            purchases[transaction] = purchase
+            if purchase.isOfBalance { change(event) { $0.count &+= event.quantity ?? 0 } }
         case .purchaseExtended: purchases[transaction]?.terms = event.detail
         case .purchaseMoved: purchases[transaction]?.customerID = event.customerID
         case .purchaseWithdrawn:
             purchases[transaction]?.withdrawal = event.detail ?? ""
-            change(event) { $0.count -= min($0.count, event.quantity ?? 0) }
+            if purchases[transaction]?.isOfBalance == true {
+                change(event) { $0.count &-= min($0.count, event.quantity ?? 0) }
+            }
         case .withdrawalRecorded: withdrawals[transaction] = event
         case .balanceConsumed:
-            consumptions[Self.image(event.app, event.customerID, event.detail)] = event
-            change(event) { $0.count -= event.quantity ?? 0 }
+            change(event) { $0.count &-= event.quantity ?? 0 }
+            let key = Self.image(event.app, event.customerID, event.productID, event.environment)
+            consumptions[Self.image(event.app, event.customerID, event.detail)] = Consumed(
+                event: event, balance: balances[key]?.count ?? 0)
         case .keyCreated: keys[Self.key(event)] = Key(event: event)
         case .keyRevoked: keys[Self.key(event)]?.revokedAt = event.at
         }
@@ -97,8 +102,17 @@ struct BooksAudit {
 }
 
 extension BooksAudit.Purchase {
+    /// Whether it was added to a balance, as far as the event tells.
+    fileprivate var isOfBalance: Bool {
+        !isWhole || event.detail?.split(separator: ", ").dropFirst().first == ProductKind.consumable.rawValue[...]
+    }
+
+    /// Whether the event tells all that is granted. Those of the first version told only how it was accepted.
+    private var isWhole: Bool { terms?.contains(",") == true }
+
     /// What the columns of `RecordedPurchase.columns` must hold, but for those that `terms` stands for.
-    var image: BooksAudit.Image {
+    func image(beside purchase: RecordedPurchase) -> BooksAudit.Image {
+        let terms = isWhole ? terms : purchase.terms
         let withdrawnAt = withdrawal?.split(separator: ",").first?.split(separator: " ").last.map(String.init)
         return HashChain.encoding([
             .text(event.transactionID), .text(customerID), .text(event.orderID), .text(event.productID),
@@ -120,10 +134,12 @@ extension RecordedPurchase {
 }
 
 extension BooksAudit.PlacedOrder {
-    var image: BooksAudit.Image {
+    func image(beside order: Order) -> BooksAudit.Image {
         HashChain.encoding([
             .text(event.app), .text(event.customerID), .text(event.productID), .integer(event.quantity),
-            .text(event.detail), .time(event.at), .text(status.rawValue), .time(paid?.at), .time(fulfilledAt),
+            // Events of the first version had no words.
+            .text(event.detail ?? order.terms), .time(event.at), .text(status.rawValue), .time(paid?.at),
+            .time(fulfilledAt),
             .time(closedAt), .text(paid?.transactionID), .text(paid?.environment),
         ])
     }

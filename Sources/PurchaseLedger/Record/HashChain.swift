@@ -27,7 +27,10 @@ struct HashChain: Sendable {
     @discardableResult
     func append(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
         let head = try head(connection)
-        let sequence = head.count + 1
+        let (sequence, overflow) = head.count.addingReportingOverflow(1)
+        guard !overflow else {
+            throw LedgerStorageError(.corrupt, "the head of \(name) has a number that nobody counted to")
+        }
         let hash = hash(previous: head.hash, sequence: sequence, values)
         let names = columns.map(\.name).joined(separator: ", ")
         let placeholders = (1...columns.count + 2).map { "?\($0)" }.joined(separator: ", ")

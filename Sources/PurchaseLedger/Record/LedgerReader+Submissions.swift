@@ -41,8 +41,11 @@ extension LedgerReader {
             let number = parameters.count
             conditions.append(
                 """
-                (customer_id = ?\(number) OR (customer_id IS NULL AND order_id IN
-                (SELECT order_id FROM orders WHERE app = ?1 AND customer_id = ?\(number))))
+                sequence IN (
+                SELECT sequence FROM submissions WHERE app = ?1 AND customer_id = ?\(number)
+                UNION SELECT sequence FROM orders JOIN submissions
+                ON submissions.app = orders.app AND submissions.order_id = orders.order_id
+                WHERE orders.app = ?1 AND orders.customer_id = ?\(number) AND submissions.customer_id IS NULL)
                 """)
         }
         require("order_id =", .text(filter.orderID))

@@ -25,12 +25,17 @@ public struct RegisteredApp: Sendable, Equatable {
         self.bundleIDs = bundleIDs
     }
 
+    /// The product that is registered under an id, byte by byte.
+    func product(_ id: String) -> RegisteredProduct? {
+        products.index(forKey: id).flatMap { products[$0].key.isSame(as: id) ? products[$0].value : nil }
+    }
+
     /// What kind of product a purchase is of: as registered, or, where the app registers none, as the evidence says. How long
     /// a non-renewing subscription lasts only the register can say.
     func product(of purchase: ProvenPurchase) -> RegisteredProduct? {
         let product =
             products.isEmpty
-            ? purchase.productKind.map { RegisteredProduct(kind: $0) } : products[purchase.productID]
+            ? purchase.productKind.map { RegisteredProduct(kind: $0) } : product(purchase.productID)
         guard let product, product.kind != .nonRenewing || product.duration != nil else { return nil }
         return product
     }

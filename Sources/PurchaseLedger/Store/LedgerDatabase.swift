@@ -49,6 +49,13 @@ public protocol LedgerDialect: Sendable {
 
     /// Statements after which the rows of a table can be neither changed nor removed.
     func appendOnly(table: String) -> [String]
+
+    /// Statements after which a row can come only behind the last one, whose number `chain_heads` has, where the engine has
+    /// another way to replace a row than to change or remove it.
+    func appendOnlyInOrder(table: String) -> [String]
+
+    /// Statements after which a row whose key is there already is left out, for the same reason.
+    func writeOnce(table: String, key: String) -> [String]
 }
 
 /// A value of a column or a parameter.

@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 /// One numbered step of the schema. Steps are only added; one that was released never changes.
 public struct LedgerMigration: Sendable {
     /// 1, 2, 3…
@@ -10,7 +12,12 @@ public struct LedgerMigration: Sendable {
     enum Statement: Sendable {
         case definition(String)
         case appendOnly(table: String)
+        /// Rows of a chain come one behind the other.
+        case appendOnlyInOrder(table: String)
+        /// A key that is there keeps its row.
+        case writeOnce(table: String, key: String)
         case sql(String, [LedgerValue])
+        case body(@Sendable (any LedgerConnection, Timestamp) throws(LedgerStorageError) -> Void)
     }
 }
 
@@ -56,6 +63,11 @@ public enum LedgerMigrations {
                     case .sql(let sql, let parameters): try connection.execute(sql, parameters)
                     case .appendOnly(let table):
                         for sql in dialect.appendOnly(table: table) { try connection.execute(sql, []) }
+                    case .appendOnlyInOrder(let table):
+                        for sql in dialect.appendOnlyInOrder(table: table) { try connection.execute(sql, []) }
+                    case .writeOnce(let table, let key):
+                        for sql in dialect.writeOnce(table: table, key: key) { try connection.execute(sql, []) }
+                    case .body(let body): try body(connection, Timestamp(millisecondsSince1970: now))
                     }
                 }
                 try connection.execute(

@@ -4,29 +4,6 @@ enum LedgerSchema {
         number: 1, title: "Orders, purchases, entitlements, keys and the record",
         statements: orders + purchases + entitlements + keys + record)
 
-    static let withdrawals = LedgerMigration(
-        number: 2, title: "What the App Store took back, granted or not; submissions that repeat a request",
-        statements: [
-            .definition(
-                """
-                CREATE TABLE withdrawals (
-                    app TEXT NOT NULL,
-                    environment TEXT NOT NULL,
-                    transaction_id TEXT NOT NULL,
-                    original_transaction_id TEXT NOT NULL,
-                    product_id TEXT NOT NULL,
-                    expires_at BIGINT,
-                    kind TEXT NOT NULL,
-                    withdrawn_at BIGINT NOT NULL,
-                    recorded_at BIGINT NOT NULL,
-                    submission_id TEXT NOT NULL,
-                    PRIMARY KEY (app, environment, transaction_id))
-                """),
-            .definition(
-                "CREATE INDEX withdrawals_by_original ON withdrawals (app, environment, original_transaction_id)"),
-            .definition("ALTER TABLE idempotency_keys ADD COLUMN submission_id TEXT"),
-        ])
-
     private static let orders: [LedgerMigration.Statement] = [
         .definition(
             """

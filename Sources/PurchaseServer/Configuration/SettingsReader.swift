@@ -76,7 +76,7 @@ struct SettingsReader {
 
     mutating func text(_ section: inout SettingsSection, _ key: String) -> String? {
         guard let entry = section.take(key) else { return nil }
-        guard let text = entry.value.scalar?.string, !text.isEmpty else {
+        guard entry.value.null == nil, let text = entry.value.scalar?.string, !text.isEmpty else {
             note(entry.line, "\(key) is empty or no text", "Write \(key): followed by a text")
             return nil
         }
@@ -86,10 +86,10 @@ struct SettingsReader {
     /// A list of texts; a single text is a list of one.
     mutating func texts(_ section: inout SettingsSection, _ key: String) -> [String] {
         guard let entry = section.take(key) else { return [] }
-        if let text = entry.value.scalar?.string, !text.isEmpty { return [text] }
+        if entry.value.null == nil, let text = entry.value.scalar?.string, !text.isEmpty { return [text] }
         var texts: [String] = []
         for node in entry.value.sequence.map(Array.init) ?? [] {
-            guard let text = node.scalar?.string, !text.isEmpty else {
+            guard node.null == nil, let text = node.scalar?.string, !text.isEmpty else {
                 note(node.mark?.line, "an entry of \(key) is empty or no text", "Write texts only; quote numbers")
                 continue
             }
@@ -191,11 +191,17 @@ struct SettingsReader {
     /// Notes what is wrong with a file that is named.
     mutating func checkFile(_ path: String, _ use: SettingsFile.FileUse, _ line: Int??) {
         guard let fault = surroundings.fault(path, use) else { return }
-        note(
-            line, "'\(path)' \(fault)",
-            use == .trust
-                ? "Name a certificate in DER or PEM; paths begin in the folder where the server is started"
-                : "Name a file that holds the shared secret of App Store Connect, and nothing else")
+        switch use {
+        case .trust:
+            note(
+                line, "'\(path)': \(fault)",
+                "Name a certificate in DER or PEM; paths begin in the folder where the server is started")
+        case .sharedSecret:
+            // The path is not repeated: it may be the secret itself, in the wrong place.
+            note(
+                line, "shared_secret_file: \(fault)",
+                "Name a file that holds the shared secret of App Store Connect, and nothing else")
+        }
     }
 
     /// `{per_second: 100, burst: 200}`

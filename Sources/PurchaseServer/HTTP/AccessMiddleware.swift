@@ -15,7 +15,7 @@ struct AccessMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
-        try addresses.require(context.remoteAddress ?? "", "this address")
+        try addresses.require(AddressRange.limited(context.remoteAddress), "this address")
         let key = try await key(request)
         try keys.require(key.id, "this key")
         guard let app = apps[key.app] else {

@@ -29,6 +29,12 @@ public struct AddressRange: Sendable, Equatable {
         }
     }
 
+    /// What limits count an address by: itself, or, as one client has 2^64 of them, the network of one of IPv6.
+    static func limited(_ address: String?) -> String {
+        guard let address, let bytes = bytes(of: address) else { return address ?? "" }
+        return bytes.prefix(bytes.count == 16 ? 8 : 4).map { String($0) }.joined(separator: ".")
+    }
+
     /// The 4 or 16 bytes of an address; an IPv4 address that is mapped into IPv6 has 4.
     static func bytes(of address: String) -> [UInt8]? {
         let parsed: SocketAddress

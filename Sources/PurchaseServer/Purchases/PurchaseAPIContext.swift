@@ -30,12 +30,14 @@ final class PurchaseAPIContext: Sendable {
     /// - Parameters:
     ///   - submission: what is kept in the record, however often the same request comes.
     ///   - sender: who sends it, where many share one key to the API.
+    ///   - isKeyed: whether the header is looked at; a submission whose key is malformed is answered without.
     func answer(
-        _ request: Request, _ context: ServerContext, _ body: Data, submission: ExaminedSubmission? = nil,
+        _ request: Request, _ context: ServerContext, _ body: Data, isKeyed: Bool = true,
+        submission: ExaminedSubmission? = nil,
         sender: [String] = [],
         _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
     ) async throws -> Response {
-        let idempotent = try request.idempotencyKey().map { key in
+        let idempotent = try (isKeyed ? request.idempotencyKey() : nil).map { key in
             IdempotentRequest(
                 scope: [context.caller?.key.id ?? ""] + sender, key: key, method: request.method.rawValue,
                 path: request.uri.path, body: [UInt8](body))
@@ -43,17 +45,17 @@ final class PurchaseAPIContext: Sendable {
         let isTidying = idempotent != nil && keyed.add(1, ordering: .relaxed).oldValue % 1024 == 0
         let answer = try await ledger.write { transaction in
             if isTidying { try transaction.forgetAnswers(before: transaction.now.earlier(by: Self.answerLifetime)) }
-            do {
-                return try transaction.once(idempotent, submission: submission) {
-                    do {
-                        return try perform(transaction)
-                    } catch let refusal as LedgerRefusal {
-                        // Whatever is refused here is refused before anything is written.
-                        return KeptAnswer(Problem(refusal))
-                    }
+            let answer = try transaction.once(idempotent, submission: submission) {
+                do {
+                    return try perform(transaction)
+                } catch let refusal as LedgerRefusal {
+                    // Whatever is refused here is refused before anything is written.
+                    return KeptAnswer(Problem(refusal))
                 }
-            } catch let refusal as LedgerRefusal {
-                return KeptAnswer(Problem(refusal))
+            }
+            switch answer {
+            case .success(let answer): return answer
+            case .failure(let refusal): return KeptAnswer(Problem(refusal))
             }
         }
         return answer.response
@@ -159,11 +161,13 @@ extension Request {
         try value("cursor").map { try Cursor.parts($0) }
     }
 
+    static let idempotencyKeyName = "Idempotency-Key"
+
     /// The header `Idempotency-Key`, if it is there.
     func idempotencyKey() throws -> String? {
-        guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
+        guard let name = HTTPField.Name(Self.idempotencyKeyName), let key = headers[name] else { return nil }
         guard (1...255).contains(key.utf8.count), LedgerText.isIdentifier(key) else {
-            throw Problem.parameter("Idempotency-Key", "1 to 255 bytes without control characters")
+            throw Problem.parameter(Self.idempotencyKeyName, "1 to 255 bytes without control characters")
         }
         return key
     }

@@ -39,6 +39,11 @@ struct PurchaseRoutes {
         var submission = PurchaseSubmission(app: caller.app, receivedAt: Timestamp(Date()))
         submission.keyID = caller.key.id
         submission.sourceAddress = context.remoteAddress
+        do {
+            _ = try request.idempotencyKey()
+        } catch let problem as Problem {
+            submission.flaw = Rejection(.fieldMalformed, expected: problem.expected)
+        }
         let blank = submission
         do {
             return try await api.bodies.withBody(of: request) { body in
@@ -58,7 +63,10 @@ struct PurchaseRoutes {
         let examined = api.ledger.examine(submission)
         // All installations of an app share its key, so one customer's idempotency keys must mean nothing to another.
         let sender = [submission.customerID ?? "", submission.orderID ?? ""]
-        return try await api.answer(request, context, body, submission: examined, sender: sender) { transaction in
+        let isKeyed = submission.flaw?.expected?.hasPrefix(Request.idempotencyKeyName) != true
+        return try await api.answer(
+            request, context, body, isKeyed: isKeyed, submission: examined, sender: sender
+        ) { transaction in
             let outcome = try transaction.record(examined)
             guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
                 return KeptAnswer(Problem(outcome), submissionID: outcome.submissionID)
@@ -81,7 +89,7 @@ extension PurchaseSubmission {
         quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity)
         evidence = (signed ?? receipt).map { Array($0.utf8) }
         flaw =
-            fields.flaw
+            flaw ?? fields.flaw
             ?? (signed != nil && receipt != nil
                 ? Rejection(.fieldMalformed, expected: "receipt_data or signed_transaction, not both") : nil)
     }

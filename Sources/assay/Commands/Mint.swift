@@ -119,7 +119,7 @@ struct Mint: ParsableCommand {
             return
         }
         do {
-            try data.write(to: URL(fileURLWithPath: output), options: .atomic)
+            try OutputFile.write(data, to: output)
         } catch {
             throw InputError(output, "cannot be written")
         }

@@ -79,10 +79,9 @@ struct LedgerModel {
         if isOfAnother, !isMoving || thing.kind == .consumable { return .rejected }
         if thing.kind == .autoRenewable, thing.expires.map({ $0 <= now }) ?? true { return .rejected }
         if thing.kind == .nonRenewing {
-            let held = entitlements(of: owner, now: now)[thing.product]?.until
-            let end = max(thing.purchased, held ?? thing.purchased) + Self.passDuration
-            let isCopyOfOwn = !copies.isEmpty && !isOfAnother
-            if (isCopyOfOwn ? held ?? end : end) <= now { return .rejected }
+            let own = granted.filter { $0.owner == owner && $0.thing.product == thing.product && !$0.isWithdrawn }
+            let queued = Self.passEnds(own.map(\.thing) + [thing])[thing.original] ?? 0
+            if (isOfAnother ? min(queued, thing.purchased + Self.passDuration) : queued) <= now { return .rejected }
         }
         if let paid {
             guard paid.status == .created, paid.expires > now, paid.product == thing.product,
@@ -136,14 +135,22 @@ struct LedgerModel {
             case .consumable, .nonConsumable: break
             case .autoRenewable: until = things.compactMap(\.expires).max()
             case .nonRenewing:
-                var seen: Set<String> = []
-                for thing in things where seen.insert(thing.original).inserted {
-                    until = max(until ?? .min, thing.purchased) + Self.passDuration
-                }
+                until = Self.passEnds(things).values.max()
             }
             rights[product] = Right(isActive: until.map { $0 > now } ?? true, balance: 0, until: until)
         }
         return rights
+    }
+
+    /// When each pass ends, by its original transaction: one after the other, in the order of their purchase.
+    static func passEnds(_ things: [Thing]) -> [String: Int64] {
+        var (ends, last): ([String: Int64], Int64) = ([:], .min)
+        for thing in things.sorted(by: { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) })
+        where ends[thing.original] == nil {
+            last = max(last, thing.purchased) + passDuration
+            ends[thing.original] = last
+        }
+        return ends
     }
 
     struct Right: Equatable {

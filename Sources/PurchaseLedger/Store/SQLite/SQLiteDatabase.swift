@@ -70,6 +70,12 @@ public final class SQLiteDatabase: LedgerDatabase {
     public func close() async throws {
         await queue.close()
         do {
+            // Else what is in the log alone stays there, and whoever copies only the one file copies less than all.
+            try await pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        } catch {
+            // Somebody else reads, or the disk is full: the log stays beside the file, and SQLite reads it at the next start.
+        }
+        do {
             try pool.close()
         } catch {
             throw LedgerStorageError(sqlite: error)
@@ -153,6 +159,27 @@ struct SQLiteDialect: LedgerDialect {
             BEGIN SELECT RAISE(ABORT, '\(table) is append-only'); END
             """
         }
+    }
+
+    /// `INSERT OR REPLACE` removes a row without a word to the trigger for removals.
+    func appendOnlyInOrder(table: String) -> [String] {
+        [
+            """
+            CREATE TRIGGER \(table)_in_order BEFORE INSERT ON \(table)
+            WHEN NEW.sequence IS NOT (SELECT count + 1 FROM chain_heads WHERE name = '\(table)')
+            BEGIN SELECT RAISE(ABORT, '\(table) is append-only'); END
+            """
+        ]
+    }
+
+    func writeOnce(table: String, key: String) -> [String] {
+        [
+            """
+            CREATE TRIGGER \(table)_once BEFORE INSERT ON \(table)
+            WHEN EXISTS (SELECT 1 FROM \(table) WHERE \(key) = NEW.\(key))
+            BEGIN SELECT RAISE(IGNORE); END
+            """
+        ]
     }
 }
 

@@ -1,0 +1,44 @@
+import PurchaseVerification
+
+/// A purchase of a non-renewing subscription, as far as it takes time.
+struct PaidTime {
+    let original: String
+    let transaction: String
+    let begin: Timestamp
+    let quantity: Int64
+    /// In milliseconds, each.
+    let duration: Int64
+
+    /// When each of several ends, by its original transaction: it begins when it was bought or when the one before it ends. A
+    /// restored copy adds no time.
+    static func ends(_ passes: [PaidTime]) -> [String: Timestamp] {
+        var ends: [String: Timestamp] = [:]
+        var end: Timestamp?
+        for pass in passes.sorted(by: { ($0.begin, $0.transaction) < ($1.begin, $1.transaction) })
+        where ends[pass.original] == nil {
+            let next = max(end ?? pass.begin, pass.begin).adding(pass.quantity, times: pass.duration)
+            ends[pass.original] = next
+            end = next
+        }
+        return ends
+    }
+}
+
+extension PaidTime {
+    init(_ purchase: RecordedPurchase) {
+        self.init(
+            original: purchase.originalTransactionID, transaction: purchase.transactionID, begin: purchase.purchasedAt,
+            quantity: purchase.quantity, duration: purchase.duration ?? 0)
+    }
+}
+
+extension Timestamp {
+    /// A length of time later, so many times; the end of the year 9999 at the latest.
+    func adding(_ count: Int64, times milliseconds: Int64) -> Timestamp {
+        let (length, isTooLong) = milliseconds.multipliedReportingOverflow(by: count)
+        let (sum, isTooLate) = millisecondsSince1970.addingReportingOverflow(length)
+        return Timestamp(millisecondsSince1970: isTooLong || isTooLate ? Self.latest : min(sum, Self.latest))
+    }
+
+    private static let latest: Int64 = 253_402_300_799_999
+}
