@@ -112,12 +112,13 @@ extension BooksAudit.Purchase {
 
     /// What the columns of `RecordedPurchase.columns` must hold, but for those that `terms` stands for.
     func image(beside purchase: RecordedPurchase) -> BooksAudit.Image {
-        let terms = isWhole ? terms : purchase.terms
-        let withdrawnAt = withdrawal?.split(separator: ",").first?.split(separator: " ").last.map(String.init)
+        // What events of the first version did not tell is taken as it is: the date, and who else's moved along.
+        let words = withdrawal?.split(separator: ",").first?.split(separator: " ")
+        let withdrawnAt = words?.count == 1 ? purchase.withdrawnAt.map { "\($0)" } : words?.last.map(String.init)
         return HashChain.encoding([
-            .text(event.transactionID), .text(customerID), .text(event.orderID), .text(event.productID),
-            .integer(event.quantity), .text(terms), .time(event.at), .text(event.submissionID),
-            .text(withdrawnAt),
+            .text(event.transactionID), .text(isWhole ? customerID : purchase.customerID), .text(event.orderID),
+            .text(event.productID), .integer(event.quantity), .text(isWhole ? terms : purchase.terms),
+            .time(event.at), .text(event.submissionID), .text(withdrawnAt),
         ])
     }
 }
