@@ -202,6 +202,16 @@ struct AuditTests {
             ("UPDATE withdrawals SET original_transaction_id = 'x'", "withdrawals", .changed),
             ("UPDATE withdrawals SET expires_at = 0", "withdrawals", .changed),
             ("DELETE FROM withdrawals", "withdrawals", .removed),
+            (
+                "UPDATE withdrawals SET original_transaction_id = original_transaction_id || char(0)", "withdrawals",
+                .changed
+            ),
+            ("UPDATE orders SET status = status || char(0)", "orders", .changed),
+            (
+                "DROP TRIGGER events_no_update; UPDATE events SET detail = detail || char(0) || 'x'", "events", .changed
+            ),
+            ("UPDATE purchases SET first_expires_at = NULL", "purchases", .changed),
+            ("UPDATE purchases SET web_order_line_item_id = '1'", "purchases", .changed),
             ("UPDATE api_keys SET scopes = 'admin'", "api_keys", .changed),
             ("UPDATE api_keys SET revoked_at = NULL", "api_keys", .changed),
             ("UPDATE api_keys SET secret_sha256 = 'x'", "api_keys", .changed),

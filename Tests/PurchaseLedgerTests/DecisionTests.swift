@@ -123,6 +123,20 @@ struct DecisionTests {
             $0.known.held = [$0.held("1", begin: -1)]
             $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(58 * 86_400))
         },
+        row("a pass that stands before one that is known already, and puts it off", .accepted) {
+            $0.pass()
+            $0.known.held = [$0.held("1", begin: 2)]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(31 * 86_400))
+        },
+        row("a pass behind one that was taken back before it began to count", .accepted) {
+            $0.pass()
+            var refunded = $0.held("1", begin: -1)
+            refunded.duration = 300 * 86_400_000
+            refunded.state = .withdrawn
+            refunded.withdrawnAt = Timestamp(MintedWorld.moment.addingTimeInterval(40 * 86_400))
+            $0.known.held = [refunded]
+            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(69 * 86_400))
+        },
         row("three passes at once", .accepted) {
             $0.pass(quantity: 3)
             $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(89 * 86_400))
@@ -204,13 +218,6 @@ struct DecisionTests {
         row("a pass whose time had ended before the one that is held was bought", .subscriptionExpired) {
             $0.pass()
             $0.known.held = [$0.held("1", begin: 40)]
-            $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(45 * 86_400))
-        },
-        row("a pass that another customer used up, though the app moves purchases", .subscriptionExpired) {
-            $0.pass()
-            $0.known.app.transfer = .move
-            $0.known.originalOwner = "bob"
-            $0.known.held = [$0.held("1", begin: -1)]
             $0.known.now = Timestamp(MintedWorld.moment.addingTimeInterval(45 * 86_400))
         },
         row("a copy of a pass whose time has ended", .subscriptionExpired) {
@@ -305,6 +312,11 @@ struct DecisionTests {
         row("a second copy of a consumable", .alreadyClaimed) {
             $0.known.originalOwner = "alice"
             $0.known.copies = [$0.recorded("2000000000000000")]
+        },
+        row("a pass of another, though the app moves purchases", .alreadyClaimed) {
+            $0.pass()
+            $0.known.originalOwner = "bob"
+            $0.known.app.transfer = .move
         },
         row("a consumable of another, though the app moves purchases", .alreadyClaimed) {
             $0.known.originalOwner = "bob"

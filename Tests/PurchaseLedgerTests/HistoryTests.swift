@@ -10,6 +10,8 @@ import Testing
 struct HistoryTests {
     static let customers = ["alice", "bob", "carol"]
     static let steps = 10_000
+    /// When everything that is refunded was refunded: in the middle of some passes.
+    static let cancelled = MintedWorld.moment.addingTimeInterval(50 * 86_400)
 
     /// Something that can be submitted: genuine evidence, and the same purchase once cancelled.
     struct Purchase {
@@ -66,7 +68,7 @@ struct HistoryTests {
         }
         return try templates.map { template, kind in
             var cancelled = template
-            cancelled.cancellationDate = moment.addingTimeInterval(60)
+            cancelled.cancellationDate = Self.cancelled
             let purchased = (kind == .autoRenewable ? template.purchaseDate : template.originalPurchaseDate) ?? moment
             let thing = LedgerModel.Thing(
                 transaction: template.transactionID ?? "", original: template.originalTransactionID ?? "",
@@ -119,8 +121,8 @@ struct HistoryTests {
                     var evidence = isCancelled ? purchase.cancelled : purchase.genuine
                     if let other {
                         var templates = [purchase.template, other.template]
-                        if isCancelled { templates[0].cancellationDate = MintedWorld.moment }
-                        templates[1].cancellationDate = MintedWorld.moment
+                        if isCancelled { templates[0].cancellationDate = Self.cancelled }
+                        templates[1].cancellationDate = Self.cancelled
                         evidence = try LedgerWorld.evidence(templates)
                         counts["refunds besides", default: 0] += 1
                     }
@@ -130,7 +132,8 @@ struct HistoryTests {
                             evidence: evidence))
                     let expected = model.submit(
                         purchase.thing, isCancelled: isCancelled, alsoCancelled: other?.thing, product: product,
-                        customer: named, order: order, now: now)
+                        customer: named, order: order, now: now,
+                        cancelledAt: Int64(Self.cancelled.timeIntervalSince1970 * 1000))
                     let found: LedgerModel.Verdict =
                         outcome.verdict == .rejected ? .rejected : outcome.isReplayed ? .replayed : .accepted
                     // What follows a difference differs, too.

@@ -191,6 +191,40 @@ struct WithdrawalTests {
         }
     }
 
+    @Test(
+        "A copy is told by the App Store's number of the period, whatever ends the ledger saw of it",
+        arguments: Engine.allCases)
+    func lineItems(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let orders = [
+                try await world.order(product: "com.example.app.monthly", quantity: 1),
+                try await world.order(product: "com.example.app.monthly", quantity: 1),
+            ]
+            func period(_ transaction: String, until days: Double, isCancelled: Bool = false) throws -> [UInt8] {
+                var template = PurchaseTemplate.subscription(
+                    productID: "com.example.app.monthly", transactionID: transaction, originalTransactionID: "s0",
+                    purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
+                    expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400), webOrderLineItemID: 77)
+                if isCancelled { template.cancellationDate = MintedWorld.moment }
+                return try LedgerWorld.evidence([template])
+            }
+            #expect(try await claim(world, "s0", order: orders[0].id, try period("s0", until: 30)).verdict == .accepted)
+            let copy = try await claim(world, "copy", order: orders[1].id, try period("copy", until: 33))
+            #expect(copy.code == "already_claimed")
+            let restored = try await claim(world, "copy", try period("copy", until: 33))
+            #expect(restored.purchase?.kind == .restored)
+            _ = try await claim(world, "s0", try period("s0", until: 40, isCancelled: true))
+            let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
+            #expect(monthly?.state(at: world.clock.now) == .withdrawn)
+            for (transaction, days) in [("s0", 30.0), ("copy", 33), ("other", 50)] {
+                let again = try await claim(world, transaction, try period(transaction, until: days))
+                #expect(again.code == "purchase_withdrawn")
+            }
+            #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
     @Test("A refund that follows an upgrade refunds the order, too, whichever comes first", arguments: Engine.allCases)
     func refundAfterUpgrade(engine: Engine) async throws {
         try await engine.withDatabase { database in

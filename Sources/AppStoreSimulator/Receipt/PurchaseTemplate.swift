@@ -135,6 +135,7 @@ extension PurchaseTemplate {
     /// - Parameters:
     ///   - originalTransactionID: the transaction of the first period; nil says that this is the first.
     ///   - originalPurchaseDate: when the first period was bought; nil says that this is the first.
+    ///   - webOrderLineItemID: the App Store's number of the period; nil takes one that no other transaction has.
     public static func subscription(
         productID: String,
         transactionID: String,
@@ -142,7 +143,7 @@ extension PurchaseTemplate {
         purchaseDate: Date,
         originalPurchaseDate: Date? = nil,
         expiresDate: Date,
-        webOrderLineItemID: UInt64 = 2_000_000_000_000_001,
+        webOrderLineItemID: UInt64? = nil,
         isTrialPeriod: Bool = false
     ) -> PurchaseTemplate {
         var purchase = PurchaseTemplate(
@@ -152,10 +153,17 @@ extension PurchaseTemplate {
         purchase.originalTransactionID = originalTransactionID ?? transactionID
         purchase.originalPurchaseDate = originalPurchaseDate ?? purchaseDate
         purchase.expiresDate = expiresDate
-        purchase.webOrderLineItemID = webOrderLineItemID
+        purchase.webOrderLineItemID = webOrderLineItemID ?? lineItemID(of: transactionID)
         purchase.isTrialPeriod = isTrialPeriod
         purchase.isInIntroOfferPeriod = false
         return purchase
+    }
+
+    /// The transaction's own number, or one of 15 digits that is made of its text (FNV-1a).
+    private static func lineItemID(of transactionID: String) -> UInt64 {
+        if let number = UInt64(transactionID), number > 0 { return number }
+        let hash = transactionID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return 100_000_000_000_000 + hash % 900_000_000_000_000
     }
 
     /// The purchase with no more attributes than Xcode writes: 1701 to 1704, and 1708 and 1719 in a subscription.

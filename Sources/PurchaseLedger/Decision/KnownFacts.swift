@@ -55,6 +55,8 @@ public struct RecordedPurchase: Sendable, Equatable {
     /// When it was to end as it was first recorded. The App Store may make a period longer, and what tells it from others must
     /// stay.
     public var firstExpiresAt: Timestamp?
+    /// The App Store's number of the period.
+    public var webOrderLineItemID: String?
     /// How long it lasts, in milliseconds, for non-renewing subscriptions.
     public var duration: Int64?
     /// When the App Store took it back.
@@ -67,7 +69,7 @@ public struct RecordedPurchase: Sendable, Equatable {
         app: String, environment: AppStoreEnvironment, transactionID: String, originalTransactionID: String,
         productID: String, productKind: ProductKind, quantity: Int64, customerID: String, orderID: String?,
         kind: AcceptanceKind, state: PurchaseState, purchasedAt: Timestamp, expiresAt: Timestamp? = nil,
-        firstExpiresAt: Timestamp? = nil,
+        firstExpiresAt: Timestamp? = nil, webOrderLineItemID: String? = nil,
         duration: Int64? = nil, withdrawnAt: Timestamp? = nil, recordedAt: Timestamp, submissionID: String
     ) {
         self.app = app
@@ -84,6 +86,7 @@ public struct RecordedPurchase: Sendable, Equatable {
         self.purchasedAt = purchasedAt
         self.expiresAt = expiresAt
         self.firstExpiresAt = firstExpiresAt ?? expiresAt
+        self.webOrderLineItemID = webOrderLineItemID
         self.duration = duration
         self.withdrawnAt = withdrawnAt
         self.recordedAt = recordedAt

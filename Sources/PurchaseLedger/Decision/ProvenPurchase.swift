@@ -20,6 +20,8 @@ public struct ProvenPurchase: Sendable, Equatable {
     public let originalPurchaseDate: Timestamp?
     /// When the paid period ends.
     public let expiresDate: Timestamp?
+    /// The App Store's number of the period of a subscription, which copies of it keep; it never stands for two periods.
+    public let webOrderLineItemID: String?
     /// How and when the App Store took it back.
     public let withdrawal: Withdrawal?
     /// The token that the app bound to the purchase.
@@ -73,6 +75,7 @@ public struct ProvenPurchase: Sendable, Equatable {
         purchaseDate = receipt.purchaseDate
         originalPurchaseDate = receipt.originalPurchaseDate
         expiresDate = receipt.expiresDate
+        webOrderLineItemID = receipt.webOrderLineItemID.flatMap(Self.number)
         withdrawal = receipt.cancellationDate.map { Withdrawal(kind: .cancelled, date: $0) }
         appAccountToken = nil
         isFamilyShared = receipt.ownershipType == "FAMILY_SHARED"
@@ -100,6 +103,7 @@ public struct ProvenPurchase: Sendable, Equatable {
         self.purchaseDate = purchaseDate
         originalPurchaseDate = transaction.originalPurchaseDate
         expiresDate = transaction.expiresDate
+        webOrderLineItemID = transaction.webOrderLineItemID.flatMap(Self.number)
         withdrawal =
             if let date = transaction.revocationDate {
                 Withdrawal(kind: .revoked, date: date)
@@ -113,12 +117,22 @@ public struct ProvenPurchase: Sendable, Equatable {
         isFamilyShared = transaction.inAppOwnershipType == .familyShared
     }
 
+    /// Purchases without a period have no number, or 0.
+    private static func number(_ text: String) -> String? { text.isEmpty || text == "0" ? nil : text }
+
+    /// Whether its names are such as the ledger keeps. The App Store's are digits and the ids that developers choose.
+    var hasIdentifiers: Bool {
+        [transactionID, originalTransactionID, productID].allSatisfy(LedgerText.isIdentifier)
+            && webOrderLineItemID.map(LedgerText.isIdentifier) ?? true
+    }
+
     private init(_ purchase: InAppPurchase, of receipt: AppReceipt, in environment: AppStoreEnvironment) {
         self.environment = environment
         transactionID = purchase.transactionID
         originalTransactionID = purchase.originalTransactionID ?? purchase.transactionID
         productID = purchase.productID
         expiresDate = purchase.expiresDate
+        webOrderLineItemID = purchase.webOrderLineItemID.map { "\($0)" }.flatMap(Self.number)
         productKind = purchase.productType.flatMap(ProductKind.init) ?? purchase.expiresDate.map { _ in .autoRenewable }
         quantity = purchase.quantity.map { Int64(clamping: $0) } ?? 1
         // Every receipt of the App Store has the date; one without it is as old as the receipt.

@@ -29,7 +29,7 @@ public enum PurchaseDecision: Sendable, Equatable {
                     found: kind.rawValue))
         case .verified(let purchases):
             guard !purchases.isEmpty else { return .reject(Rejection(.noPurchases)) }
-            guard let purchase = purchases.claimed(claim.transactionID) else {
+            guard let purchase = purchases.claimed(claim.transactionID), purchase.hasIdentifiers else {
                 return .reject(Rejection(.transactionNotFound, expected: claim.transactionID))
             }
             do throws(Rejection) {
@@ -59,7 +59,7 @@ public enum PurchaseDecision: Sendable, Equatable {
             return .replay(recorded)
         }
         let movedFrom = try previousOwner(claim, product, owner, known)
-        try requireNotExpired(purchase, product, known, isMoving: movedFrom != nil)
+        try requireNotExpired(purchase, product, known)
         let order = try order(claim, purchase, owner, known)
         return .accept(
             Acceptance(
@@ -88,7 +88,7 @@ public enum PurchaseDecision: Sendable, Equatable {
 
     /// Paid time that has ended grants nothing.
     private static func requireNotExpired(
-        _ purchase: ProvenPurchase, _ product: RegisteredProduct, _ known: KnownFacts, isMoving: Bool
+        _ purchase: ProvenPurchase, _ product: RegisteredProduct, _ known: KnownFacts
     ) throws(Rejection) {
         let end: Timestamp?
         switch product.kind {
@@ -100,9 +100,12 @@ public enum PurchaseDecision: Sendable, Equatable {
                 original: purchase.originalTransactionID, transaction: purchase.transactionID,
                 begin: purchase.originalPurchaseDate ?? purchase.purchaseDate, quantity: purchase.quantity,
                 duration: product.duration ?? 0)
-            let queued = PaidTime.ends(known.held.map(PaidTime.init) + [pass])[pass.original]
-            // Whoever gets it from another customer gets what is left of it, not a new place behind his own.
-            end = isMoving ? [queued, PaidTime.ends([pass])[pass.original]].compactMap(\.self).min() : queued
+            let held = known.held.map(PaidTime.init)
+            let (before, after) = (PaidTime.end(of: held), PaidTime.end(of: held + [pass]))
+            // It may stand before others that are known already, and put them off. One that was over before they began does not,
+            // and is worth nothing any more. A copy never does.
+            let isCopy = held.contains { $0.original.isSame(as: pass.original) }
+            end = isCopy || before != after ? after : PaidTime.end(of: [pass]).map { min($0, known.now) }
         }
         guard end.map({ $0 <= known.now }) ?? true else { return }
         throw Rejection(.subscriptionExpired, expected: "an end after \(known.now)", found: end.map { "\($0)" })
@@ -150,7 +153,10 @@ public enum PurchaseDecision: Sendable, Equatable {
             throw Rejection(.alreadyClaimed)
         }
         guard let originalOwner = known.originalOwner, !originalOwner.isSame(as: owner) else { return nil }
-        guard known.app.transfer == .move, product.kind != .consumable else { throw Rejection(.alreadyClaimed) }
+        // The App Store restores neither consumables nor non-renewing subscriptions, so nobody else can have come by them.
+        guard known.app.transfer == .move, product.kind == .nonConsumable || product.kind == .autoRenewable else {
+            throw Rejection(.alreadyClaimed)
+        }
         return originalOwner
     }
 

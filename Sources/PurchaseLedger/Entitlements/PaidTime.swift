@@ -8,19 +8,26 @@ struct PaidTime {
     let quantity: Int64
     /// In milliseconds, each.
     let duration: Int64
+    /// When the App Store took it back. Until then it took time all the same, and those behind it begin then.
+    var withdrawnAt: Timestamp?
 
-    /// When each of several ends, by its original transaction: it begins when it was bought or when the one before it ends. A
-    /// restored copy adds no time.
-    static func ends(_ passes: [PaidTime]) -> [String: Timestamp] {
-        var ends: [String: Timestamp] = [:]
+    /// When several end: each begins when it was bought or when the one before it ends. A restored copy adds no time.
+    ///
+    /// - Returns: the end of the last one that counts; `nil` if none does.
+    static func end(of passes: [PaidTime]) -> Timestamp? {
+        var originals: Set<String> = []
+        var taken: Timestamp?
         var end: Timestamp?
         for pass in passes.sorted(by: { ($0.begin, $0.transaction) < ($1.begin, $1.transaction) })
-        where ends[pass.original] == nil {
-            let next = max(end ?? pass.begin, pass.begin).adding(pass.quantity, times: pass.duration)
-            ends[pass.original] = next
-            end = next
+        where originals.insert(pass.original).inserted {
+            let next = max(taken ?? pass.begin, pass.begin).adding(pass.quantity, times: pass.duration)
+            if let withdrawnAt = pass.withdrawnAt {
+                taken = [taken, min(next, withdrawnAt)].compactMap(\.self).max()
+            } else {
+                (taken, end) = (next, next)
+            }
         }
-        return ends
+        return end
     }
 }
 
@@ -28,7 +35,7 @@ extension PaidTime {
     init(_ purchase: RecordedPurchase) {
         self.init(
             original: purchase.originalTransactionID, transaction: purchase.transactionID, begin: purchase.purchasedAt,
-            quantity: purchase.quantity, duration: purchase.duration ?? 0)
+            quantity: purchase.quantity, duration: purchase.duration ?? 0, withdrawnAt: purchase.withdrawnAt)
     }
 }
 

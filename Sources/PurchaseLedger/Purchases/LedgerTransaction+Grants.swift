@@ -15,6 +15,7 @@ extension LedgerTransaction {
             orderID: acceptance.orderID, kind: acceptance.kind, state: .active,
             purchasedAt: isPeriod ? proven.purchaseDate : proven.originalPurchaseDate ?? proven.purchaseDate,
             expiresAt: isPeriod ? proven.expiresDate : nil,
+            webOrderLineItemID: isPeriod ? proven.webOrderLineItemID : nil,
             duration: acceptance.product.kind == .nonRenewing ? acceptance.product.duration : nil,
             withdrawnAt: nil, recordedAt: now, submissionID: submissionID)
         if let previous = acceptance.movedFrom {

@@ -76,11 +76,19 @@ extension LedgerTransaction {
         ]
         switch identity {
         case .original: break
-        case .period(let ends):
-            guard !ends.isEmpty else { return [] }
-            let places = (1...ends.count).map { "?\(parameters.count + $0)" }.joined(separator: ", ")
-            sql += " AND (expires_at / 1000 IN (\(places)) OR first_expires_at / 1000 IN (\(places)))"
-            parameters += ends.map { .integer($0) }
+        case .period(let lineItemID, let ends):
+            var conditions: [String] = []
+            if !ends.isEmpty {
+                let places = (1...ends.count).map { "?\(parameters.count + $0)" }.joined(separator: ", ")
+                conditions = ["expires_at / 1000 IN (\(places))", "first_expires_at / 1000 IN (\(places))"]
+                parameters += ends.map { .integer($0) }
+            }
+            if let lineItemID {
+                parameters.append(.text(lineItemID))
+                conditions.append("web_order_line_item_id = ?\(parameters.count)")
+            }
+            guard !conditions.isEmpty else { return [] }
+            sql += " AND (\(conditions.joined(separator: " OR ")))"
         }
         // Sorted here: told to, SQLite takes the primary key for the order and reads all purchases of the app.
         return try connection.rows(sql, parameters).map { row throws(LedgerStorageError) in try RecordedPurchase(row) }
@@ -92,9 +100,9 @@ extension LedgerTransaction {
 enum PurchaseIdentity {
     /// Nothing more.
     case original
-    /// The period of an auto-renewable subscription, by its end in seconds since 1970, as whole as receipts tell it. The App Store
-    /// may move that, so there can be several; a period of which nobody knows the end is like no other.
-    case period(ends: [Int64])
+    /// The period of an auto-renewable subscription: the App Store's number of it, and its end in seconds since 1970, as whole as
+    /// receipts tell it. The App Store may move the end, so there can be several. A period without either is like no other.
+    case period(lineItemID: String?, ends: [Int64])
 }
 
 extension ProvenPurchase {
@@ -105,7 +113,9 @@ extension ProvenPurchase {
         let kind = app.product(of: self)?.kind ?? productKind
         guard kind == .autoRenewable else { return .original }
         let ends = [expiresDate, recorded?.expiresAt, recorded?.firstExpiresAt].compactMap(\.self)
-        return .period(ends: Set(ends.map { $0.millisecondsSince1970 / 1000 }).sorted())
+        return .period(
+            lineItemID: webOrderLineItemID ?? recorded?.webOrderLineItemID,
+            ends: Set(ends.map { $0.millisecondsSince1970 / 1000 }).sorted())
     }
 }
 

@@ -95,11 +95,13 @@ extension LedgerTransaction {
             submissionID: submissionID, verdict: .accepted, code: code.rawValue, status: code.status,
             sentence: code.sentence, isReplayed: isReplayed)
         outcome.purchase = purchase
-        // What moved was paid by an order of somebody else, which is none of the new owner's business.
-        if let id = purchase.orderID, let order = try reader.order(id, app: purchase.app),
-            order.customerID.isSame(as: purchase.customerID)
-        {
-            outcome.order = order
+        if let id = purchase.orderID, let order = try reader.order(id, app: purchase.app) {
+            // What moved was paid by an order of somebody else, which is none of the new owner's business.
+            if order.customerID.isSame(as: purchase.customerID) {
+                outcome.order = order
+            } else {
+                outcome.purchase?.orderID = nil
+            }
         }
         outcome.entitlement = try reader.entitlement(EntitlementKey(purchase))
         return outcome

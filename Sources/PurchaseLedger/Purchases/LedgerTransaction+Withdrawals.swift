@@ -7,7 +7,7 @@ extension LedgerTransaction {
         _ purchases: [ProvenPurchase], app: RegisteredApp, submissionID: String
     ) throws(LedgerStorageError) {
         for purchase in purchases {
-            guard let withdrawal = purchase.withdrawal else { continue }
+            guard let withdrawal = purchase.withdrawal, purchase.hasIdentifiers else { continue }
             let known = try kindOfWithdrawal(purchase, app: app.id)
             // What was upgraded may be refunded later, and that is more. Everything else is known by then.
             guard known == nil || (known == .upgraded && withdrawal.kind != .upgraded) else { continue }
@@ -42,7 +42,9 @@ extension LedgerTransaction {
             INSERT INTO withdrawals (\(RecordedWithdrawal.columns)) VALUES (\(places))
             ON CONFLICT (app, environment, transaction_id) DO UPDATE SET
                 kind = excluded.kind, withdrawn_at = excluded.withdrawn_at, recorded_at = excluded.recorded_at,
-                submission_id = excluded.submission_id, expires_at = excluded.expires_at
+                submission_id = excluded.submission_id, expires_at = excluded.expires_at,
+                original_transaction_id = excluded.original_transaction_id, product_id = excluded.product_id,
+                web_order_line_item_id = excluded.web_order_line_item_id
             """, row.values)
     }
 
@@ -61,11 +63,12 @@ extension LedgerTransaction {
                 .text(app), .text(environment.name), .text(purchase.transactionID),
                 .text(purchase.originalTransactionID), .text(purchase.productID),
             ]
-            if case .period(let ends) = identity {
-                // Nothing equals an end that is not there.
+            if case .period(let lineItemID, let ends) = identity {
+                // Nothing equals what is not there: no end, and no number.
                 let places = (1...max(1, ends.count)).map { "?\(parameters.count + $0)" }.joined(separator: ", ")
-                sql += " AND expires_at / 1000 IN (\(places))"
                 parameters += ends.isEmpty ? [.integer(.min)] : ends.map { .integer($0) }
+                parameters.append(.text(lineItemID ?? ""))
+                sql += " AND (expires_at / 1000 IN (\(places)) OR web_order_line_item_id = ?\(parameters.count))"
             }
             if let row = try connection.rows(sql, parameters).first {
                 var reader = RowReader(row)
@@ -114,6 +117,8 @@ struct RecordedWithdrawal {
     var productID: String
     /// When the period was to end, for auto-renewable subscriptions.
     var expiresAt: Timestamp?
+    /// The App Store's number of the period.
+    var webOrderLineItemID: String?
     var kind: WithdrawalKind
     var withdrawnAt: Timestamp
     var recordedAt: Timestamp
@@ -128,7 +133,10 @@ struct RecordedWithdrawal {
         transactionID = purchase.transactionID
         originalTransactionID = purchase.originalTransactionID
         productID = purchase.productID
-        if case .period = purchase.identity(app) { expiresAt = purchase.expiresDate }
+        if case .period = purchase.identity(app) {
+            expiresAt = purchase.expiresDate
+            webOrderLineItemID = purchase.webOrderLineItemID
+        }
         kind = withdrawal.kind
         withdrawnAt = withdrawal.date
         recordedAt = time
@@ -137,13 +145,14 @@ struct RecordedWithdrawal {
 
     static let columns = """
         app, environment, transaction_id, original_transaction_id, product_id, expires_at, kind, withdrawn_at, \
-        recorded_at, submission_id
+        recorded_at, submission_id, web_order_line_item_id
         """
 
     var values: [LedgerValue] {
         [
             .text(app), .text(environment.name), .text(transactionID), .text(originalTransactionID), .text(productID),
             .time(expiresAt), .text(kind.rawValue), .time(withdrawnAt), .time(recordedAt), .text(submissionID),
+            .text(webOrderLineItemID),
         ]
     }
 
@@ -159,11 +168,12 @@ struct RecordedWithdrawal {
         withdrawnAt = try reader.time()
         recordedAt = try reader.time()
         submissionID = try reader.text()
+        webOrderLineItemID = try reader.optionalText()
     }
 
     /// What is recorded, in words: the event has it, so that the audit can compare.
     var terms: String {
         "\(kind.rawValue) \(withdrawnAt), original \(originalTransactionID)"
-            + (expiresAt.map { ", until \($0)" } ?? "")
+            + (expiresAt.map { ", until \($0)" } ?? "") + (webOrderLineItemID.map { ", line item \($0)" } ?? "")
     }
 }

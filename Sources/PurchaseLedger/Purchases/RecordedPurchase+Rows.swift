@@ -4,7 +4,7 @@ extension RecordedPurchase {
     static let columns = """
         app, environment, transaction_id, original_transaction_id, product_id, product_type, quantity, customer_id, \
         order_id, kind, state, purchased_at, expires_at, duration, withdrawn_at, recorded_at, submission_id, \
-        first_expires_at
+        first_expires_at, web_order_line_item_id
         """
 
     var values: [LedgerValue] {
@@ -12,7 +12,7 @@ extension RecordedPurchase {
             .text(app), .text(environment.name), .text(transactionID), .text(originalTransactionID), .text(productID),
             .text(productKind.rawValue), .integer(quantity), .text(customerID), .text(orderID), .text(kind.rawValue),
             .text(state.rawValue), .time(purchasedAt), .time(expiresAt), .integer(duration), .time(withdrawnAt),
-            .time(recordedAt), .text(submissionID), .time(firstExpiresAt),
+            .time(recordedAt), .text(submissionID), .time(firstExpiresAt), .text(webOrderLineItemID),
         ]
     }
 
@@ -23,6 +23,7 @@ extension RecordedPurchase {
         ]
         if let expiresAt { terms.append("until \(expiresAt)") }
         if let firstExpiresAt, firstExpiresAt != expiresAt { terms.append("at first until \(firstExpiresAt)") }
+        if let webOrderLineItemID { terms.append("line item \(webOrderLineItemID)") }
         if let duration { terms.append("for \(duration) ms each") }
         return terms.joined(separator: ", ")
     }
@@ -47,5 +48,6 @@ extension RecordedPurchase {
         recordedAt = try reader.time()
         submissionID = try reader.text()
         firstExpiresAt = try reader.optionalTime()
+        webOrderLineItemID = try reader.optionalText()
     }
 }

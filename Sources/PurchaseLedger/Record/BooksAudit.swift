@@ -126,7 +126,9 @@ extension BooksAudit.Purchase {
 extension RecordedPurchase {
     /// The same of what is in the books; `nil` if its state contradicts itself.
     var image: BooksAudit.Image? {
-        guard (state == .withdrawn) == (withdrawnAt != nil) else { return nil }
+        guard (state == .withdrawn) == (withdrawnAt != nil), (expiresAt == nil) == (firstExpiresAt == nil) else {
+            return nil
+        }
         return HashChain.encoding([
             .text(transactionID), .text(customerID), .text(orderID), .text(productID), .integer(quantity),
             .text(terms), .time(recordedAt), .text(submissionID), .text(withdrawnAt.map { "\($0)" }),

@@ -17,11 +17,13 @@ extension LedgerSchema {
                     withdrawn_at BIGINT NOT NULL,
                     recorded_at BIGINT NOT NULL,
                     submission_id TEXT NOT NULL,
+                    web_order_line_item_id TEXT,
                     PRIMARY KEY (app, environment, transaction_id))
                 """),
             .definition(
                 "CREATE INDEX withdrawals_by_original ON withdrawals (app, environment, original_transaction_id)"),
             .definition("ALTER TABLE purchases ADD COLUMN first_expires_at BIGINT"),
+            .definition("ALTER TABLE purchases ADD COLUMN web_order_line_item_id TEXT"),
             .sql("UPDATE purchases SET first_expires_at = expires_at", []),
             .definition("ALTER TABLE idempotency_keys ADD COLUMN submission_id TEXT"),
             .definition("CREATE INDEX submissions_by_app ON submissions (app, sequence)"),

@@ -52,7 +52,7 @@ struct PurchaseRoutes {
                 return try await record(submission, request, context, body)
             }
         } catch let error as BodyTooLarge {
-            submission.flaw = error.rejection
+            submission.flaw = submission.flaw ?? error.rejection
             return try await record(submission, request, context, Data())
         }
     }

@@ -11,7 +11,11 @@ enum OutputFile {
         let kind = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         guard kind != .typeRegular else { return try data.write(to: url, options: .atomic) }
         let file = try FileHandle(forWritingTo: url)
-        if kind == .typeSymbolicLink { try file.truncate(atOffset: 0) }
+        do {
+            try file.truncate(atOffset: 0)
+        } catch {
+            // A pipe or a device has no length.
+        }
         try file.write(contentsOf: data)
         try file.close()
     }

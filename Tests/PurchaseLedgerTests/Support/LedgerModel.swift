@@ -16,7 +16,9 @@ struct LedgerModel {
         var thing: Thing
         var owner: String
         var order: String?
-        var isWithdrawn = false
+        var isWithdrawn: Bool { withdrawn != nil }
+        /// When the store took it back.
+        var withdrawn: Int64?
     }
 
     struct OrderState {
@@ -55,12 +57,12 @@ struct LedgerModel {
 
     mutating func submit(
         _ thing: Thing, isCancelled: Bool, alsoCancelled: Thing?, product: String, customer: String?, order: String?,
-        now: Int64
+        now: Int64, cancelledAt: Int64
     ) -> Verdict {
         for gone in [isCancelled ? thing : nil, alsoCancelled].compactMap(\.self) {
             cancelled.append(gone)
             for index in granted.indices where isCopy(granted[index].thing, gone) && !granted[index].isWithdrawn {
-                withdraw(index)
+                withdraw(index, at: cancelledAt)
             }
         }
         let copies = granted.indices.filter { isCopy(granted[$0].thing, thing) }
@@ -76,12 +78,13 @@ struct LedgerModel {
         if !copies.isEmpty, order != nil || thing.kind == .consumable { return .rejected }
         let family = granted.indices.filter { granted[$0].thing.original == thing.original }
         let isOfAnother = family.contains { granted[$0].owner != owner }
-        if isOfAnother, !isMoving || thing.kind == .consumable { return .rejected }
+        if isOfAnother, !isMoving || thing.kind == .consumable || thing.kind == .nonRenewing { return .rejected }
         if thing.kind == .autoRenewable, thing.expires.map({ $0 <= now }) ?? true { return .rejected }
         if thing.kind == .nonRenewing {
-            let own = granted.filter { $0.owner == owner && $0.thing.product == thing.product && !$0.isWithdrawn }
-            let queued = Self.passEnds(own.map(\.thing) + [thing])[thing.original] ?? 0
-            if (isOfAnother ? min(queued, thing.purchased + Self.passDuration) : queued) <= now { return .rejected }
+            let own = granted.filter { $0.owner == owner && $0.thing.product == thing.product }
+            let (before, after) = (Self.passEnd(own), Self.passEnd(own + [Granted(thing: thing, owner: owner)]))
+            let isWorthless = copies.isEmpty && before == after
+            if isWorthless || (after ?? 0) <= now { return .rejected }
         }
         if let paid {
             guard paid.status == .created, paid.expires > now, paid.product == thing.product,
@@ -99,8 +102,8 @@ struct LedgerModel {
         return .accepted
     }
 
-    private mutating func withdraw(_ index: Int) {
-        granted[index].isWithdrawn = true
+    private mutating func withdraw(_ index: Int, at time: Int64) {
+        granted[index].withdrawn = time
         let gone = granted[index]
         if let order = gone.order { orders[order]?.status = .refunded }
         if gone.thing.kind == .consumable {
@@ -135,22 +138,27 @@ struct LedgerModel {
             case .consumable, .nonConsumable: break
             case .autoRenewable: until = things.compactMap(\.expires).max()
             case .nonRenewing:
-                until = Self.passEnds(things).values.max()
+                until = Self.passEnd(granted.filter { $0.owner == customer && $0.thing.product == product })
             }
             rights[product] = Right(isActive: until.map { $0 > now } ?? true, balance: 0, until: until)
         }
         return rights
     }
 
-    /// When each pass ends, by its original transaction: one after the other, in the order of their purchase.
-    static func passEnds(_ things: [Thing]) -> [String: Int64] {
-        var (ends, last): ([String: Int64], Int64) = ([:], .min)
-        for thing in things.sorted(by: { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) })
-        where ends[thing.original] == nil {
-            last = max(last, thing.purchased) + passDuration
-            ends[thing.original] = last
+    /// When the last pass ends: one after the other, in the order of their purchase. What was taken back took time until then.
+    static func passEnd(_ granted: [Granted]) -> Int64? {
+        var (seen, taken, end): (Set<String>, Int64, Int64?) = ([], .min, nil)
+        for pass in granted.sorted(by: {
+            ($0.thing.purchased, $0.thing.transaction) < ($1.thing.purchased, $1.thing.transaction)
+        }) where seen.insert(pass.thing.original).inserted {
+            let next = max(taken, pass.thing.purchased) + passDuration
+            if let withdrawn = pass.withdrawn {
+                taken = max(taken, min(next, withdrawn))
+            } else {
+                (taken, end) = (next, next)
+            }
         }
-        return ends
+        return end
     }
 
     struct Right: Equatable {

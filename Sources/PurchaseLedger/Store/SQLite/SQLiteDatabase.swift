@@ -116,7 +116,7 @@ struct SQLiteConnection: LedgerConnection {
             let cursor = try Row.fetchCursor(statement, arguments: Self.arguments(parameters))
             var rows: [LedgerRow] = []
             while let row = try cursor.next() {
-                rows.append(LedgerRow(values: try (0..<row.count).map { try Self.value(row[$0]) }))
+                rows.append(LedgerRow(values: try (0..<row.count).map { try Self.value(row, $0) }))
             }
             return rows
         } catch {
@@ -136,11 +136,17 @@ struct SQLiteConnection: LedgerConnection {
             })
     }
 
-    private static func value(_ value: DatabaseValue) throws(LedgerStorageError) -> LedgerValue {
+    private static func value(_ row: Row, _ index: Int) throws -> LedgerValue {
+        let value: DatabaseValue = row[index]
         switch value.storage {
         case .null: return .null
         case .int64(let number): return .integer(number)
-        case .string(let text): return .text(text)
+        case .string(let text):
+            // The library reads up to the first zero byte. Whatever stands behind it must not hide from the audit.
+            return try row.withUnsafeData(atIndex: index) { bytes in
+                guard let bytes, bytes.count != text.utf8.count else { return .text(text) }
+                return .text(String(decoding: bytes, as: UTF8.self))
+            }
         case .blob(let data): return .blob([UInt8](data))
         case .double: throw LedgerStorageError(.corrupt, "a column holds a fraction")
         }
