@@ -297,6 +297,9 @@ struct WithdrawalTests {
                 #expect(try await claim(world, number, try bought(number), product: coins).verdict == .accepted)
                 #expect(try await Audit(database).verify().findings.isEmpty, "\(number)")
             }
+            let app = world.app
+            let sold = try await world.ledger.read { try $0.productsSoldAsAnotherKind(app).map(\.sold) }
+            #expect(sold == [.nonConsumable])
             #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
             _ = try await claim(world, "1", try bought("1", isCancelled: true), product: coins)
             #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)

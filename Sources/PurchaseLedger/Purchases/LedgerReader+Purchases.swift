@@ -57,6 +57,26 @@ extension LedgerReader {
     }
 }
 
+extension LedgerReader {
+    /// The products of an app that are registered as another kind than they were sold as. The App Store never changes the kind of
+    /// a product, so one of both is a mistake. It reads all purchases.
+    public func productsSoldAsAnotherKind(
+        _ app: RegisteredApp
+    ) throws(LedgerStorageError) -> [(productID: String, sold: ProductKind, registered: ProductKind)] {
+        var products: [(productID: String, sold: ProductKind, registered: ProductKind)] = []
+        for row in try connection.rows(
+            "SELECT DISTINCT product_id, product_type FROM purchases WHERE app = ?1 ORDER BY product_id, product_type",
+            [.text(app.id)])
+        {
+            var reader = RowReader(row)
+            let (productID, sold) = (try reader.text(), try reader.named(ProductKind.self))
+            guard let registered = app.product(productID)?.kind, registered != sold else { continue }
+            products.append((productID, sold, registered))
+        }
+        return products
+    }
+}
+
 /// The place in a list of purchases after which it goes on.
 public struct PurchasePage: Sendable, Equatable {
     public var purchasedAt: Timestamp

@@ -63,6 +63,7 @@ struct Serve: AsyncParsableCommand {
             let ledger = PurchaseLedger(
                 database: database, verifier: PurchaseVerifier(anchors: configuration.anchors)
             ) { Timestamp(Date()) }
+            try await warn(configuration.apps, ledger, logger)
             let server = purchaseServer(configuration, ledger: ledger, logger: logger) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
@@ -74,6 +75,20 @@ struct Serve: AsyncParsableCommand {
         }
         // What was answered is on the disk; this empties the log beside the file.
         try await database.close()
+    }
+
+    /// Says which products are registered as something else than they were sold as: what is sold from now on counts as that.
+    private func warn(_ apps: [String: RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
+        for app in apps.values.sorted(by: { $0.id < $1.id }) {
+            for product in try await ledger.read({ try $0.productsSoldAsAnotherKind(app) }) {
+                logger.warning(
+                    "a product is registered as another kind than it was sold as",
+                    metadata: [
+                        "app": "\(app.id)", "product": "\(product.productID)", "sold": "\(product.sold.rawValue)",
+                        "registered": "\(product.registered.rawValue)",
+                    ])
+            }
+        }
     }
 
     /// Options first, then the environment, then the file, then the defaults.
