@@ -26,7 +26,7 @@ struct SignedDataTests {
         #expect(
             try payload(template)
                 == #"{"transactionId":"2000000000000003","originalTransactionId":"2000000000000002","#
-                + #""webOrderLineItemId":"2000000000000001","bundleId":"com.example.app","productId":"year","#
+                + #""webOrderLineItemId":"2000000000000003","bundleId":"com.example.app","productId":"year","#
                 + #""subscriptionGroupIdentifier":"20749162","purchaseDate":1720000000000,"#
                 + #""originalPurchaseDate":1720000000000,"expiresDate":1720003600000,"quantity":1,"#
                 + #""type":"Auto-Renewable Subscription","appAccountToken":"207262da-0000-4000-8000-000000000000","#
