@@ -98,7 +98,7 @@ public struct LedgerTransaction {
     }
 }
 
-/// Why something other than a purchase was refused. Nothing was written.
+/// Why something other than a purchase was refused. Nothing of what was asked for was written.
 public struct LedgerRefusal: Error, Sendable, Equatable {
     /// The stable code.
     public let code: Code

@@ -80,6 +80,12 @@ struct AuditTests {
                 """,
             ], [("submissions", "-5", .unrecorded)]),
         Attack(
+            "a row has a word for a number", ["UPDATE submissions SET sequence = 'x' WHERE sequence = 6"],
+            [("submissions", "x", .unrecorded), ("submissions", "6", .removed)]),
+        Attack(
+            "a hash is no text", ["UPDATE submissions SET hash = x'00' WHERE sequence = 6"],
+            [("submissions", "6", .changed), ("submissions", "6", .headMismatch)]),
+        Attack(
             "the head counts to the end of numbers",
             ["UPDATE chain_heads SET count = 9223372036854775807 WHERE name = 'submissions'"],
             [("submissions", "7 to 9223372036854775807", .removed)]),
@@ -186,6 +192,14 @@ struct AuditTests {
             ("UPDATE orders SET order_id = ''", "orders", .unrecorded),
             ("UPDATE orders SET order_id = NULL", "orders", .changed),
             ("UPDATE purchases SET state = 'x'", "purchases", .changed),
+            ("UPDATE purchases SET quantity = 1.5", "purchases", .changed),
+            ("UPDATE purchases SET transaction_id = x'00' WHERE product_id LIKE '%coins'", "purchases", .removed),
+            (
+                """
+                UPDATE entitlements SET product_type = 'non_consumable', state = 'withdrawn', balance = 0
+                WHERE product_id LIKE '%coins'
+                """, "entitlements", .changed
+            ),
             ("UPDATE purchases SET product_type = x'00'", "purchases", .changed),
             ("UPDATE entitlements SET balance = x'00'", "entitlements", .changed),
             (
@@ -281,6 +295,11 @@ struct AuditTests {
                 "UPDATE submissions SET code = 'x'", "DELETE FROM submissions", "UPDATE events SET at = 0",
                 "INSERT OR REPLACE INTO submissions SELECT * FROM submissions WHERE sequence = 1",
                 "INSERT OR REPLACE INTO events SELECT * FROM events WHERE sequence = 1",
+                """
+                INSERT OR REPLACE INTO submissions SELECT sequence + 1, submission_id, app, key_id, source_address,
+                received_at, decided_at, customer_id, order_id, product_id, transaction_id, quantity, evidence_sha256,
+                evidence_kind, environment, verdict, code, expected, found, replayed, hash FROM submissions
+                """,
                 "DELETE FROM events", "UPDATE evidence SET size = 0", "DELETE FROM evidence",
             ] {
                 await #expect(throws: LedgerStorageError.self, "\(statement)") {

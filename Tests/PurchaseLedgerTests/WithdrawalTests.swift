@@ -237,6 +237,11 @@ struct WithdrawalTests {
             #expect(paid.order?.recordedStatus == .paid)
             let upgraded = try await claim(world, "2000000000000004", try signed { $0.isUpgraded = true })
             #expect(upgraded.code == "purchase_upgraded")
+            // A receipt has a cancellation date for it, which is no refund.
+            var cancelled = MintedWorld.purchases()
+            cancelled[2].cancellationDate = MintedWorld.moment
+            let receipt = try await claim(world, "2000000000000004", try LedgerWorld.evidence(cancelled))
+            #expect(receipt.code == "purchase_cancelled")
             #expect(try await world.existingOrder(order.id)?.recordedStatus == .paid)
             let revoked = try signed { $0.revocationDate = MintedWorld.moment }
             for _ in 0..<2 {
@@ -304,6 +309,31 @@ struct WithdrawalTests {
             _ = try await claim(world, "1", try bought("1", isCancelled: true), product: coins)
             #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
             #expect(try await Audit(database).verify().findings.isEmpty)
+        }
+    }
+
+    @Test(
+        "Two passes that are claimed late are worth the same in either order, with one receipt or two",
+        arguments: Engine.allCases)
+    func latePasses(engine: Engine) async throws {
+        for order in [["a", "b"], ["b", "a"]] {
+            try await engine.withDatabase { database in
+                let world = try await LedgerWorld(database)
+                let passes = [("a", 0.0), ("b", 4)].map { id, days in
+                    PurchaseTemplate.nonRenewingSubscription(
+                        productID: "com.example.app.pass", transactionID: id,
+                        purchaseDate: MintedWorld.moment.addingTimeInterval(days * 86_400))
+                }
+                world.clock.advance(seconds: 32 * 86_400)
+                let evidence = try LedgerWorld.evidence(passes)
+                for transaction in order {
+                    let outcome = try await claim(world, transaction, evidence, product: "com.example.app.pass")
+                    #expect(outcome.verdict == .accepted, "\(order) \(transaction)")
+                }
+                let pass = try await world.entitlement(of: "alice", to: "com.example.app.pass")
+                #expect(pass?.until == Timestamp(MintedWorld.moment.addingTimeInterval(60 * 86_400)))
+                #expect(try await Audit(database).verify().findings.isEmpty)
+            }
         }
     }
 

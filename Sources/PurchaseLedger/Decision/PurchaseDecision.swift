@@ -33,7 +33,7 @@ public enum PurchaseDecision: Sendable, Equatable {
                 return .reject(Rejection(.transactionNotFound, expected: claim.transactionID))
             }
             do throws(Rejection) {
-                return try decide(claim, purchase, known)
+                return try decide(claim, purchase, among: purchases, known)
             } catch {
                 return .reject(error)
             }
@@ -41,7 +41,7 @@ public enum PurchaseDecision: Sendable, Equatable {
     }
 
     private static func decide(
-        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ known: KnownFacts
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, among purchases: [ProvenPurchase], _ known: KnownFacts
     ) throws(Rejection) -> PurchaseDecision {
         try requireNotWithdrawn(purchase, known)
         let product = try product(claim, purchase, known)
@@ -59,7 +59,7 @@ public enum PurchaseDecision: Sendable, Equatable {
             return .replay(recorded)
         }
         let movedFrom = try previousOwner(claim, product, owner, known)
-        try requireNotExpired(purchase, product, known)
+        try requireNotExpired(purchase, among: purchases, product, known)
         let order = try order(claim, purchase, owner, known)
         return .accept(
             Acceptance(
@@ -88,7 +88,8 @@ public enum PurchaseDecision: Sendable, Equatable {
 
     /// Paid time that has ended grants nothing.
     private static func requireNotExpired(
-        _ purchase: ProvenPurchase, _ product: RegisteredProduct, _ known: KnownFacts
+        _ purchase: ProvenPurchase, among purchases: [ProvenPurchase], _ product: RegisteredProduct,
+        _ known: KnownFacts
     ) throws(Rejection) {
         let end: Timestamp?
         switch product.kind {
@@ -96,15 +97,17 @@ public enum PurchaseDecision: Sendable, Equatable {
         // Without an end it would never end, so evidence without one proves no period.
         case .autoRenewable: end = purchase.expiresDate
         case .nonRenewing:
-            let pass = PaidTime(
-                original: purchase.originalTransactionID, transaction: purchase.transactionID,
-                begin: purchase.originalPurchaseDate ?? purchase.purchaseDate, quantity: purchase.quantity,
-                duration: product.duration ?? 0)
-            let held = known.held.map(PaidTime.init)
+            let pass = PaidTime(purchase, product)
+            // Others that the same evidence proves count as well, since it is chance which of them is claimed first.
+            let others = purchases.filter {
+                $0.productID.isSame(as: purchase.productID) && $0.withdrawal == nil
+                    && !$0.originalTransactionID.isSame(as: purchase.originalTransactionID)
+            }
+            let held = known.held.map(PaidTime.init) + others.map { PaidTime($0, product) }
             let (before, after) = (PaidTime.end(of: held), PaidTime.end(of: held + [pass]))
             // It may stand before others that are known already, and put them off. One that was over before they began does not,
             // and is worth nothing any more. A copy never does.
-            let isCopy = held.contains { $0.original.isSame(as: pass.original) }
+            let isCopy = known.held.contains { $0.originalTransactionID.isSame(as: pass.original) }
             end = isCopy || before != after ? after : PaidTime.end(of: [pass]).map { min($0, known.now) }
         }
         guard end.map({ $0 <= known.now }) ?? true else { return }
@@ -172,7 +175,7 @@ public enum PurchaseDecision: Sendable, Equatable {
             return pays(purchase, order, known) && isOwn ? order : nil
         }
         if let token = purchase.appAccountToken, token.lowercased() != order.appAccountToken.lowercased() {
-            throw Rejection(.appAccountTokenMismatch, expected: order.appAccountToken, found: token)
+            throw Rejection(.appAccountTokenMismatch, found: token)
         }
         guard order.productID.isSame(as: purchase.productID) else {
             throw Rejection(.productMismatch, expected: order.productID, found: purchase.productID)

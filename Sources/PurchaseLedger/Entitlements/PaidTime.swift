@@ -32,6 +32,13 @@ struct PaidTime {
 }
 
 extension PaidTime {
+    init(_ purchase: ProvenPurchase, _ product: RegisteredProduct) {
+        self.init(
+            original: purchase.originalTransactionID, transaction: purchase.transactionID,
+            begin: purchase.originalPurchaseDate ?? purchase.purchaseDate, quantity: purchase.quantity,
+            duration: product.duration ?? 0)
+    }
+
     init(_ purchase: RecordedPurchase) {
         self.init(
             original: purchase.originalTransactionID, transaction: purchase.transactionID, begin: purchase.purchasedAt,

@@ -8,10 +8,12 @@ extension LedgerTransaction {
     ) throws(LedgerStorageError) {
         for purchase in purchases {
             guard let withdrawal = purchase.withdrawal, purchase.hasIdentifiers else { continue }
-            let known = try kindOfWithdrawal(purchase, app: app.id)
-            // What was upgraded may be refunded later, and that is more. Everything else is known by then.
-            guard known == nil || (known == .upgraded && withdrawal.kind != .upgraded) else { continue }
-            let row = RecordedWithdrawal(purchase, withdrawal, app: app, at: now, submissionID: submissionID)
+            let known = try recordedWithdrawal(purchase, app: app.id)
+            // What was upgraded may be refunded later, and that is more. A receipt says the same of both, so it says nothing new.
+            guard known == nil || (known?.kind == .upgraded && withdrawal.kind == .revoked) else { continue }
+            var row = RecordedWithdrawal(purchase, withdrawal, app: app, at: now, submissionID: submissionID)
+            row.expiresAt = row.expiresAt ?? known?.expiresAt
+            row.webOrderLineItemID = row.webOrderLineItemID ?? known?.webOrderLineItemID
             try keep(row)
             try record(
                 LedgerEvent(
@@ -24,15 +26,16 @@ extension LedgerTransaction {
         }
     }
 
-    private func kindOfWithdrawal(
+    private func recordedWithdrawal(
         _ purchase: ProvenPurchase, app: String
-    ) throws(LedgerStorageError) -> WithdrawalKind? {
+    ) throws(LedgerStorageError) -> RecordedWithdrawal? {
         let rows = try connection.rows(
-            "SELECT kind FROM withdrawals WHERE app = ?1 AND environment = ?2 AND transaction_id = ?3",
-            [.text(app), .text(purchase.environment.name), .text(purchase.transactionID)])
+            """
+            SELECT \(RecordedWithdrawal.columns) FROM withdrawals
+            WHERE app = ?1 AND environment = ?2 AND transaction_id = ?3
+            """, [.text(app), .text(purchase.environment.name), .text(purchase.transactionID)])
         guard let row = rows.first else { return nil }
-        var reader = RowReader(row)
-        return try reader.named(WithdrawalKind.self)
+        return try RecordedWithdrawal(row)
     }
 
     private func keep(_ row: RecordedWithdrawal) throws(LedgerStorageError) {
@@ -82,7 +85,7 @@ extension LedgerTransaction {
     private func withdraw(
         _ purchase: RecordedPurchase, _ withdrawal: ProvenPurchase.Withdrawal, submissionID: String
     ) throws(LedgerStorageError) {
-        // Whoever upgrades gets nothing back for the order.
+        // Whoever upgrades has the new subscription for it, so the order stays paid.
         if let orderID = purchase.orderID, withdrawal.kind != .upgraded {
             try refund(orderID, purchase, submissionID: submissionID)
         }

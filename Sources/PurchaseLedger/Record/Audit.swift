@@ -104,9 +104,13 @@ public struct Audit: Sendable {
         while true {
             let rows = try page(chain, connection, after: last, pageSize)
             for row in rows {
-                guard case .integer(let number)? = row.values.first, case .text(let hash)? = row.values.last else {
-                    throw LedgerStorageError(.corrupt, "a row of \(chain.name) has no number or no hash")
+                guard case .integer(let number)? = row.values.first else {
+                    // Whatever is no number stands behind all numbers.
+                    let name = BooksComparison.text(row.values, 0)
+                    report.findings.append(Finding(table: chain.name, row: name, kind: .unrecorded))
+                    break
                 }
+                let hash = BooksComparison.text(row.values, row.values.count - 1)
                 last = number
                 guard number > 0 else {
                     find(number, .unrecorded)
@@ -149,8 +153,7 @@ public struct Audit: Sendable {
                 "SELECT sha256 FROM evidence WHERE sha256 > ?1 ORDER BY sha256 LIMIT ?2",
                 [.text(last), .integer(Int64(pageSize))])
             for row in rows {
-                var reader = RowReader(row)
-                last = try reader.text()
+                last = BooksComparison.text(row.values, 0)
                 report.evidenceCount += 1
                 if try !isEvidenceIntact(last, connection) {
                     report.findings.append(Finding(table: "evidence", row: last, kind: .changed))
@@ -164,8 +167,8 @@ public struct Audit: Sendable {
             AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.sha256 = submissions.evidence_sha256)
             """, [])
         {
-            var reader = RowReader(row)
-            report.findings.append(Finding(table: "evidence", row: try reader.text(), kind: .evidenceMissing))
+            let name = BooksComparison.text(row.values, 0)
+            report.findings.append(Finding(table: "evidence", row: name, kind: .evidenceMissing))
         }
     }
 
@@ -193,9 +196,8 @@ public struct Audit: Sendable {
         let strays = try connection.rows(
             "SELECT transaction_id FROM purchases WHERE NOT EXISTS (SELECT 1 FROM submissions WHERE \(matching))", [])
         for row in strays {
-            var reader = RowReader(row)
-            report.findings.append(
-                Finding(table: "purchases", row: try reader.text(), kind: .purchaseWithoutSubmission))
+            let name = BooksComparison.text(row.values, 0)
+            report.findings.append(Finding(table: "purchases", row: name, kind: .purchaseWithoutSubmission))
         }
         let ungranted = try connection.rows(
             """
@@ -203,9 +205,8 @@ public struct Audit: Sendable {
             AND NOT EXISTS (SELECT 1 FROM purchases WHERE \(matching))
             """, [])
         for row in ungranted {
-            var reader = RowReader(row)
-            report.findings.append(
-                Finding(table: "submissions", row: "\(try reader.integer())", kind: .submissionWithoutPurchase))
+            let name = BooksComparison.text(row.values, 0)
+            report.findings.append(Finding(table: "submissions", row: name, kind: .submissionWithoutPurchase))
         }
     }
 }

@@ -62,10 +62,12 @@ extension BooksAudit {
         let reader = LedgerReader(connection: comparison.connection, now: Timestamp(millisecondsSince1970: 0))
         var expected: [Image: String] = [:]
         var granted: Set<Image> = []
+        var kept: Set<Image> = []
         for purchase in purchases.values {
             let event = purchase.event
             let key = Self.image(event.app, purchase.customerID, event.productID, event.environment)
             granted.insert(key)
+            if !purchase.isWhole || !purchase.isOfBalance { kept.insert(key) }
             guard purchase.withdrawal == nil else { continue }
             expected[key] = "\(purchase.customerID ?? "") \(event.productID ?? "")"
         }
@@ -82,7 +84,9 @@ extension BooksAudit {
                 }
             }
             // A balance is left where the operator called the product a consumable before.
-            guard found.balance == 0 || found.balance == balances[key]?.count else { return false }
+            guard balances[key] == nil || kept.contains(key),
+                found.balance == 0 || found.balance == balances[key]?.count
+            else { return false }
             guard let ground = try reader.ground(of: found.key) else {
                 // Whoever had something once keeps the row, in a state that grants nothing.
                 return found.recordedState != .active ? true : granted.contains(key) ? false : nil

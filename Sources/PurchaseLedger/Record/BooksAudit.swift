@@ -69,7 +69,9 @@ struct BooksAudit {
             let purchase = Purchase(event: event, customerID: event.customerID, terms: event.detail)
             purchases[transaction] = purchase
             if purchase.isOfBalance { change(event) { $0.count &+= event.quantity ?? 0 } }
-        case .purchaseExtended: purchases[transaction]?.terms = event.detail
+        case .purchaseExtended:
+            purchases[transaction]?.terms = event.detail
+            purchases[transaction]?.customerID = event.customerID
         case .purchaseMoved: purchases[transaction]?.customerID = event.customerID
         case .purchaseWithdrawn:
             purchases[transaction]?.withdrawal = event.detail ?? ""
@@ -103,12 +105,12 @@ struct BooksAudit {
 
 extension BooksAudit.Purchase {
     /// Whether it was added to a balance, as far as the event tells.
-    fileprivate var isOfBalance: Bool {
+    var isOfBalance: Bool {
         !isWhole || event.detail?.split(separator: ", ").dropFirst().first == ProductKind.consumable.rawValue[...]
     }
 
     /// Whether the event tells all that is granted. Those of the first version told only how it was accepted.
-    private var isWhole: Bool { terms?.contains(",") == true }
+    var isWhole: Bool { terms?.contains(",") == true }
 
     /// What the columns of `RecordedPurchase.columns` must hold, but for those that `terms` stands for.
     func image(beside purchase: RecordedPurchase) -> BooksAudit.Image {

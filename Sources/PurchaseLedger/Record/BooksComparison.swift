@@ -78,8 +78,14 @@ struct BooksComparison {
         findings.append(Audit.Finding(table: table, row: row, kind: kind))
     }
 
-    private static func text(_ values: [LedgerValue], _ index: Int) -> String {
-        guard index < values.count, case .text(let text) = values[index] else { return "" }
-        return text
+    /// A value as people name it, whatever it is.
+    static func text(_ values: [LedgerValue], _ index: Int) -> String {
+        guard index < values.count else { return "" }
+        return switch values[index] {
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .blob(let bytes): hexadecimal(bytes)
+        case .null: ""
+        }
     }
 }

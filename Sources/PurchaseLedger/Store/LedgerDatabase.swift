@@ -52,7 +52,9 @@ public protocol LedgerDialect: Sendable {
 
     /// Statements after which a row can come only behind the last one, whose number `chain_heads` has, where the engine has
     /// another way to replace a row than to change or remove it.
-    func appendOnlyInOrder(table: String) -> [String]
+    ///
+    /// - Parameter unique: another column whose values never come twice.
+    func appendOnlyInOrder(table: String, unique: String?) -> [String]
 
     /// Statements after which a row whose key is there already is left out, for the same reason.
     func writeOnce(table: String, key: String) -> [String]

@@ -13,7 +13,7 @@ public struct LedgerMigration: Sendable {
         case definition(String)
         case appendOnly(table: String)
         /// Rows of a chain come one behind the other.
-        case appendOnlyInOrder(table: String)
+        case appendOnlyInOrder(table: String, unique: String?)
         /// A key that is there keeps its row.
         case writeOnce(table: String, key: String)
         case sql(String, [LedgerValue])
@@ -63,8 +63,10 @@ public enum LedgerMigrations {
                     case .sql(let sql, let parameters): try connection.execute(sql, parameters)
                     case .appendOnly(let table):
                         for sql in dialect.appendOnly(table: table) { try connection.execute(sql, []) }
-                    case .appendOnlyInOrder(let table):
-                        for sql in dialect.appendOnlyInOrder(table: table) { try connection.execute(sql, []) }
+                    case .appendOnlyInOrder(let table, let unique):
+                        for sql in dialect.appendOnlyInOrder(table: table, unique: unique) {
+                            try connection.execute(sql, [])
+                        }
                     case .writeOnce(let table, let key):
                         for sql in dialect.writeOnce(table: table, key: key) { try connection.execute(sql, []) }
                     case .body(let body): try body(connection, Timestamp(millisecondsSince1970: now))

@@ -31,11 +31,24 @@ extension LedgerSchema {
             .definition("CREATE INDEX orders_by_time ON orders (app, created_at, order_id)"),
             .definition(
                 "CREATE INDEX orders_by_customer_and_status ON orders (app, customer_id, status, created_at, order_id)"),
-            .appendOnlyInOrder(table: SubmissionRecord.chain.name),
-            .appendOnlyInOrder(table: LedgerEvent.chain.name),
+            .appendOnlyInOrder(table: SubmissionRecord.chain.name, unique: "submission_id"),
+            .appendOnlyInOrder(table: LedgerEvent.chain.name, unique: nil),
             .writeOnce(table: "evidence", key: "sha256"),
             .body { connection, now throws(LedgerStorageError) in try recordKeys(connection, now) },
+            .body { connection, now throws(LedgerStorageError) in try renewPasses(connection, now) },
         ])
+
+    /// The first version counted neither the quantity of passes nor the time that refunded ones took.
+    private static func renewPasses(_ connection: any LedgerConnection, _ now: Timestamp) throws(LedgerStorageError) {
+        let transaction = LedgerTransaction(connection: connection, now: now)
+        for row in try connection.rows(
+            "SELECT \(Entitlement.columns) FROM entitlements WHERE product_type = ?1 AND state = ?2",
+            [.text(ProductKind.nonRenewing.rawValue), .text(Entitlement.RecordedState.active.rawValue)])
+        {
+            let entitlement = try Entitlement(row)
+            try transaction.renewEntitlement(entitlement.key, reason: entitlement.reason)
+        }
+    }
 
     /// Keys that were made before events told of them get theirs now.
     private static func recordKeys(_ connection: any LedgerConnection, _ now: Timestamp) throws(LedgerStorageError) {

@@ -80,7 +80,15 @@ struct Serve: AsyncParsableCommand {
     /// Says which products are registered as something else than they were sold as: what is sold from now on counts as that.
     private func warn(_ apps: [String: RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in apps.values.sorted(by: { $0.id < $1.id }) {
-            for product in try await ledger.read({ try $0.productsSoldAsAnotherKind(app) }) {
+            let products: [(productID: String, sold: ProductKind, registered: ProductKind)]
+            do {
+                products = try await ledger.read { try $0.productsSoldAsAnotherKind(app) }
+            } catch let error as LedgerStorageError where error.kind == .corrupt {
+                // A row that cannot be read keeps nobody else from being served; the audit names it.
+                logger.warning("a purchase cannot be read", metadata: ["app": "\(app.id)", "error": "\(error.detail)"])
+                continue
+            }
+            for product in products {
                 logger.warning(
                     "a product is registered as another kind than it was sold as",
                     metadata: [

@@ -2,7 +2,7 @@ import Foundation
 
 /// A file that a user named for what is made.
 enum OutputFile {
-    /// Writes all of it or nothing, where there is a file or none. A device, a pipe or a link is written to, and not replaced.
+    /// Writes all of it or nothing, where there is a file or none. A device, a pipe or a link to a file is written to, and not replaced.
     static func write(_ data: Data, to path: String) throws {
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: path) else {

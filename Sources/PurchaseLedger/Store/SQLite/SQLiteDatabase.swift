@@ -148,7 +148,8 @@ struct SQLiteConnection: LedgerConnection {
                 return .text(String(decoding: bytes, as: UTF8.self))
             }
         case .blob(let data): return .blob([UInt8](data))
-        case .double: throw LedgerStorageError(.corrupt, "a column holds a fraction")
+        // The ledger writes no fractions. Nothing that reads a column takes bytes for a number, so this is told where it is read.
+        case .double(let number): return .blob(Array("\(number)".utf8))
         }
     }
 }
@@ -168,11 +169,12 @@ struct SQLiteDialect: LedgerDialect {
     }
 
     /// `INSERT OR REPLACE` removes a row without a word to the trigger for removals.
-    func appendOnlyInOrder(table: String) -> [String] {
-        [
+    func appendOnlyInOrder(table: String, unique: String?) -> [String] {
+        let isThere = unique.map { " OR EXISTS (SELECT 1 FROM \(table) WHERE \($0) = NEW.\($0))" } ?? ""
+        return [
             """
             CREATE TRIGGER \(table)_in_order BEFORE INSERT ON \(table)
-            WHEN NEW.sequence IS NOT (SELECT count + 1 FROM chain_heads WHERE name = '\(table)')
+            WHEN NEW.sequence IS NOT (SELECT count + 1 FROM chain_heads WHERE name = '\(table)')\(isThere)
             BEGIN SELECT RAISE(ABORT, '\(table) is append-only'); END
             """
         ]
