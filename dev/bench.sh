@@ -61,6 +61,8 @@ fi
 build() {
     path=$1
     product=$2
+    # SwiftPM notices files that are new in this package, and not those in the one next door that it depends on.
+    rm -f "$path/.build/release.yaml"
     swift build -c release --package-path "$path" --product "$product" >"$folder/build" 2>&1 || {
         cat "$folder/build" >&2
         exit 1
