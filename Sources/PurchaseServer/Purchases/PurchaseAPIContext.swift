@@ -26,18 +26,25 @@ final class PurchaseAPIContext: Sendable {
     static let largestQuantity: Int64 = 1_000_000_000
 
     /// Answers a POST: once, if it has an `Idempotency-Key`. What is refused is an answer, too, and kept.
-    ///
-    /// - Parameters:
-    ///   - submission: what is kept in the record, however often the same request comes.
-    ///   - sender: who sends it, where many share one key to the API.
-    ///   - isKeyed: whether the header is looked at; a submission whose key is malformed is answered without.
     func answer(
-        _ request: Request, _ context: ServerContext, _ body: Data, isKeyed: Bool = true,
-        submission: ExaminedSubmission? = nil,
-        sender: [String] = [],
+        _ request: Request, _ context: ServerContext, _ body: Data,
         _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
     ) async throws -> Response {
-        let idempotent = try (isKeyed ? request.idempotencyKey() : nil).map { key in
+        try await answer(request, context, body, key: try request.idempotencyKey(), perform)
+    }
+
+    /// The same, for a key that was read already.
+    ///
+    /// - Parameters:
+    ///   - key: what the sender calls the request; without it the request is answered anew each time.
+    ///   - submission: what is kept in the record, however often the same request comes.
+    ///   - sender: who sends it, where many share one key to the API.
+    func answer(
+        _ request: Request, _ context: ServerContext, _ body: Data, key: String?,
+        submission: ExaminedSubmission? = nil, sender: [String] = [],
+        _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
+    ) async throws -> Response {
+        let idempotent = key.map { key in
             IdempotentRequest(
                 scope: [context.caller?.key.id ?? ""] + sender, key: key, method: request.method.rawValue,
                 path: request.uri.path, body: [UInt8](body))
@@ -161,13 +168,11 @@ extension Request {
         try value("cursor").map { try Cursor.parts($0) }
     }
 
-    static let idempotencyKeyName = "Idempotency-Key"
-
     /// The header `Idempotency-Key`, if it is there.
     func idempotencyKey() throws -> String? {
-        guard let name = HTTPField.Name(Self.idempotencyKeyName), let key = headers[name] else { return nil }
+        guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
         guard (1...255).contains(key.utf8.count), LedgerText.isIdentifier(key) else {
-            throw Problem.parameter(Self.idempotencyKeyName, "1 to 255 bytes without control characters")
+            throw Problem.parameter("Idempotency-Key", "1 to 255 bytes without control characters")
         }
         return key
     }

@@ -39,33 +39,34 @@ struct PurchaseRoutes {
         var submission = PurchaseSubmission(app: caller.app, receivedAt: Timestamp(Date()))
         submission.keyID = caller.key.id
         submission.sourceAddress = context.remoteAddress
+        var key: String?
         do {
-            _ = try request.idempotencyKey()
+            key = try request.idempotencyKey()
         } catch let problem as Problem {
+            // It is a submission all the same, and recorded.
             submission.flaw = Rejection(.fieldMalformed, expected: problem.expected)
         }
-        let blank = submission
+        let (blank, name) = (submission, key)
         do {
             return try await api.bodies.withBody(of: request) { body in
                 var submission = blank
                 submission.fill(from: body)
-                return try await record(submission, request, context, body)
+                return try await record(submission, request, context, body, key: name)
             }
         } catch let error as BodyTooLarge {
             submission.flaw = submission.flaw ?? error.rejection
-            return try await record(submission, request, context, Data())
+            return try await record(submission, request, context, Data(), key: key)
         }
     }
 
     private func record(
-        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: Data
+        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: Data, key: String?
     ) async throws -> Response {
         let examined = api.ledger.examine(submission)
         // All installations of an app share its key, so one customer's idempotency keys must mean nothing to another.
         let sender = [submission.customerID ?? "", submission.orderID ?? ""]
-        let isKeyed = submission.flaw?.expected?.hasPrefix(Request.idempotencyKeyName) != true
         return try await api.answer(
-            request, context, body, isKeyed: isKeyed, submission: examined, sender: sender
+            request, context, body, key: key, submission: examined, sender: sender
         ) { transaction in
             let outcome = try transaction.record(examined)
             guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
