@@ -84,27 +84,6 @@ struct LedgerTests {
     }
 
     @Test(
-        "Every attack of the simulator ends with its code, in the record, with its evidence", arguments: Engine.allCases
-    )
-    func attacks(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            for fault in ReceiptFault.allCases {
-                let evidence = Array(Data(try MintedWorld.mint(fault: fault)).base64EncodedString().utf8)
-                let outcome = try await world.ledger.submit(world.submission(evidence: evidence))
-                #expect(outcome.verdict == .rejected && ReasonCode(rawValue: outcome.code) != nil, "\(fault)")
-                let record = try #require(try await world.submissions().first)
-                #expect(record.code == outcome.code)
-                let sha256 = try #require(record.evidenceSHA256)
-                #expect(try await world.ledger.read { try $0.evidence(sha256) } == evidence)
-            }
-            #expect(try await world.submissions().count == ReceiptFault.allCases.count)
-            #expect(try await world.entitlements(of: "alice").isEmpty)
-            print("attacks: \(ReceiptFault.allCases.count), all rejected and all in the record")
-        }
-    }
-
-    @Test(
         "Wrong app, version and environment have the core's codes; the environment is recorded",
         arguments: Engine.allCases)
     func policies(engine: Engine) async throws {
@@ -170,69 +149,6 @@ struct LedgerTests {
             #expect(owner.verdict == .accepted && owner.order?.id == order.id)
             #expect(try await world.existingOrder(order.id)?.recordedStatus == .paid)
             #expect(try await world.submissions().map(\.evidenceKind) == ["signed_transaction", "signed_transaction"])
-        }
-    }
-
-    @Test("Signed data that proves no purchase is told apart from forgeries", arguments: Engine.allCases)
-    func unsuitable(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let encoder = SignedDataEncoder(authority: try LedgerWorld.store.get())
-            let renewal = RenewalInfoTemplate(
-                transaction: SignedTransactionTemplate(
-                    purchase: MintedWorld.purchases()[2], bundleID: "com.example.app"))
-            let genuine = Array(try encoder.encode(renewal).utf8)
-            let outcome = try await world.ledger.submit(world.submission(evidence: genuine))
-            #expect(outcome.code == "evidence_not_a_purchase", "\(outcome)")
-            let forged = Array(try encoder.encode(renewal, fault: .flippedSignatureByte).utf8)
-            let code = try await world.ledger.submit(world.submission(evidence: forged)).code
-            #expect(ReasonCode(rawValue: code) != nil && code != "evidence_not_a_purchase")
-        }
-    }
-
-    @Test("Every attack on signed transactions and transaction receipts ends with its code", arguments: Engine.allCases)
-    func otherAttacks(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let store = try LedgerWorld.store.get()
-            let purchase = MintedWorld.purchases()[0]
-            let signed = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
-            let receipt = TransactionReceiptTemplate(purchase: purchase, bundleID: "com.example.app")
-            var outcomes: [String: PurchaseOutcome] = [:]
-            for fault in SignedDataFault.allCases {
-                guard
-                    let evidence = try applicable({
-                        try SignedDataEncoder(authority: store).encode(signed, fault: fault)
-                    })
-                else { continue }
-                outcomes["signed data, \(fault)"] = try await world.ledger.submit(
-                    world.submission(evidence: Array(evidence.utf8)))
-            }
-            for fault in TransactionReceiptFault.allCases {
-                let encoder = TransactionReceiptEncoder(authority: store)
-                guard
-                    let evidence = try applicable({
-                        try encoder.encodeBase64(receipt, version: .two, fault: fault)
-                    })
-                else { continue }
-                outcomes["receipt, \(fault)"] = try await world.ledger.submit(
-                    world.submission(evidence: Array(evidence.utf8)))
-            }
-            // Most faults apply to a plain transaction and a plain receipt.
-            #expect(outcomes.count > 30)
-            let accepted = outcomes.filter { $0.value.verdict == .accepted }.map(\.key).sorted()
-            #expect(accepted.isEmpty, "\(accepted)")
-            #expect(try await world.submissions().count == outcomes.count)
-            print("attacks on signed data and transaction receipts: \(outcomes.count), all in the record")
-        }
-    }
-
-    /// What is minted; `nil` if the content lacks what the fault would break.
-    private func applicable(_ mint: () throws -> String) throws -> String? {
-        do {
-            return try mint()
-        } catch SimulatorError.inapplicableFault {
-            return nil
         }
     }
 
@@ -436,86 +352,6 @@ struct LedgerTests {
             }
             #expect(listed == [late.id])
             #expect(try await world.ledger.read { try $0.order(late.id, app: "another app") } == nil)
-        }
-    }
-
-    @Test("Lists come in pages that lose nothing and repeat nothing", arguments: Engine.allCases)
-    func pages(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let templates = (0..<25).map { number in
-                PurchaseTemplate.consumable(
-                    productID: "com.example.app.coins", transactionID: "t\(number)", purchaseDate: MintedWorld.moment)
-            }
-            let evidence = try LedgerWorld.evidence(templates)
-            for number in 0..<25 {
-                _ = try await world.order()
-                _ = try await world.ledger.submit(world.submission("t\(number)", evidence: evidence))
-            }
-            let app = world.app.id
-            let (orders, purchases, submissions) = try await world.ledger.read { reader in
-                var (orders, purchases, submissions): ([String], [String], [String]) = ([], [], [])
-                var orderPage: OrderPage?
-                repeat {
-                    let page = try reader.orders(.created, customerID: "alice", app: app, page: orderPage, limit: 10)
-                    orders += page.orders.map(\.id)
-                    orderPage = page.next
-                } while orderPage != nil
-                var purchasePage: PurchasePage?
-                repeat {
-                    let page = try reader.purchases(of: "alice", app: app, page: purchasePage, limit: 10)
-                    purchases += page.purchases.map(\.transactionID)
-                    purchasePage = page.next
-                } while purchasePage != nil
-                var before: Int64?
-                var filter = SubmissionFilter()
-                filter.verdict = .accepted
-                repeat {
-                    let page = try reader.submissions(filter, app: app, before: before, limit: 10)
-                    submissions += page.submissions.map(\.id)
-                    before = page.next
-                } while before != nil
-                return (orders, purchases, submissions)
-            }
-            #expect(orders.count == 25 && Set(orders).count == 25)
-            #expect(purchases.count == 25 && Set(purchases) == Set(templates.compactMap(\.transactionID)))
-            #expect(submissions.count == 25 && Set(submissions).count == 25)
-        }
-    }
-
-    @Test("Submissions are found by customer, order, transaction, verdict, code and time", arguments: Engine.allCases)
-    func filters(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let order = try await world.order("bob")
-            let evidence = try LedgerWorld.evidence()
-            _ = try await world.ledger.submit(world.submission(customer: nil, order: order.id, evidence: evidence))
-            world.clock.advance(seconds: 10)
-            let time = world.clock.now
-            _ = try await world.ledger.submit(world.submission("9", customer: "carol", evidence: evidence))
-            let app = world.app.id
-            func codes(_ change: (inout SubmissionFilter) -> Void) async throws -> [String] {
-                var filter = SubmissionFilter()
-                change(&filter)
-                let chosen = filter
-                return try await world.ledger.read {
-                    try $0.submissions(chosen, app: app, limit: 10).submissions.map(\.code)
-                }
-            }
-            #expect(try await codes { _ in } == ["transaction_not_found", "accepted"])
-            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only his order")
-            #expect(try await codes { $0.customerID = "carol" } == ["transaction_not_found"])
-            #expect(try await codes { $0.customerID = "dora" } == [])
-            #expect(try await codes { $0.orderID = order.id } == ["accepted"])
-            #expect(try await codes { $0.transactionID = "9" } == ["transaction_not_found"])
-            #expect(try await codes { $0.verdict = .rejected } == ["transaction_not_found"])
-            #expect(try await codes { $0.code = "accepted" } == ["accepted"])
-            #expect(try await codes { $0.from = time } == ["transaction_not_found"])
-            #expect(try await codes { $0.to = time } == ["accepted"])
-            let other = try await world.ledger.read {
-                try $0.submissions(SubmissionFilter(), app: "another app", limit: 10).submissions
-            }
-            #expect(other.isEmpty)
         }
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What the App Store took back is never granted, and taken from whoever has it, whatever comes first.
-@Suite("Withdrawals and extensions")
+@Suite("Withdrawals")
 struct WithdrawalTests {
     /// The minted purchases, with some of them cancelled.
     private func receipt(cancelling indices: Set<Int>) throws -> [UInt8] {
@@ -82,149 +82,6 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A cancelled period leaves the others of the subscription", arguments: Engine.allCases)
-    func period(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let month: TimeInterval = 30 * 86_400
-            var periods = (0..<2).map { number in
-                PurchaseTemplate.subscription(
-                    productID: "com.example.app.monthly", transactionID: "s\(number)", originalTransactionID: "s0",
-                    purchaseDate: MintedWorld.moment.addingTimeInterval(Double(number) * month),
-                    originalPurchaseDate: MintedWorld.moment,
-                    expiresDate: MintedWorld.moment.addingTimeInterval(Double(number + 1) * month))
-            }
-            periods[0].cancellationDate = MintedWorld.moment
-            let second = try await world.ledger.submit(
-                world.submission(
-                    "s1", product: "com.example.app.monthly", evidence: try LedgerWorld.evidence(periods)))
-            #expect(second.verdict == .accepted)
-            periods[0].cancellationDate = nil
-            let first = try await world.ledger.submit(
-                world.submission(
-                    "s0", product: "com.example.app.monthly", evidence: try LedgerWorld.evidence(periods)))
-            #expect(first.code == "purchase_withdrawn")
-            let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
-            #expect(monthly?.state(at: world.clock.now) == .active)
-        }
-    }
-
-    @Test(
-        "A period that the App Store made longer lasts longer, and older evidence does not shorten it",
-        arguments: Engine.allCases)
-    func extended(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            var purchases = MintedWorld.purchases()
-            let end = try #require(purchases[2].expiresDate)
-            func submit() async throws -> PurchaseOutcome {
-                try await world.ledger.submit(
-                    world.submission(
-                        "2000000000000004", product: "com.example.app.monthly",
-                        evidence: try LedgerWorld.evidence(purchases)))
-            }
-            #expect(try await submit().entitlement?.until == Timestamp(end))
-            for (seconds, until) in [(86_400.0, 86_400.0), (0, 86_400), (172_800, 172_800)] {
-                purchases[2].expiresDate = end.addingTimeInterval(seconds)
-                let again = try await submit()
-                #expect(again.isReplayed && again.verdict == .accepted)
-                #expect(again.entitlement?.until == Timestamp(end.addingTimeInterval(until)))
-                #expect(again.purchase?.expiresAt == again.entitlement?.until)
-            }
-            #expect(
-                try await world.events(of: "alice") == [.purchaseGranted, .purchaseExtended, .purchaseExtended])
-            #expect(try await Audit(database).verify().findings.isEmpty)
-        }
-    }
-
-    /// A period of a month in the sandbox, and a copy of it that restoring made.
-    private func period(
-        _ transaction: String, until days: Double, isCancelled: Bool = false,
-        product: String = "com.example.app.monthly"
-    ) throws -> [UInt8] {
-        var template = PurchaseTemplate.subscription(
-            productID: product, transactionID: transaction, originalTransactionID: "s0",
-            purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
-            expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400))
-        if isCancelled { template.cancellationDate = MintedWorld.moment }
-        return try LedgerWorld.evidence([template])
-    }
-
-    private func claim(
-        _ world: LedgerWorld, _ transaction: String, customer: String = "alice", order: String? = nil,
-        _ evidence: [UInt8], product: String = "com.example.app.monthly"
-    ) async throws -> PurchaseOutcome {
-        try await world.ledger.submit(
-            world.submission(transaction, product: product, customer: customer, order: order, evidence: evidence))
-    }
-
-    @Test(
-        "A period that was made longer is still the one that its copies are of: it pays one order and is refunded whole",
-        arguments: Engine.allCases)
-    func extendedCopies(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let orders = [
-                try await world.order(product: "com.example.app.monthly", quantity: 1),
-                try await world.order(product: "com.example.app.monthly", quantity: 1),
-            ]
-            let first = try await claim(world, "s0", order: orders[0].id, try period("s0", until: 30))
-            #expect(first.verdict == .accepted)
-            let copy = try await claim(world, "copy", try period("copy", until: 30))
-            #expect(copy.purchase?.kind == .restored)
-            #expect(try await claim(world, "s0", try period("s0", until: 40)).isReplayed)
-            for (transaction, days) in [("older", 30.0), ("newer", 40)] {
-                let second = try await claim(
-                    world, transaction, order: orders[1].id, try period(transaction, until: days))
-                #expect(second.code == "already_claimed", "a copy pays no order")
-            }
-            let refund = try await claim(
-                world, "s0", customer: "mallory", try period("s0", until: 40, isCancelled: true))
-            #expect(refund.code == "purchase_cancelled")
-            let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
-            #expect(monthly?.state(at: world.clock.now) == .withdrawn)
-            for (transaction, days) in [("older", 30.0), ("newer", 40), ("copy", 30)] {
-                let again = try await claim(world, transaction, try period(transaction, until: days))
-                #expect(again.code == "purchase_withdrawn", "\(transaction)")
-            }
-            #expect(try await Audit(database).verify().findings.isEmpty)
-        }
-    }
-
-    @Test(
-        "A copy is told by the App Store's number of the period, whatever ends the ledger saw of it",
-        arguments: Engine.allCases)
-    func lineItems(engine: Engine) async throws {
-        try await engine.withDatabase { database in
-            let world = try await LedgerWorld(database)
-            let orders = [
-                try await world.order(product: "com.example.app.monthly", quantity: 1),
-                try await world.order(product: "com.example.app.monthly", quantity: 1),
-            ]
-            func period(_ transaction: String, until days: Double, isCancelled: Bool = false) throws -> [UInt8] {
-                var template = PurchaseTemplate.subscription(
-                    productID: "com.example.app.monthly", transactionID: transaction, originalTransactionID: "s0",
-                    purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
-                    expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400), webOrderLineItemID: 77)
-                if isCancelled { template.cancellationDate = MintedWorld.moment }
-                return try LedgerWorld.evidence([template])
-            }
-            #expect(try await claim(world, "s0", order: orders[0].id, try period("s0", until: 30)).verdict == .accepted)
-            let copy = try await claim(world, "copy", order: orders[1].id, try period("copy", until: 33))
-            #expect(copy.code == "already_claimed")
-            let restored = try await claim(world, "copy", try period("copy", until: 33))
-            #expect(restored.purchase?.kind == .restored)
-            _ = try await claim(world, "s0", try period("s0", until: 40, isCancelled: true))
-            let monthly = try await world.entitlement(of: "alice", to: "com.example.app.monthly")
-            #expect(monthly?.state(at: world.clock.now) == .withdrawn)
-            for (transaction, days) in [("s0", 30.0), ("copy", 33), ("other", 50)] {
-                let again = try await claim(world, transaction, try period(transaction, until: days))
-                #expect(again.code == "purchase_withdrawn")
-            }
-            #expect(try await Audit(database).verify().findings.isEmpty)
-        }
-    }
-
     @Test("A refund that follows an upgrade refunds the order, too, whichever comes first", arguments: Engine.allCases)
     func refundAfterUpgrade(engine: Engine) async throws {
         try await engine.withDatabase { database in
@@ -233,19 +90,19 @@ struct WithdrawalTests {
             func signed(_ change: (inout SignedTransactionTemplate) -> Void = { _ in }) throws -> [UInt8] {
                 try LedgerWorld.signed(2, change)
             }
-            let paid = try await claim(world, "2000000000000004", order: order.id, try signed())
+            let paid = try await world.claim("2000000000000004", order: order.id, try signed())
             #expect(paid.order?.recordedStatus == .paid)
-            let upgraded = try await claim(world, "2000000000000004", try signed { $0.isUpgraded = true })
+            let upgraded = try await world.claim("2000000000000004", try signed { $0.isUpgraded = true })
             #expect(upgraded.code == "purchase_upgraded")
             // A receipt has a cancellation date for it, which is no refund.
             var cancelled = MintedWorld.purchases()
             cancelled[2].cancellationDate = MintedWorld.moment
-            let receipt = try await claim(world, "2000000000000004", try LedgerWorld.evidence(cancelled))
+            let receipt = try await world.claim("2000000000000004", try LedgerWorld.evidence(cancelled))
             #expect(receipt.code == "purchase_cancelled")
             #expect(try await world.existingOrder(order.id)?.recordedStatus == .paid)
             let revoked = try signed { $0.revocationDate = MintedWorld.moment }
             for _ in 0..<2 {
-                #expect(try await claim(world, "2000000000000004", revoked).code == "purchase_revoked")
+                #expect(try await world.claim("2000000000000004", revoked).code == "purchase_revoked")
                 #expect(try await world.existingOrder(order.id)?.recordedStatus == .refunded)
             }
             #expect(try await world.events(of: "alice").count { $0 == .orderRefunded } == 1)
@@ -263,20 +120,20 @@ struct WithdrawalTests {
             world.app.products[yearly] = RegisteredProduct(kind: .autoRenewable)
             world.app.transfer = .move
             let order = try await world.order(product: yearly, quantity: 1)
-            _ = try await claim(world, "s0", try period("s0", until: 30))
-            _ = try await claim(world, "s0", try period("s0", until: 30, isCancelled: true))
-            let paid = try await claim(
-                world, "s1", order: order.id, try period("s1", until: 365, product: yearly), product: yearly)
+            _ = try await world.claim("s0", try LedgerWorld.period("s0", until: 30))
+            _ = try await world.claim("s0", try LedgerWorld.period("s0", until: 30, isCancelled: true))
+            let paid = try await world.claim(
+                "s1", order: order.id, try LedgerWorld.period("s1", until: 365, product: yearly), product: yearly)
             #expect(paid.order?.id == order.id)
-            let restored = try period("s2", until: 365, product: yearly)
-            let moved = try await claim(world, "s2", customer: "bob", restored, product: yearly)
+            let restored = try LedgerWorld.period("s2", until: 365, product: yearly)
+            let moved = try await world.claim("s2", customer: "bob", restored, product: yearly)
             #expect(moved.verdict == .accepted && moved.order == nil)
-            let replay = try await claim(
-                world, "s1", customer: "bob", try period("s1", until: 365, product: yearly), product: yearly)
+            let replay = try await world.claim(
+                "s1", customer: "bob", try LedgerWorld.period("s1", until: 365, product: yearly), product: yearly)
             #expect(replay.isReplayed && replay.purchase?.customerID == "bob" && replay.order == nil)
             #expect(try await Audit(database).verify().findings.isEmpty)
-            _ = try await claim(
-                world, "s1", customer: "bob", try period("s1", until: 365, isCancelled: true, product: yearly),
+            _ = try await world.claim(
+                "s1", customer: "bob", try LedgerWorld.period("s1", until: 365, isCancelled: true, product: yearly),
                 product: yearly)
             #expect(try await world.existingOrder(order.id)?.recordedStatus == .refunded)
             #expect(try await world.events(of: "alice").last == .orderRefunded)
@@ -296,44 +153,19 @@ struct WithdrawalTests {
                 return try LedgerWorld.evidence([template])
             }
             world.app.products[coins] = RegisteredProduct(kind: .nonConsumable)
-            _ = try await claim(world, "1", try bought("1"), product: coins)
+            _ = try await world.claim("1", try bought("1"), product: coins)
             for (number, kind) in [("2", ProductKind.consumable), ("3", .nonConsumable), ("4", .consumable)] {
                 world.app.products[coins] = RegisteredProduct(kind: kind)
-                #expect(try await claim(world, number, try bought(number), product: coins).verdict == .accepted)
+                #expect(try await world.claim(number, try bought(number), product: coins).verdict == .accepted)
                 #expect(try await Audit(database).verify().findings.isEmpty, "\(number)")
             }
             let app = world.app
             let sold = try await world.ledger.read { try $0.productsSoldAsAnotherKind(app).map(\.sold) }
             #expect(sold == [.nonConsumable])
             #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
-            _ = try await claim(world, "1", try bought("1", isCancelled: true), product: coins)
+            _ = try await world.claim("1", try bought("1", isCancelled: true), product: coins)
             #expect(try await world.entitlement(of: "alice", to: coins)?.balance == 4)
             #expect(try await Audit(database).verify().findings.isEmpty)
-        }
-    }
-
-    @Test(
-        "Two passes that are claimed late are worth the same in either order, with one receipt or two",
-        arguments: Engine.allCases)
-    func latePasses(engine: Engine) async throws {
-        for order in [["a", "b"], ["b", "a"]] {
-            try await engine.withDatabase { database in
-                let world = try await LedgerWorld(database)
-                let passes = [("a", 0.0), ("b", 4)].map { id, days in
-                    PurchaseTemplate.nonRenewingSubscription(
-                        productID: "com.example.app.pass", transactionID: id,
-                        purchaseDate: MintedWorld.moment.addingTimeInterval(days * 86_400))
-                }
-                world.clock.advance(seconds: 32 * 86_400)
-                let evidence = try LedgerWorld.evidence(passes)
-                for transaction in order {
-                    let outcome = try await claim(world, transaction, evidence, product: "com.example.app.pass")
-                    #expect(outcome.verdict == .accepted, "\(order) \(transaction)")
-                }
-                let pass = try await world.entitlement(of: "alice", to: "com.example.app.pass")
-                #expect(pass?.until == Timestamp(MintedWorld.moment.addingTimeInterval(60 * 86_400)))
-                #expect(try await Audit(database).verify().findings.isEmpty)
-            }
         }
     }
 

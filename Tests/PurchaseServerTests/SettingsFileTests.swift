@@ -15,6 +15,7 @@ struct SettingsFileTests {
               port: 9000
               database: sqlite:/var/lib/assay/assay.sqlite
               trust: [root.pem]
+              trusted_proxies: [127.0.0.1, 10.0.0.0/8]
             limits:
               per_key: { per_second: 10, burst: 20 }
               per_address: { per_second: 30 }
@@ -37,6 +38,7 @@ struct SettingsFileTests {
             """)
         #expect(settings.host == "0.0.0.0" && settings.port == 9000)
         #expect(settings.database == "sqlite:/var/lib/assay/assay.sqlite" && settings.trust == ["root.pem"])
+        #expect(settings.trustedProxies == ["127.0.0.1", "10.0.0.0/8"].compactMap(AddressRange.init))
         #expect(settings.perKey == RateLimit(perSecond: 10, burst: 20))
         #expect(settings.perAddress == RateLimit(perSecond: 30, burst: 60))
         #expect(settings.bodyBytes == 1_000_000)

@@ -136,6 +136,28 @@ struct LedgerWorld: Sendable {
         return submission
     }
 
+    /// A receipt with one period of a subscription that began with `s0`.
+    static func period(
+        _ transaction: String, until days: Double, isCancelled: Bool = false,
+        product: String = "com.example.app.monthly", lineItem: UInt64? = nil
+    ) throws -> [UInt8] {
+        var template = PurchaseTemplate.subscription(
+            productID: product, transactionID: transaction, originalTransactionID: "s0",
+            purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
+            expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400), webOrderLineItemID: lineItem)
+        if isCancelled { template.cancellationDate = MintedWorld.moment }
+        return try evidence([template])
+    }
+
+    /// Submits a claim of a subscription, unless it says otherwise.
+    func claim(
+        _ transaction: String, customer: String = "alice", order: String? = nil, _ evidence: [UInt8],
+        product: String = "com.example.app.monthly"
+    ) async throws -> PurchaseOutcome {
+        try await ledger.submit(
+            submission(transaction, product: product, customer: customer, order: order, evidence: evidence))
+    }
+
     func order(
         _ customer: String = "alice", product: String = "com.example.app.coins", quantity: Int64 = 3
     ) async throws -> Order {
