@@ -7,10 +7,11 @@ import PurchaseLedger
 struct HealthRoutes {
     let ledger: PurchaseLedger?
     /// Whoever asks makes the server write, and needs no key; ten times a second is more than any machine asks.
-    private let probes = RateLimiter(RateLimit(perSecond: 10, burst: 20))
+    private let probes: RateLimiter
 
-    init(ledger: PurchaseLedger?) {
+    init(ledger: PurchaseLedger?, uptime: @escaping @Sendable () -> Double) {
         self.ledger = ledger
+        probes = RateLimiter(RateLimit(perSecond: 10, burst: 20), uptime: uptime)
     }
 
     func add(to router: Router<ServerContext>) {

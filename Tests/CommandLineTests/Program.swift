@@ -17,18 +17,25 @@ enum Program {
         } ?? URL(fileURLWithPath: "/nonexistent/assay")
     }()
 
-    struct Result {
+    /// Where programs are looked for: this one first.
+    static var path: String { url.deletingLastPathComponent().path + ":/usr/local/bin:/usr/bin:/bin" }
+
+    struct Result: Sendable {
         let output: String
         let status: Int32
     }
 
     /// Runs a line of shell in a folder, with the program on the path. Standard error is part of the output.
-    static func shell(_ command: String, in folder: URL, environment: [String: String] = [:]) throws -> Result {
+    static func shell(_ command: String, in folder: URL, environment: [String: String] = [:]) async throws -> Result {
+        try await blocking { try run(command, in: folder, environment: environment) }
+    }
+
+    private static func run(_ command: String, in folder: URL, environment: [String: String]) throws -> Result {
         let process = ChildProcess()
         process.arguments = ["-c", "exec 2>&1; \(command)"]
         process.folder = folder
         process.environment = environment.merging([
-            "PATH": url.deletingLastPathComponent().path + ":/usr/local/bin:/usr/bin:/bin", "HOME": folder.path,
+            "PATH": path, "HOME": folder.path,
         ]) { $1 }
         let pipe = Pipe()
         process.output = pipe.fileHandleForWriting
@@ -41,13 +48,14 @@ enum Program {
     }
 
     /// Runs the body in a folder of its own, which is removed afterwards.
-    static func inTemporaryFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
+    @discardableResult
+    static func inTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
             // A folder that stays behind in the temporary folder harms nothing.
             try? FileManager.default.removeItem(at: folder)
         }
-        return try body(folder)
+        return try await body(folder)
     }
 }

@@ -1,64 +1,43 @@
 import Foundation
-import TestSupport
 import Testing
 
 @Suite("assay serve")
 struct ServeTests {
-    /// Runs the server as a process, and the body with its address; then stops it with SIGTERM.
-    private func withServer(
-        _ arguments: [String], in folder: URL, environment: [String: String] = [:],
-        _ body: (String, ChildProcess) throws -> Void
-    ) throws -> Int32 {
-        let process = ChildProcess()
-        process.executable = Program.url.path
-        process.arguments = ["serve", "--port", "0"] + arguments
-        process.folder = folder
-        process.environment = environment
-        let output = Pipe()
-        process.output = output.fileHandleForWriting
-        try process.run()
-        try output.fileHandleForWriting.close()
-        defer { if process.isRunning { process.terminate() } }
-        var line = ""
-        while !line.hasSuffix("\n") {
-            let data = output.fileHandleForReading.readData(ofLength: 1)
-            guard !data.isEmpty else { break }
-            line += String(decoding: data, as: UTF8.self)
-        }
-        #expect(line.hasPrefix("assay: ready on http://127.0.0.1:"))
-        let address = line.trimmingCharacters(in: .whitespacesAndNewlines).components(separatedBy: " ").last ?? ""
-        try body(address, process)
-        if process.isRunning { process.terminate() }
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    private static let trusting = "assay serve --port 0 --trust assay-authority/root.pem"
 
     @Test("It says where it is, answers, and stops cleanly when it is told to")
-    func answersAndStops() throws {
-        try Program.inTemporaryFolder { folder in
+    func answersAndStops() async throws {
+        try await Program.inTemporaryFolder { folder in
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
-            #expect(try Program.shell(mint, in: folder).status == 0)
-            let status = try withServer(["--trust", "assay-authority/root.pem"], in: folder) { address, _ in
-                let answer = try Program.shell("curl -sS --data @r.json \(address)/verifyReceipt", in: folder)
+            #expect(try await Program.shell(mint, in: folder).status == 0)
+            let status = try await RunningServer.run(Self.trusting, in: folder) { server in
+                let answer = try await Program.shell(
+                    "curl -sS --data @r.json \(server.address)/verifyReceipt", in: folder)
                 #expect(answer.output.hasSuffix(#""status":0}"#), "\(answer.output)")
-                #expect(try Program.shell("curl -sS \(address)/healthz", in: folder).output == #"{"status":"ok"}"#)
+                #expect(
+                    try await Program.shell("curl -sS \(server.address)/healthz", in: folder).output
+                        == #"{"status":"ok"}"#)
             }
             #expect(status == 0)
         }
     }
 
     @Test("A request in flight when it is told to stop is still answered")
-    func answersInFlight() throws {
-        try Program.inTemporaryFolder { folder in
+    func answersInFlight() async throws {
+        try await Program.inTemporaryFolder { folder in
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
-            #expect(try Program.shell(mint, in: folder).status == 0)
-            let status = try withServer(["--trust", "assay-authority/root.pem"], in: folder) { address, process in
+            #expect(try await Program.shell(mint, in: folder).status == 0)
+            let status = try await RunningServer.run(Self.trusting, in: folder) { server in
                 // Slow enough to be on its way when the signal comes.
-                let slow = "curl -sS --limit-rate 4k --data @r.json \(address)/verifyReceipt"
-                let command = "(sleep 0.4; kill -TERM \(process.processIdentifier)) & \(slow); wait"
-                let answer = try Program.shell(command, in: folder)
-                #expect(answer.output.hasSuffix(#""status":0}"#), "\(answer.output)")
-                let after = try Program.shell("curl -sS \(address)/healthz", in: folder)
+                let command = """
+                    curl -sS -v --limit-rate 1k --data @r.json -o answer \(server.address)/verifyReceipt 2> said &
+                    until grep -q '^> POST' said; do sleep 0.02; done
+                    grep -c '^< HTTP' said; kill -TERM \(server.processIdentifier); wait; cat answer
+                    """
+                let answer = try await Program.shell(command, in: folder).output
+                #expect(answer.hasPrefix("0\n"), "the answer was there before the signal")
+                #expect(answer.hasSuffix(#""status":0}"#), "\(answer)")
+                let after = try await Program.shell("curl -sS \(server.address)/healthz", in: folder)
                 #expect(after.status != 0, "it still takes requests")
             }
             #expect(status == 0)
@@ -66,30 +45,34 @@ struct ServeTests {
     }
 
     @Test("Settings come from the environment where no option says otherwise, and the secret from nowhere else")
-    func settings() throws {
-        try Program.inTemporaryFolder { folder in
+    func settings() async throws {
+        try await Program.inTemporaryFolder { folder in
             let mint =
                 #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s","password":"x"}' $(cat r.b64) > r.json"#
-            #expect(try Program.shell(mint, in: folder).status == 0)
+            #expect(try await Program.shell(mint, in: folder).status == 0)
             let environment = ["ASSAY_TRUST": "assay-authority/root.der", "ASSAY_SHARED_SECRET": "y"]
-            _ = try withServer([], in: folder, environment: environment) { address, _ in
-                let answer = try Program.shell("curl -sS --data @r.json \(address)/verifyReceipt", in: folder)
+            try await RunningServer.run("assay serve --port 0", in: folder, environment: environment) { server in
+                let answer = try await Program.shell(
+                    "curl -sS --data @r.json \(server.address)/verifyReceipt", in: folder)
                 #expect(answer.output == #"{"status":21004}"#)
             }
             try "x\n".write(to: folder.appending(path: "secret"), atomically: true, encoding: .utf8)
-            _ = try withServer(["--shared-secret-file", "secret"], in: folder, environment: environment) { address, _ in
-                let answer = try Program.shell("curl -sS --data @r.json \(address)/verifyReceipt", in: folder)
+            try await RunningServer.run(
+                "assay serve --port 0 --shared-secret-file secret", in: folder, environment: environment
+            ) { server in
+                let answer = try await Program.shell(
+                    "curl -sS --data @r.json \(server.address)/verifyReceipt", in: folder)
                 #expect(answer.output.hasSuffix(#""status":0}"#))
             }
         }
     }
 
     @Test("A port that is taken is an error in words, with exit status 2")
-    func portTaken() throws {
-        try Program.inTemporaryFolder { folder in
-            _ = try withServer([], in: folder) { address, _ in
-                let port = address.components(separatedBy: ":").last ?? ""
-                let second = try Program.shell("assay serve --port \(port)", in: folder)
+    func portTaken() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try await RunningServer.run("assay serve --port 0", in: folder) { server in
+                let port = server.address.components(separatedBy: ":").last ?? ""
+                let second = try await Program.shell("assay serve --port \(port)", in: folder)
                 #expect(second.status == 2)
                 #expect(second.output.contains("assay: the server stopped:"), "\(second.output)")
             }

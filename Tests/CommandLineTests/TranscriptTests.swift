@@ -5,7 +5,7 @@ import Testing
 @Suite("Transcripts")
 struct TranscriptTests {
     @Test("There are transcripts, and each has steps")
-    func present() throws {
+    func present() async throws {
         let transcripts = try Transcript.all()
         #expect(transcripts.count >= 5)
         #expect(transcripts.allSatisfy { !$0.steps.isEmpty })
@@ -13,10 +13,10 @@ struct TranscriptTests {
     }
 
     @Test("The program prints what the transcript says, and ends as it says", arguments: try Transcript.all())
-    func follow(_ transcript: Transcript) throws {
-        try Program.inTemporaryFolder { folder in
+    func follow(_ transcript: Transcript) async throws {
+        try await Program.inTemporaryFolder { folder in
             for step in transcript.steps {
-                let result = try Program.shell(step.command, in: folder)
+                let result = try await Program.shell(step.command, in: folder)
                 let place = "\(transcript.name):\(step.line): $ \(step.command)"
                 #expect(result.status == step.status, "\(place)\n\(result.output)")
                 #expect(step.matches(result.output), "\(place)\n\(result.output)")

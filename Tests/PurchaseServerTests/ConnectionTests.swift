@@ -1,9 +1,9 @@
 import AppStoreSimulator
 import Foundation
-import HummingbirdTesting
 import Logging
 import PurchaseServer
 import PurchaseVerification
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -18,8 +18,8 @@ struct ConnectionTests {
         configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
         change(&configuration)
         let server = purchaseServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.test(.live) { client async throws in
-            try await body(try #require(client.port))
+        try await server.live { client async throws in
+            try await body(client.port)
         }
     }
 

@@ -1,7 +1,6 @@
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
-import HummingbirdTesting
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -312,44 +311,6 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("Whoever comes too often is told when to come again, and others are not")
-    func rateLimit() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perKey = RateLimit(perSecond: 0.01, burst: 5)
-        } _: { world async throws in
-            var statuses: [Int] = []
-            for _ in 0..<7 { statuses.append(try await world.send(.get, "/v1/orders", as: .backend).status) }
-            #expect(statuses == [200, 200, 200, 200, 200, 429, 429])
-            let refused = try await world.send(.get, "/v1/orders", as: .backend)
-            #expect(try refused.problem == "rate_limited")
-            #expect(Int(refused.headers[.retryAfter] ?? "") ?? 0 > 0)
-            #expect(try await world.send(.get, "/v1/orders", as: .admin).status == 200)
-        }
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
-        } _: { world async throws in
-            let probes = try await (0..<40).asyncMap { _ in try await world.send(.get, "/readyz", as: nil).status }
-            #expect(probes.prefix(20).allSatisfy { $0 == 200 } && probes.contains(429))
-            for expected in [401, 401, 401, 429] {
-                #expect(try await world.send(.get, "/v1/orders", as: nil).status == expected)
-            }
-            #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
-        }
-    }
-
-    @Test("However many names come, the limiter remembers a bounded number of them, and forgets none that still comes")
-    func boundedMemory() {
-        let limiter = RateLimiter(RateLimit(perSecond: 1, burst: 2), names: 1000)
-        for number in 0..<50_000 {
-            #expect(limiter.take("\(number)", at: 0) == nil)
-            if number % 100 == 0 { _ = limiter.take("regular", at: 0) }
-        }
-        #expect(limiter.count <= 1000)
-        #expect(limiter.take("regular", at: 0) == 1)
-        #expect(limiter.take("regular", at: 1) == nil)
-        #expect(limiter.take("regular", at: 1) == 1)
-    }
-
     @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
     func methods() async throws {
         try await PurchaseServerWorld.run { world in
@@ -415,11 +376,8 @@ struct PurchaseRouteTests {
 
     @Test("32 clients send the same 20 claims at once: exactly 20 grants")
     func concurrency() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.perAddress = RateLimit(perSecond: 1_000_000, burst: 1_000_000)
-            configuration.limits.perKey = configuration.limits.perAddress
-        } _: { world async throws in
-            // The ledger's own test has the thousand; here it is about the way over HTTP, with a client that waits for 20 seconds.
+        try await PurchaseServerWorld.run(uptime: TestUptime()) { world async throws in
+            // The ledger's own test has the thousand; here it is about the way over HTTP.
             let transactions = (0..<20).map { "h\($0)" }
             let receipts = try (0..<2).map {
                 try PurchaseServerWorld.coins(Array(transactions[($0 * 10)..<($0 * 10 + 10)]))
@@ -465,13 +423,5 @@ struct PurchaseRouteTests {
                 #expect(documented.contains("\n  \(template):\n"), "\(template)")
             }
         }
-    }
-}
-
-extension Sequence {
-    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
-        var values: [Value] = []
-        for element in self { values.append(try await transform(element)) }
-        return values
     }
 }

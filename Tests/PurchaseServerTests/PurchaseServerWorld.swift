@@ -2,18 +2,18 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Logging
 import NIOCore
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import ServerTestSupport
 import TestSupport
 import Testing
 
 /// A server with a database of its own, and a key for each scope.
 struct PurchaseServerWorld: Sendable {
-    let client: any TestClientProtocol
+    let client: LiveClient
     let database: SQLiteDatabase
     let ledger: PurchaseLedger
     /// Texts of keys, by their scope.
@@ -31,7 +31,8 @@ struct PurchaseServerWorld: Sendable {
 
     /// Runs the body with a server that listens on a port of its own.
     static func run(
-        busySeconds: Double = 5, _ change: (inout ServerConfiguration) -> Void = { _ in },
+        busySeconds: Double = 5, uptime: TestUptime = TestUptime(),
+        _ change: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
@@ -58,8 +59,9 @@ struct PurchaseServerWorld: Sendable {
         }
         let texts = keys
         let server = purchaseServer(
-            configuration, ledger: ledger, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.test(.live) { client async throws in
+            configuration, ledger: ledger, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            uptime: uptime.read)
+        try await server.live { client async throws in
             try await body(PurchaseServerWorld(client: client, database: database, ledger: ledger, keys: texts))
         }
         try await database.close()

@@ -2,12 +2,12 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Logging
 import NIOCore
 import NIOFoundationCompat
 import PurchaseServer
 import PurchaseVerification
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -31,9 +31,9 @@ struct VerifyReceiptTests {
         .production(bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: purchases)
     }
 
-    private func text(_ response: TestResponse) -> String { String(buffer: response.body) }
+    private func text(_ response: LiveResponse) -> String { String(buffer: response.body) }
 
-    private func object(_ response: TestResponse) throws -> [String: Any] {
+    private func object(_ response: LiveResponse) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(buffer: response.body)) as? [String: Any])
     }
 
@@ -46,7 +46,7 @@ struct VerifyReceiptTests {
         template.downloadID = 503_000_000_000_000_007
         template.originalPurchaseDate = Date(timeIntervalSince1970: 1_688_194_800)
         let request = try body(try MintedWorld.mint(template))
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(response.status == .ok)
             #expect(response.headers[.contentType] == "application/json")
@@ -83,7 +83,7 @@ struct VerifyReceiptTests {
         var template = production()
         template.downloadID = nil
         let request = try body(try MintedWorld.mint(template))
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(response).contains(#""download_id":null,"#))
         }
@@ -107,7 +107,7 @@ struct VerifyReceiptTests {
         template.creationDate = MintedWorld.moment.addingTimeInterval(5000)
         let receipt = try MintedWorld.mint(template)
         let (all, latest) = (try body(receipt), try body(receipt, ["exclude-old-transactions": true]))
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             func identifiers(_ request: ByteBuffer) async throws -> [String] {
                 let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
                 let state = response.headers[try #require(HTTPField.Name("Assay-State"))]
@@ -127,7 +127,7 @@ struct VerifyReceiptTests {
     func environments() async throws {
         let sandbox = try body(try MintedWorld.mint())
         let production = try body(try MintedWorld.mint(production()))
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             func status(_ uri: String, _ body: ByteBuffer) async throws -> Int? {
                 let response = try await client.execute(uri: uri, method: .post, body: body)
                 return try object(response)["status"] as? Int
@@ -170,7 +170,7 @@ struct VerifyReceiptTests {
                 "leaf_marker_missing"
             ),
         ]
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             for item in cases {
                 let response = try await client.execute(uri: "/verifyReceipt", method: item.method, body: item.body)
                 #expect(response.status == .ok, "\(item.name)")
@@ -185,7 +185,7 @@ struct VerifyReceiptTests {
     func sharedSecret() async throws {
         let subscription = try MintedWorld.mint(production(MintedWorld.purchases()))
         let plain = try MintedWorld.mint(production())
-        try await server { $0.sharedSecret = "0123456789abcdef" }.test(.live) { client async throws in
+        try await server { $0.sharedSecret = "0123456789abcdef" }.live { client async throws in
             func answer(_ receipt: [UInt8], _ password: Any?) async throws -> String {
                 let request = try body(receipt, password.map { ["password": $0] } ?? [:])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
@@ -211,7 +211,7 @@ struct VerifyReceiptTests {
             (["com.example.app": "a", "com.example.other": "b"], "a", 0), (["com.example.app": "a"], "b", 21004),
             (["com.example.app": "a", "com.example.other": "b"], "b", 21004), (["com.example.other": "b"], "a", 0),
         ] {
-            try await server { $0.sharedSecrets = secrets }.test(.live) { client async throws in
+            try await server { $0.sharedSecrets = secrets }.live { client async throws in
                 let request = try body(receipt, ["password": password])
                 let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
                 #expect(answer.hasSuffix("\"status\":\(status)}"))
@@ -222,7 +222,7 @@ struct VerifyReceiptTests {
     @Test("Whatever the content type says, JSON is read as JSON")
     func contentTypes() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             for type in [
                 "application/json", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream",
             ] {
@@ -236,7 +236,7 @@ struct VerifyReceiptTests {
     @Test("A body beyond the limit is refused, and the server goes on")
     func bodyLimit() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server { $0.limits.bodyBytes = request.readableBytes }.test(.live) { client async throws in
+        try await server { $0.limits.bodyBytes = request.readableBytes }.live { client async throws in
             var larger = request
             larger.writeString(" ")
             let refused = try await client.execute(uri: "/verifyReceipt", method: .post, body: larger)
@@ -250,7 +250,7 @@ struct VerifyReceiptTests {
     @Test("What would take more memory than all requests together may is told to try again")
     func serverBusy() async throws {
         let request = try body(try MintedWorld.mint(production()))
-        try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.test(.live) { client async throws in
+        try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.live { client async throws in
             let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(response) == #"{"status":21009}"#)
             #expect(response.headers[try #require(HTTPField.Name("Assay-Reason"))] == "server_busy")
@@ -266,13 +266,13 @@ struct VerifyReceiptTests {
         try await server {
             $0.environments.insert(.xcode)
             if let anchor = try? TrustAnchor(certificate: signer.identity.certificate) { $0.anchors.append(anchor) }
-        }.test(.live) { client async throws in
+        }.live { client async throws in
             let sandbox = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(sandbox).hasPrefix(#"{"environment":"Xcode","receipt":{"receipt_type":"Xcode""#))
             let production = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
             #expect(text(production) == #"{"status":21007}"#)
         }
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             let response = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
             #expect(text(response) == #"{"status":21003}"#)
         }
@@ -280,7 +280,7 @@ struct VerifyReceiptTests {
 
     @Test("The server says that it is alive, and answers what it does not know with a problem document")
     func healthAndProblems() async throws {
-        try await server().test(.live) { client async throws in
+        try await server().live { client async throws in
             let health = try await client.execute(uri: "/healthz", method: .get)
             #expect(health.status == .ok)
             #expect(text(health) == #"{"status":"ok"}"#)

@@ -59,7 +59,20 @@ public final class ChildProcess: @unchecked Sendable {
         let arguments = Self.strings([shell, "-c", #"cd "$0" && exec "$@""#, folder.path, executable] + arguments)
         let environment = Self.strings(environment.map { "\($0)=\($1)" })
         defer { for text in arguments + environment { free(text) } }
-        let code = posix_spawn(&processIdentifier, shell, &actions, nil, arguments, environment)
+        #if canImport(Darwin)
+            var attributes: posix_spawnattr_t?
+        #else
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A server in this process ignores broken pipes, and what is ignored is inherited; a shell's programs count on them.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        let code = posix_spawn(&processIdentifier, shell, &actions, &attributes, arguments, environment)
         guard code == 0 else { throw SpawnError(program: executable, code: code) }
     }
 

@@ -46,7 +46,7 @@ extension RateLimiter {
     ///
     /// - Throws: 429 if there is none.
     func require(_ name: String, _ whose: String) throws {
-        guard let wait = take(name, at: ProcessInfo.processInfo.systemUptime) else { return }
+        guard let wait = take(name) else { return }
         throw Problem(
             .tooManyRequests, "rate_limited", "Too many requests come from \(whose).",
             retryAfter: max(1, Int(min(wait, 3600).rounded(.up))))

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// How often something may be done: so many a second, and so many at once after a pause.
@@ -21,6 +22,7 @@ public struct RateLimit: Sendable, Equatable {
 package final class RateLimiter: Sendable {
     private let limit: RateLimit
     private let generationSize: Int
+    private let uptime: @Sendable () -> Double
     private let state = Mutex(State())
 
     private struct Bucket {
@@ -37,19 +39,23 @@ package final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - limit: what each name may do.
     ///   - names: how many names are remembered at most.
-    package init(_ limit: RateLimit, names: Int = 65_536) {
+    ///   - uptime: seconds since any moment, never going back.
+    package init(
+        _ limit: RateLimit, names: Int = 65_536,
+        uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
+    ) {
         self.limit = limit
+        self.uptime = uptime
         generationSize = max(1, names / 2)
     }
 
     /// Takes a token.
     ///
-    /// - Parameters:
-    ///   - name: whose.
-    ///   - time: seconds since any moment, never going back.
+    /// - Parameter name: whose.
     /// - Returns: `nil` if there was one; else after how many seconds there will be.
-    package func take(_ name: String, at time: Double) -> Double? {
-        state.withLock { state in
+    package func take(_ name: String) -> Double? {
+        let time = uptime()
+        return state.withLock { state in
             var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
             bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
             bucket.time = max(time, bucket.time)

@@ -2,15 +2,15 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Logging
 import NIOCore
 import NIOFoundationCompat
+import ServerTestSupport
 import Testing
 
 /// What a client of the simulator knows: JSON in, JSON out.
 struct SimulatorClient {
-    let http: any TestClientProtocol
+    let http: LiveClient
 
     /// Runs a simulator over real HTTP in this process, and the body with a client of it.
     static func run(
@@ -20,7 +20,7 @@ struct SimulatorClient {
         let server = try simulatorServer(
             configuration, authority: try World.store(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
-        try await server.test(.live) { http in try await body(SimulatorClient(http: http)) }
+        try await server.live { http in try await body(SimulatorClient(http: http)) }
     }
 
     /// The settings of tests: a clock that stands still, and Apple's names.
@@ -56,15 +56,14 @@ struct SimulatorClient {
         -> Answer
     {
         let data = try JSONSerialization.data(withJSONObject: body)
-        return try await http.execute(
-            uri: path, method: .post, headers: [.contentType: contentType], body: ByteBuffer(data: data)
-        ) { Answer(status: $0.status.code, text: String(buffer: $0.body)) }
+        let response = try await http.execute(
+            uri: path, method: .post, headers: [.contentType: contentType], body: ByteBuffer(data: data))
+        return Answer(status: response.status.code, text: String(buffer: response.body))
     }
 
     func get(_ path: String) async throws -> Answer {
-        try await http.execute(uri: path, method: .get) {
-            Answer(status: $0.status.code, text: String(buffer: $0.body))
-        }
+        let response = try await http.execute(uri: path, method: .get)
+        return Answer(status: response.status.code, text: String(buffer: response.body))
     }
 
     /// One app, a consumable, a subscription of a month, and the customers `ada` (production) and `tester` (sandbox).

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// How often somebody may come. The time that counts stands still unless a test moves it.
+@Suite("Limits of requests in a time")
+struct RateLimitTests {
+    @Test("Whoever comes too often with a key is told when to come again, others are not, and then he may")
+    func perKey() async throws {
+        let time = TestUptime()
+        try await PurchaseServerWorld.run(uptime: time) { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.01, burst: 5)
+        } _: { world async throws in
+            for expected in [200, 200, 200, 200, 200, 429, 429] {
+                #expect(try await world.send(.get, "/v1/orders", as: .backend).status == expected)
+            }
+            time.advance(seconds: 70)
+            let refused = try await world.send(.get, "/v1/orders", as: .backend)
+            #expect(try refused.problem == "rate_limited")
+            #expect(refused.headers[.retryAfter] == "30")
+            #expect(try await world.send(.get, "/v1/orders", as: .admin).status == 200)
+            time.advance(seconds: 30)
+            for expected in [200, 429] {
+                #expect(try await world.send(.get, "/v1/orders", as: .backend).status == expected)
+            }
+        }
+    }
+
+    @Test("Guessing keys is limited by the address; the probes of machines have a limit of their own")
+    func perAddress() async throws {
+        let time = TestUptime()
+        try await PurchaseServerWorld.run(uptime: time) { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
+        } _: { world async throws in
+            var probes: [Int] = []
+            for _ in 0..<40 { probes.append(try await world.send(.get, "/readyz", as: nil).status) }
+            #expect(probes == Array(repeating: 200, count: 20) + Array(repeating: 429, count: 20))
+            for expected in [401, 401, 401, 429] {
+                #expect(try await world.send(.get, "/v1/orders", as: nil).status == expected)
+            }
+            #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
+            time.advance(seconds: 0.1)
+            #expect(try await world.send(.get, "/readyz", as: nil).status == 200)
+            #expect(try await world.send(.get, "/readyz", as: nil).status == 429)
+        }
+    }
+
+    @Test("The addresses of one network of IPv6 count as one client, those of IPv4 each by itself")
+    func networks() async throws {
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in
+            configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 2)
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            for (address, expected) in [
+                ("2001:db8:1:2::1", 200), ("2001:db8:1:2:ffff::2", 200), ("2001:db8:1:2:3:4:5:6", 429),
+                ("2001:db8:1:3::1", 200), ("192.0.2.1", 200), ("192.0.2.1", 200), ("192.0.2.1", 429),
+                ("192.0.2.2", 200), ("::ffff:192.0.2.1", 429),
+            ] {
+                let answer = try await world.send(.get, "/v1/orders", headers: [name: address])
+                #expect(answer.status == expected, "\(address)")
+            }
+        }
+    }
+
+    @Test("However many names come, the limiter remembers a bounded number of them, and forgets none that still comes")
+    func boundedMemory() {
+        let time = TestUptime()
+        let limiter = RateLimiter(RateLimit(perSecond: 1, burst: 2), names: 1000, uptime: time.read)
+        for number in 0..<50_000 {
+            #expect(limiter.take("\(number)") == nil)
+            if number % 100 == 0 { _ = limiter.take("regular") }
+        }
+        #expect(limiter.count <= 1000)
+        #expect(limiter.take("regular") == 1)
+        time.advance(seconds: 1)
+        #expect(limiter.take("regular") == nil)
+        #expect(limiter.take("regular") == 1)
+    }
+}
