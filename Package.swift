@@ -147,6 +147,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: ["Databases"],
             swiftSettings: strict
         ),
         .testTarget(
