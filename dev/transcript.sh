@@ -32,7 +32,7 @@ server=$!
 tries=0
 until grep -q ready ready; do
     tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "the server did not start: $(cat errors)" >&2; exit 1; }
+    [ "$tries" -lt 600 ] || { echo "the server did not start: $(cat errors)" >&2; exit 1; }
     sleep 0.1
 done
 address=$(sed -n 's/.*ready on //p' ready)

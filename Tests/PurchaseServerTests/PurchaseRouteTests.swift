@@ -75,60 +75,6 @@ struct PurchaseRouteTests {
         }
     }
 
-    /// Every route with who may call it.
-    static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
-        (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
-        (.post, "/v1/orders/x/fulfil", .backend), (.post, "/v1/orders/x/cancel", .backend),
-        (.post, "/v1/purchases", .client), (.get, "/v1/purchases/x", .backend),
-        (.get, "/v1/customers/x/entitlements", .backend), (.get, "/v1/customers/x/purchases", .backend),
-        (.post, "/v1/customers/x/consume", .backend), (.get, "/v1/submissions", .backend),
-        (.get, "/v1/submissions/x", .backend),
-    ]
-
-    @Test("Without a key 401, with one for something else 403, with the right one an answer")
-    func access() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            for (method, path, scope) in Self.routes {
-                let body: [String: Any]? = method == .post ? [:] : nil
-                let nobody = try await world.send(method, path, body, as: nil)
-                #expect(nobody.status == 401)
-                #expect(try nobody.problem == "key_missing")
-                #expect(nobody.headers[.wwwAuthenticate] == "Bearer")
-                let stranger = try await world.send(
-                    method, path, body, as: nil,
-                    headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
-                #expect(stranger.status == 401)
-                #expect(try stranger.problem == "key_unknown")
-                let other = try await world.send(method, path, body, as: scope == .client ? .backend : .client)
-                #expect(other.status == 403)
-                #expect(try other.problem == "scope_insufficient")
-                for right in [scope, .admin] {
-                    let answer = try await world.send(method, path, body, as: right)
-                    #expect(![401, 403].contains(answer.status), "\(method) \(path)")
-                }
-            }
-        }
-    }
-
-    @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
-    func revoked() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let (key, text) = try await world.ledger.write {
-                try $0.createKey(app: "example", name: "", scopes: [.backend])
-            }
-            let headers: HTTPFields = [.authorization: "Bearer \(text)"]
-            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 200)
-            _ = try await world.ledger.write { try $0.revokeKey(key.id) }
-            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 401)
-            let (_, other) = try await world.ledger.write {
-                try $0.createKey(app: "another", name: "", scopes: [.admin])
-            }
-            let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
-            #expect(answer.status == 403)
-            #expect(try answer.problem == "app_unknown")
-        }
-    }
-
     @Test("What is missing or malformed is a 400 that names it, and is in the record")
     func fields() async throws {
         try await PurchaseServerWorld.run { world async throws in
@@ -223,77 +169,6 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("The same Idempotency-Key has the same answer, byte for byte; with another body it is refused")
-    func idempotency() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let order: [String: Any] = ["customer_id": "alice", "product_id": "com.example.app.pro"]
-            let first = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
-            let second = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
-            #expect(first.status == 201 && second.status == 201 && first.text == second.text)
-            let changed = try await world.send(
-                .post, "/v1/orders", ["customer_id": "bob", "product_id": "com.example.app.pro"], as: .backend,
-                idempotencyKey: "1")
-            #expect(changed.status == 422)
-            #expect(try changed.problem == "idempotency_key_reused")
-            let elsewhere = try await world.send(
-                .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
-            #expect(try elsewhere.problem == "idempotency_key_reused")
-            let consume: [String: Any] = ["product_id": "com.example.app.coins"]
-            let refused = try await world.send(
-                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
-            #expect(try refused.problem == "balance_insufficient")
-            let claim = try PurchaseServerWorld.purchase()
-            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            #expect(bought.text == again.text && bought.status == 200)
-            let same = try await world.send(
-                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
-            #expect(same.text == refused.text, "the first answer again, though there is a balance now")
-            let nameless = try await world.send(.post, "/v1/customers/alice/consume", consume, as: .backend)
-            #expect(try nameless.problem == "field_missing")
-        }
-    }
-
-    @Test("Every submission is in the record, also one that repeats a request or misuses its Idempotency-Key")
-    func repeatedSubmissions() async throws {
-        try await PurchaseServerWorld.run { world async throws in
-            let claim = try PurchaseServerWorld.purchase()
-            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            #expect(bought.status == 200 && bought.text == again.text)
-            let misused = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
-            #expect(try misused.problem == "idempotency_key_reused")
-            let unknown = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
-            let unknownAgain = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
-            #expect(try unknown.problem == "transaction_not_found")
-            #expect(unknown.text == unknownAgain.text)
-            // Another installation has the same key to the API, and may choose the same words.
-            let other = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), as: .client,
-                idempotencyKey: "1")
-            #expect(try other.problem == "already_claimed")
-            let list = try await world.send(.get, "/v1/submissions", as: .backend)
-            let submissions = try #require(try list.object["submissions"] as? [[String: Any]]).reversed()
-            #expect(
-                submissions.map { $0["code"] as? String } == [
-                    "accepted", "accepted", "idempotency_key_reused", "transaction_not_found", "transaction_not_found",
-                    "already_claimed",
-                ])
-            #expect(
-                submissions.map { $0["replayed"] as? Bool } == [false, true, false, false, true, false])
-            #expect(Set(submissions.compactMap { $0["submission_id"] as? String }).count == 6)
-            let malformed = try await world.send(
-                .post, "/v1/purchases", claim, as: .client, idempotencyKey: String(repeating: "x", count: 256))
-            #expect(try malformed.problem == "field_malformed" && malformed.status == 400)
-            let id = try #require(try malformed.value("submission_id"))
-            #expect(try await world.send(.get, "/v1/submissions/\(id)", as: .backend).status == 200)
-            #expect(try await Audit(world.database).verify().findings.isEmpty)
-        }
-    }
-
     @Test("Customers whose names Unicode calls the same are two, and a purchase is granted to one of them")
     func equivalentNames() async throws {
         try await PurchaseServerWorld.run { world async throws in
@@ -308,38 +183,6 @@ struct PurchaseRouteTests {
             let path = "/v1/customers/jose%CC%81/entitlements"
             let none = try await world.send(.get, path, as: .backend)
             #expect((try none.object["entitlements"] as? [Any])?.isEmpty == true)
-        }
-    }
-
-    @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
-    func methods() async throws {
-        try await PurchaseServerWorld.run { world in
-            for (path, allowed) in [
-                ("/v1/orders", "GET, POST"), ("/v1/orders/x/fulfil", "POST"), ("/readyz", "GET, HEAD"),
-                ("/v1/customers/x/entitlements", "GET"),
-            ] {
-                let answer = try await world.send(.trace, path)
-                #expect(answer.status == 405)
-                #expect(try answer.problem == "method_not_allowed")
-                #expect(answer.headers[.allow] == allowed)
-                #expect(try answer.value("title") == "Method Not Allowed")
-            }
-            #expect(try await world.send(.delete, "/nothing").status == 404)
-            let unknown = try await world.send(.get, "/v1/purchases/nothing")
-            #expect(try unknown.problem == "transaction_unknown")
-            #expect(try unknown.value("title") == "Not Found")
-        }
-    }
-
-    @Test("A body beyond the limit is a 413")
-    func bodyLimit() async throws {
-        try await PurchaseServerWorld.run { configuration in
-            configuration.limits.bodyBytes = 1000
-        } _: { world async throws in
-            let answer = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
-            #expect(answer.status == 413)
-            #expect(try answer.problem == "body_too_large")
         }
     }
 
@@ -404,24 +247,6 @@ struct PurchaseRouteTests {
             let entitlement = try #require((try shown.object["entitlements"] as? [[String: Any]])?.first)
             #expect(entitlement["balance"] as? Int == 20)
             print("32 clients over HTTP, 20 claims each: \(counts), in \(clock.now - begin)")
-        }
-    }
-
-    @Test("The description that is served is the one of the documentation, and names every route")
-    func description() async throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/openapi.yaml")
-        let documented = try String(contentsOf: file, encoding: .utf8)
-        try await PurchaseServerWorld.run { world async throws in
-            let served = try await world.send(.get, "/openapi.yaml", as: nil)
-            #expect(served.text == documented)
-            for (_, path, _) in Self.routes {
-                let template = path.replacing("/customers/x", with: "/customers/{customer_id}")
-                    .replacing("/orders/x", with: "/orders/{order_id}")
-                    .replacing("/purchases/x", with: "/purchases/{transaction_id}")
-                    .replacing("/submissions/x", with: "/submissions/{submission_id}")
-                #expect(documented.contains("\n  \(template):\n"), "\(template)")
-            }
         }
     }
 }

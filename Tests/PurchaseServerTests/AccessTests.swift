@@ -1,0 +1,114 @@
+import Foundation
+import HTTPTypes
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// Who may call which route, and what there is to call.
+@Suite("Access")
+struct AccessTests {
+    /// Every route with who may call it.
+    static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
+        (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
+        (.post, "/v1/orders/x/fulfil", .backend), (.post, "/v1/orders/x/cancel", .backend),
+        (.post, "/v1/purchases", .client), (.get, "/v1/purchases/x", .backend),
+        (.get, "/v1/customers/x/entitlements", .backend), (.get, "/v1/customers/x/purchases", .backend),
+        (.post, "/v1/customers/x/consume", .backend), (.get, "/v1/submissions", .backend),
+        (.get, "/v1/submissions/x", .backend),
+    ]
+
+    @Test("Without a key 401, with one for something else 403, with the right one an answer")
+    func access() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            for (method, path, scope) in Self.routes {
+                let body: [String: Any]? = method == .post ? [:] : nil
+                let nobody = try await world.send(method, path, body, as: nil)
+                #expect(nobody.status == 401)
+                #expect(try nobody.problem == "key_missing")
+                #expect(nobody.headers[.wwwAuthenticate] == "Bearer")
+                let stranger = try await world.send(
+                    method, path, body, as: nil,
+                    headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
+                #expect(stranger.status == 401)
+                #expect(try stranger.problem == "key_unknown")
+                let other = try await world.send(method, path, body, as: scope == .client ? .backend : .client)
+                #expect(other.status == 403)
+                #expect(try other.problem == "scope_insufficient")
+                for right in [scope, .admin] {
+                    let answer = try await world.send(method, path, body, as: right)
+                    #expect(![401, 403].contains(answer.status), "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
+    func revoked() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let (key, text) = try await world.ledger.write {
+                try $0.createKey(app: "example", name: "", scopes: [.backend])
+            }
+            let headers: HTTPFields = [.authorization: "Bearer \(text)"]
+            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 200)
+            _ = try await world.ledger.write { try $0.revokeKey(key.id) }
+            #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 401)
+            let (_, other) = try await world.ledger.write {
+                try $0.createKey(app: "another", name: "", scopes: [.admin])
+            }
+            let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
+            #expect(answer.status == 403)
+            #expect(try answer.problem == "app_unknown")
+        }
+    }
+
+    @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
+    func methods() async throws {
+        try await PurchaseServerWorld.run { world in
+            for (path, allowed) in [
+                ("/v1/orders", "GET, POST"), ("/v1/orders/x/fulfil", "POST"), ("/readyz", "GET, HEAD"),
+                ("/v1/customers/x/entitlements", "GET"),
+            ] {
+                let answer = try await world.send(.trace, path)
+                #expect(answer.status == 405)
+                #expect(try answer.problem == "method_not_allowed")
+                #expect(answer.headers[.allow] == allowed)
+                #expect(try answer.value("title") == "Method Not Allowed")
+            }
+            #expect(try await world.send(.delete, "/nothing").status == 404)
+            let unknown = try await world.send(.get, "/v1/purchases/nothing")
+            #expect(try unknown.problem == "transaction_unknown")
+            #expect(try unknown.value("title") == "Not Found")
+        }
+    }
+
+    @Test("A body beyond the limit is a 413")
+    func bodyLimit() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.bodyBytes = 1000
+        } _: { world async throws in
+            let answer = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            #expect(answer.status == 413)
+            #expect(try answer.problem == "body_too_large")
+        }
+    }
+
+    @Test("The description that is served is the one of the documentation, and names every route")
+    func description() async throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/openapi.yaml")
+        let documented = try String(contentsOf: file, encoding: .utf8)
+        try await PurchaseServerWorld.run { world async throws in
+            let served = try await world.send(.get, "/openapi.yaml", as: nil)
+            #expect(served.text == documented)
+            for (_, path, _) in Self.routes {
+                let template = path.replacing("/customers/x", with: "/customers/{customer_id}")
+                    .replacing("/orders/x", with: "/orders/{order_id}")
+                    .replacing("/purchases/x", with: "/purchases/{transaction_id}")
+                    .replacing("/submissions/x", with: "/submissions/{submission_id}")
+                #expect(documented.contains("\n  \(template):\n"), "\(template)")
+            }
+        }
+    }
+}

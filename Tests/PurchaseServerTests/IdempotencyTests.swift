@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// Requests that come again.
+@Suite("Idempotency keys")
+struct IdempotencyTests {
+    @Test("The same Idempotency-Key has the same answer, byte for byte; with another body it is refused")
+    func idempotency() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let order: [String: Any] = ["customer_id": "alice", "product_id": "com.example.app.pro"]
+            let first = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
+            let second = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
+            #expect(first.status == 201 && second.status == 201 && first.text == second.text)
+            let changed = try await world.send(
+                .post, "/v1/orders", ["customer_id": "bob", "product_id": "com.example.app.pro"], as: .backend,
+                idempotencyKey: "1")
+            #expect(changed.status == 422)
+            #expect(try changed.problem == "idempotency_key_reused")
+            let elsewhere = try await world.send(
+                .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
+            #expect(try elsewhere.problem == "idempotency_key_reused")
+            let consume: [String: Any] = ["product_id": "com.example.app.coins"]
+            let refused = try await world.send(
+                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
+            #expect(try refused.problem == "balance_insufficient")
+            let claim = try PurchaseServerWorld.purchase()
+            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            #expect(bought.text == again.text && bought.status == 200)
+            let same = try await world.send(
+                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
+            #expect(same.text == refused.text, "the first answer again, though there is a balance now")
+            let nameless = try await world.send(.post, "/v1/customers/alice/consume", consume, as: .backend)
+            #expect(try nameless.problem == "field_missing")
+        }
+    }
+
+    @Test("Every submission is in the record, also one that repeats a request or misuses its Idempotency-Key")
+    func repeatedSubmissions() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let claim = try PurchaseServerWorld.purchase()
+            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            #expect(bought.status == 200 && bought.text == again.text)
+            let misused = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
+            #expect(try misused.problem == "idempotency_key_reused")
+            let unknown = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
+            let unknownAgain = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
+            #expect(try unknown.problem == "transaction_not_found")
+            #expect(unknown.text == unknownAgain.text)
+            // Another installation has the same key to the API, and may choose the same words.
+            let other = try await world.send(
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), as: .client,
+                idempotencyKey: "1")
+            #expect(try other.problem == "already_claimed")
+            let list = try await world.send(.get, "/v1/submissions", as: .backend)
+            let submissions = try #require(try list.object["submissions"] as? [[String: Any]]).reversed()
+            #expect(
+                submissions.map { $0["code"] as? String } == [
+                    "accepted", "accepted", "idempotency_key_reused", "transaction_not_found", "transaction_not_found",
+                    "already_claimed",
+                ])
+            #expect(
+                submissions.map { $0["replayed"] as? Bool } == [false, true, false, false, true, false])
+            #expect(Set(submissions.compactMap { $0["submission_id"] as? String }).count == 6)
+            let malformed = try await world.send(
+                .post, "/v1/purchases", claim, as: .client, idempotencyKey: String(repeating: "x", count: 256))
+            #expect(try malformed.problem == "field_malformed" && malformed.status == 400)
+            let id = try #require(try malformed.value("submission_id"))
+            #expect(try await world.send(.get, "/v1/submissions/\(id)", as: .backend).status == 200)
+            #expect(try await Audit(world.database).verify().findings.isEmpty)
+        }
+    }
+}
