@@ -50,4 +50,4 @@ lint: ## Checks format and imports.
 	dev/check-imports.sh
 
 clean: ## Removes what was built.
-	rm -rf .build .build-tests Benchmarks/.build Benchmarks/Server/.build Torture/.build
+	rm -rf .build .build-tests Benchmarks/.build Benchmarks/Server/.build Torture/.build .build-api .build-interop .torture

@@ -198,7 +198,7 @@ END
     say "Asking the servers"
     for round in 1 2 3 4 5; do
         # shellcheck disable=SC2086
-        start_server "$folder/assay" "$assay" serve --port 0 --log-level warning $trust
+        start_server "$folder/assay" "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust
         door=$address/verifyReceipt
         if ! curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0'; then
             door=$address/sandbox/verifyReceipt

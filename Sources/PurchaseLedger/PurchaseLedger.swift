@@ -106,6 +106,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
     public let expected: String?
     /// What was found instead.
     public let found: String?
+    /// Under which id the submission is in the record, if one was refused.
+    public internal(set) var submissionID: String?
 
     /// There is no order of this id.
     public static func orderUnknown(_ id: String) -> LedgerRefusal { LedgerRefusal(.orderUnknown, expected: id) }

@@ -19,7 +19,12 @@ struct HealthRoutes {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
             router.on("/readyz", method: method) { _, context in
                 try probes.require(AddressRange.limited(context.remoteAddress), "this address")
-                try await ledger?.requireWritable()
+                do {
+                    try await ledger?.requireWritable()
+                } catch let error as LedgerStorageError {
+                    // Whatever it is, the server cannot do its work.
+                    throw Problem(.serviceUnavailable, error.kind.rawValue, error.kind.sentence, retryAfter: 1)
+                }
                 return Self.response("ready")
             }
         }

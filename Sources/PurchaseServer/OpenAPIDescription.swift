@@ -20,8 +20,8 @@ info:
     Whatever goes wrong under `/v1` is told by a problem document (RFC 9457) whose `code` is stable. Times are RFC 3339 in
     UTC. A member that has no value is left out.
 
-    Every other path is answered with 404, as at `/{path}`, and every other method than those below with 405, each with a
-    problem document (RFC 9457).
+    Every other path is answered with 404, as at `/{path}`, and every other method of HTTP (RFC 9110) than those below with
+    405, each with a problem document (RFC 9457). What is no HTTP gets a 400 without a body.
 
     A request whose body takes longer than 30 seconds to arrive, and a connection that waits longer than 60 seconds
     for a request, is closed without an answer (`ServerConfiguration.Limits`).
@@ -704,9 +704,9 @@ components:
       example: certificate_signature_invalid
     Assay-State:
       description: |
-        To what time the answer speaks. `as-of-signing`: it holds `latest_receipt_info`, and that says what was known
-        when the receipt was signed; a later renewal or refund is not in it. Absent where the answer holds no
-        `latest_receipt_info`.
+        To what time the answer speaks. `as-of-signing`: it holds `latest_receipt_info` or `latest_expired_receipt_info`, and that says what was known
+        when the receipt was signed; a later renewal or refund is not in it. Absent where the answer holds neither
+        that nor `latest_expired_receipt_info`.
       schema:
         type: string
         const: as-of-signing
@@ -800,7 +800,7 @@ components:
           example: { status: 21002 }
     NotFound:
       description: |
-        There is no such path, it does not take this method, or what it names is not there (`order_unknown`,
+        There is no such path, or what it names is not there (`order_unknown`,
         `transaction_unknown`, `submission_unknown`).
       content:
         application/problem+json:
@@ -936,7 +936,7 @@ components:
             - 21004: the shared secret is absent or wrong.
             - 21007: a receipt of another environment at the production address.
             - 21008: a production receipt at the sandbox address.
-            - 21009: the server answers as many requests as it may; try again later.
+            - 21009: the server answers as many requests as it may, or the request did not arrive whole; try again.
 
             Apple's other status codes are not sent.
           enum: [21000, 21002, 21003, 21004, 21007, 21008, 21009]

@@ -41,7 +41,9 @@ public func purchaseServer(
         router: router,
         server: .http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadlineHandler(headLimit: headLimit, bodyLimit: bodyLimit)],
+                additionalChannelHandlers: [
+                    RequestDeadlineHandler(headLimit: headLimit, bodyLimit: bodyLimit), ContinueHandler(),
+                ],
                 idleTimeout: .seconds(configuration.limits.idleSeconds))),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port),

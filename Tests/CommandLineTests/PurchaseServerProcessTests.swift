@@ -44,8 +44,8 @@ struct PurchaseServerProcessTests {
             try await prepare(folder, claims: 200)
             let status = try await RunningServer.run(Self.serve(), in: folder) { server in
                 let command = """
-                    mkdir -p answers; (until test -e answers/20.json; do sleep 0.02; done; kill -TERM \(server.processIdentifier)) &
-                    for n in $(seq 0 199); do \(Self.post) \(server.address)/v1/purchases 2>/dev/null; done; wait
+                    mkdir -p answers; for n in $(seq 0 199); do [ $n != 20 ] || kill -TERM \(server.processIdentifier);
+                    \(Self.post) \(server.address)/v1/purchases 2>/dev/null; done
                     """
                 let codes = try await Program.shell(command, in: folder).output.split(separator: "\n")
                 let accepted = codes.count { $0 == "200" }
@@ -77,6 +77,33 @@ struct PurchaseServerProcessTests {
             }
             let audit = try await Program.shell("assay audit verify", in: folder)
             #expect(audit.status == 0 && audit.output.contains("the record is as it was written"), "\(audit.output)")
+        }
+    }
+
+    @Test("8 purchases on their way when it is told to stop are all answered, and are there after the restart")
+    func purchasesInFlight() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try await prepare(folder, claims: 8)
+            let status = try await RunningServer.run(Self.serve(), in: folder) { server in
+                // Slow enough to be on their way when the signal comes.
+                let command = """
+                    mkdir -p answers; for n in $(seq 0 7); do
+                    (\(Self.post) -v --limit-rate 1500 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
+                    for n in $(seq 0 7); do until grep -qs '^> POST' said.$n; do sleep 0.02; done; done
+                    cat said.* | grep -c '^< HTTP'; kill -TERM \(server.processIdentifier); wait; cat codes.*
+                    """
+                let lines = try await Program.shell(command, in: folder).output.split(separator: "\n")
+                #expect(lines.first == "0", "an answer was there before the signal")
+                #expect(lines.dropFirst() == Array(repeating: "200", count: 8)[...], "\(lines)")
+            }
+            #expect(status == 0)
+            try await RunningServer.run(Self.serve(), in: folder) { server in
+                let shown = try await Program.shell(
+                    #"curl -sS -H "Authorization: Bearer $(cat key)" \#(server.address)/v1/customers/alice/entitlements"#,
+                    in: folder
+                ).output
+                #expect(shown.contains("\"balance\":8,"), "\(shown)")
+            }
         }
     }
 
@@ -112,6 +139,10 @@ struct PurchaseServerProcessTests {
             let list = try await Program.shell("assay keys list", in: folder).output
             let id = String(try #require(list.split(separator: " ").first))
             #expect(list.contains("game  admin") && !list.contains(key))
+            let twoLines = try await Program.shell(
+                "assay keys create --app game --scope client --name \"$(printf 'a\\nb')\"", in: folder)
+            #expect(
+                twoLines.status == 2 && twoLines.output.contains("without control characters"), "\(twoLines.output)")
             let unknown = try await Program.shell("assay keys create --app nothing --scope client", in: folder)
             #expect(unknown.status == 2 && unknown.output.contains("There is no app 'nothing'"), "\(unknown.output)")
             try await RunningServer.run(Self.serve(), in: folder) { server async throws in
@@ -123,6 +154,14 @@ struct PurchaseServerProcessTests {
             }
             let export = try await Program.shell("assay audit export", in: folder).output.split(separator: "\n")
             #expect(export.count == 4, "\(export)")
+            let evidence = try #require(export.first?.components(separatedBy: #""evidence_sha256":""#).last?.prefix(64))
+            let same = """
+                printf %s "$(cat r.b64)" > sent; assay audit evidence \(evidence) | cmp - sent &&
+                assay audit evidence \(evidence) -o kept && cmp kept sent
+                """
+            let compared = try await Program.shell(same, in: folder)
+            #expect(compared.status == 0, "\(compared.output)")
+            #expect(try await Program.shell("assay audit evidence 00", in: folder).status == 2)
             let verified = try await Program.shell("assay audit verify", in: folder).output
             let head = try #require(verified.split(separator: "\n").first { $0.hasPrefix("head submissions:1:") })
             let kept = head.dropFirst("head ".count)

@@ -31,7 +31,7 @@ struct ServeTests {
                 // Slow enough to be on its way when the signal comes.
                 let command = """
                     curl -sS -v --limit-rate 1k --data @r.json -o answer \(server.address)/verifyReceipt 2> said &
-                    until grep -q '^> POST' said; do sleep 0.02; done
+                    until grep -qs '^> POST' said; do sleep 0.02; done
                     grep -c '^< HTTP' said; kill -TERM \(server.processIdentifier); wait; cat answer
                     """
                 let answer = try await Program.shell(command, in: folder).output

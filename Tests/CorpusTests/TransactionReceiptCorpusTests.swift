@@ -87,8 +87,8 @@ struct TransactionReceiptCorpusTests {
         case "tampered-transaction-receipt" where item.bundleID == nil: [.purchaseInfoMalformed, .creationDateMissing]
         case "tampered-transaction-receipt": [.signatureInvalid]
         case "mock-transaction-receipt": [.signatureVersionUnsupported]
-        // It has a line break behind the brace and no signature.
-        default: [.trailingBytes]
+        // It has no signature.
+        default: [.transactionReceiptFieldMissing]
         }
     }
 

@@ -147,6 +147,24 @@ extension DecisionTests {
     ]
 
     static let aboutOrders = [
+        row("an order, and a product that a family shares", .purchaseNotPaid) {
+            $0.claim(pro, "2000000000000002")
+            $0.order()
+            $0.evidence = try LedgerWorld.signed(1) { $0.inAppOwnershipType = "FAMILY_SHARED" }
+        },
+        row("a product that a family shares, without an order", .accepted) {
+            $0.claim(pro, "2000000000000002")
+            $0.evidence = try LedgerWorld.signed(1) { $0.inAppOwnershipType = "FAMILY_SHARED" }
+        },
+        row("an order, and a restored product of which nothing was known", .purchaseNotPaid) {
+            $0.claim(pro, "2000000000000002")
+            $0.order()
+            $0.receipt.purchases[1].originalTransactionID = "2000000000000000"
+        },
+        row("an order, and a renewal of a subscription", .accepted) {
+            $0.claim(monthly, "2000000000000004")
+            $0.order()
+        },
         row("an order that nobody made", .orderUnknown) { $0.claim.orderID = "order" },
         row("an order of another customer", .orderOfAnotherCustomer) {
             $0.order(of: "bob")

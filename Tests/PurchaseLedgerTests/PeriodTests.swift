@@ -127,6 +127,52 @@ struct PeriodTests {
     }
 
     @Test(
+        "A pass that is over is not prolonged by one that was taken back, or that somebody else has",
+        arguments: Engine.allCases)
+    func strangePasses(engine: Engine) async throws {
+        for isWithdrawn in [true, false] {
+            try await engine.withDatabase { database in
+                let world = try await LedgerWorld(database)
+                let passes = [("a", 0.0), ("b", 4)].map { id, days in
+                    PurchaseTemplate.nonRenewingSubscription(
+                        productID: "com.example.app.pass", transactionID: id,
+                        purchaseDate: MintedWorld.moment.addingTimeInterval(days * 86_400))
+                }
+                let evidence = try LedgerWorld.evidence(passes)
+                if isWithdrawn {
+                    var refunded = passes[0]
+                    refunded.cancellationDate = MintedWorld.moment
+                    let refund = try await world.claim(
+                        "a", try LedgerWorld.evidence([refunded]), product: "com.example.app.pass")
+                    #expect(refund.code == "purchase_cancelled")
+                } else {
+                    let other = try await world.claim("a", customer: "bob", evidence, product: "com.example.app.pass")
+                    #expect(other.verdict == .accepted)
+                }
+                world.clock.advance(seconds: 40 * 86_400)
+                let late = try await world.claim("b", evidence, product: "com.example.app.pass")
+                #expect(late.code == "subscription_expired", "\(isWithdrawn)")
+            }
+        }
+    }
+
+    @Test(
+        "A period whose end differs by less than a second is the same, and not made longer", arguments: Engine.allCases)
+    func milliseconds(engine: Engine) async throws {
+        try await engine.withDatabase { database in
+            let world = try await LedgerWorld(database)
+            let monthly = "com.example.app.monthly"
+            let end = try #require(MintedWorld.purchases()[2].expiresDate)
+            _ = try await world.claim("2000000000000004", try LedgerWorld.evidence())
+            let signed = try LedgerWorld.signed(2) { $0.expiresDate = end.addingTimeInterval(0.75) }
+            let again = try await world.claim("2000000000000004", signed)
+            #expect(again.isReplayed && again.verdict == .accepted)
+            let entitlement = try await world.entitlement(of: "alice", to: monthly)
+            #expect(entitlement?.until == Timestamp(end) && entitlement?.reason == "bought")
+        }
+    }
+
+    @Test(
         "Two passes that are claimed late are worth the same in either order, with one receipt or two",
         arguments: Engine.allCases)
     func latePasses(engine: Engine) async throws {

@@ -39,6 +39,22 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("The same Idempotency-Key of two senders is two consumptions, and so is a consumption of that name")
+    func consumptions() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            let path = "/v1/customers/alice/consume"
+            let one: [String: Any] = ["product_id": "com.example.app.coins"]
+            for (scope, balance) in [(APIKeyScope.admin, 2), (.backend, 1), (.admin, 2), (.backend, 1)] {
+                let answer = try await world.send(.post, path, one, as: scope, idempotencyKey: "same")
+                #expect(try answer.object["balance"] as? Int == balance, "\(answer.text)")
+            }
+            let named = try await world.send(
+                .post, path, one.merging(["consumption_id": "idempotency key same"]) { $1 }, as: .backend)
+            #expect(try named.object["balance"] as? Int == 0)
+        }
+    }
+
     @Test("Every submission is in the record, also one that repeats a request or misuses its Idempotency-Key")
     func repeatedSubmissions() async throws {
         try await PurchaseServerWorld.run { world async throws in
@@ -49,6 +65,9 @@ struct IdempotencyTests {
             let misused = try await world.send(
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
             #expect(try misused.problem == "idempotency_key_reused")
+            #expect(try misused.value("verdict") == "rejected")
+            let misusedID = try #require(try misused.value("submission_id"))
+            #expect(try await world.send(.get, "/v1/submissions/\(misusedID)", as: .backend).status == 200)
             let unknown = try await world.send(
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
             let unknownAgain = try await world.send(

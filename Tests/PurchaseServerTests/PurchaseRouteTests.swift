@@ -95,13 +95,14 @@ struct PurchaseRouteTests {
                 #expect(try answer.problem == "field_malformed")
                 #expect(try answer.value("expected")?.contains(name) == true)
             }
-            for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}"] {
+            let many = "{\"a\":[" + String(repeating: "{},", count: 5000) + "{}]}"
+            for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}", many] {
                 let answer = try await world.send(.post, "/v1/purchases", data: Data(text.utf8), as: .client)
                 #expect(answer.status == 400, "\(text)")
                 #expect(["body_malformed", "field_malformed", "field_missing"].contains(try answer.problem))
             }
             let record = try await world.send(.get, "/v1/submissions?limit=500&verdict=rejected", as: .backend)
-            #expect((try record.object["submissions"] as? [Any])?.count == 4 * 4 + 7)
+            #expect((try record.object["submissions"] as? [Any])?.count == 4 * 4 + 8)
             for body in [
                 [:], ["customer_id": "a"], ["customer_id": "a", "product_id": "p", "quantity": 0],
                 ["customer_id": "a", "product_id": "p", "metadata": ["a": 1]],
@@ -156,11 +157,21 @@ struct PurchaseRouteTests {
     @Test("The simulator's whole attack table: each ends with its code, and each is in the record")
     func attacks() async throws {
         try await PurchaseServerWorld.run { world async throws in
+            let root = try MintedWorld.authority().root.certificate
+            let core = PurchaseVerifier(anchors: [try TrustAnchor(certificate: root)])
             for fault in ReceiptFault.allCases {
                 let body = try PurchaseServerWorld.purchase(receipt: try MintedWorld.mint(fault: fault))
                 let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
                 #expect(answer.status == 422, "\(fault)")
-                #expect(ReasonCode(rawValue: try answer.problem ?? "") != nil, "\(fault): \(answer.text)")
+                let evidence = try MintedWorld.mint(fault: fault)
+                let error = #expect(throws: VerificationError.self) {
+                    try core.verifyEvidence(
+                        evidence,
+                        policies: [
+                            BundleIDPolicy("com.example.app"), EnvironmentPolicy(accepting: [.production, .sandbox]),
+                        ])
+                }
+                #expect(try answer.problem == error?.code.rawValue, "\(fault): \(answer.text)")
             }
             let record = try await world.send(.get, "/v1/submissions?limit=500", as: .backend)
             #expect((try record.object["submissions"] as? [Any])?.count == ReceiptFault.allCases.count)
@@ -183,6 +194,37 @@ struct PurchaseRouteTests {
             let path = "/v1/customers/jose%CC%81/entitlements"
             let none = try await world.send(.get, path, as: .backend)
             #expect((try none.object["entitlements"] as? [Any])?.isEmpty == true)
+        }
+    }
+
+    @Test("A name in a path is all of its bytes: a byte order mark makes it another's")
+    func pathNames() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            for (name, count) in [("alice", 1), ("al%69ce", 1), ("%EF%BB%BFalice", 0), ("alice%EF%BB%BF", 0)] {
+                let shown = try await world.send(.get, "/v1/customers/\(name)/entitlements", as: .backend)
+                #expect((try shown.object["entitlements"] as? [Any])?.count == count, "\(name)")
+            }
+            for name in ["%", "%4", "%zz", "%FF", "%00", "%20"] {
+                let refused = try await world.send(.get, "/v1/customers/\(name)/entitlements", as: .backend)
+                #expect(refused.status == 400, "\(name)")
+            }
+            let answer = try await world.send(
+                .post, "/v1/customers/%EF%BB%BFalice/consume",
+                ["product_id": "com.example.app.coins", "consumption_id": "1"], as: .backend)
+            #expect(try answer.problem == "balance_insufficient")
+        }
+    }
+
+    @Test("A purchase is found under its transaction though the app no longer takes its environment")
+    func formerEnvironment() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
+            var app = PurchaseServerWorld.app
+            app.environments = [.production]
+            let production = app
+            let found = try await world.ledger.read { try $0.purchases("2000000000000001", app: production) }
+            #expect(found.map(\.environment) == [.sandbox])
         }
     }
 

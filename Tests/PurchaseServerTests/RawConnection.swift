@@ -31,19 +31,19 @@ struct RawConnection {
             try await outbound.write(ByteBuffer(string: text))
         }
 
-        /// Sends one part after the other, until all are sent or the other side has closed. On a busy machine it may do so before
-        /// the first.
-        func trickle(_ parts: [String], pause: Duration = .milliseconds(250)) async throws {
+        /// Sends one part after the other, slowly; whether the other side closed before the last of them.
+        func isCutOff(_ parts: [String]) async throws -> Bool {
             for part in parts {
                 do {
                     try await send(part)
                 } catch is ChannelError {
-                    return
+                    return true
                 } catch is IOError {
-                    return
+                    return true
                 }
-                try await Task.sleep(for: pause)
+                try await Task.sleep(for: .milliseconds(100))
             }
+            return false
         }
 
         /// Reads until the answer holds a text, or the other side closes.

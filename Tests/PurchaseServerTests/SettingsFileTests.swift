@@ -73,6 +73,7 @@ struct SettingsFileTests {
               hots: localhost
             limits:
               per_key: { burst: 20 }
+              per_address: 5
             apps:
               game:
                 versions: []
@@ -87,14 +88,14 @@ struct SettingsFileTests {
             """
         let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
         let problems = try #require(error?.problems)
-        #expect(problems.compactMap(\.line) == [2, 3, 5, 7, 8, 9, 10, 12, 13, 14, 15, 16, 16], "\(problems)")
+        #expect(problems.compactMap(\.line) == [2, 3, 5, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 17], "\(problems)")
         for problem in problems {
             #expect(!problem.fault.isEmpty && !problem.remedy.isEmpty)
         }
         #expect(
             problems[1].description
                 == "line 3: server has no setting 'hots'. Known are database, host, port, trust, trusted_proxies.")
-        #expect(problems[5].description == "line 9: transfer is 'perhaps'. Choose one of deny, move.")
+        #expect(problems[6].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
     }
 
     @Test("Two apps with one bundle id or one Apple id are told, because a purchase would be granted in both")

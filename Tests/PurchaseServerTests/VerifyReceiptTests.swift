@@ -14,6 +14,9 @@ import Testing
 /// The drop-in, over real HTTP in one process.
 @Suite("verifyReceipt")
 struct VerifyReceiptTests {
+    /// What would take sixty times its size, once decoded.
+    private static let many = #"{"receipt-data":"x\u0041","a":["# + String(repeating: "1,", count: 5000) + "1]}"
+
     private func server(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws -> some ApplicationProtocol {
         var configuration = ServerConfiguration()
         configuration.port = 0
@@ -149,6 +152,11 @@ struct VerifyReceiptTests {
             ("not JSON", .post, ByteBuffer(string: "receipt-data=MIIT"), 21000, "not_json"),
             ("an array", .post, ByteBuffer(string: "[]"), 21000, "not_json"),
             ("no receipt", .post, ByteBuffer(string: "{}"), 21002, "evidence_empty"),
+            ("many values", .post, ByteBuffer(string: Self.many), 21000, "not_json"),
+            (
+                "many levels", .post, ByteBuffer(string: #"{"a":"# + String(repeating: "[", count: 99)), 21000,
+                "not_json"
+            ),
             ("an empty receipt", .post, ByteBuffer(string: #"{"receipt-data":""}"#), 21002, "evidence_empty"),
             ("a receipt that is a number", .post, ByteBuffer(string: #"{"receipt-data":7}"#), 21002, "evidence_empty"),
             (

@@ -25,7 +25,8 @@ public struct Attack: Sendable {
     enum Expectation: Sendable, Equatable {
         /// It is genuine, and taken.
         case accepted
-        /// It is refused: at `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with a code.
+        /// It is refused: at `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
+        /// 409, 413 or 422 and a code.
         case refused
         /// It is genuine, and `verifyReceipt` says truthfully what it is; whoever asked must compare.
         case truth(bundleID: String, transactionIDs: [String])

@@ -9,6 +9,7 @@ struct AttackAnswer {
     private let transactionIDs: [String]
 
     init(_ answer: AttackClient.Answer, at door: Attack.Door) {
+        // An answer that is no JSON says nothing, and so neither accepts nor refuses.
         let json = (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content()
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
@@ -21,7 +22,9 @@ struct AttackAnswer {
                 .joined(separator: " ")
         case .purchases:
             isAccepted = (200...299).contains(answer.status) && json.verdict == "accepted"
-            isRefused = answer.status < 500 && json.verdict != "accepted" && json.code?.isEmpty == false
+            // The requests are well-formed, so an answer that finds fault with them, such as 400 or 401, has not judged the claim.
+            isRefused =
+                [409, 413, 422].contains(answer.status) && json.verdict != "accepted" && json.code?.isEmpty == false
             words =
                 [json.verdict, json.code].compactMap { $0 }.joined(separator: " ")
                 + ((200...299).contains(answer.status) ? "" : " (\(answer.status))")

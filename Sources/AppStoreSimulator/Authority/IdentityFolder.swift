@@ -23,6 +23,7 @@ struct IdentityFolder {
 
     /// Whether anything lies in the folder already.
     var isInhabited: Bool {
+        // A folder that is not there has none; one that cannot be read is told of when it is written or loaded.
         let entries = try? files.contentsOfDirectory(atPath: folder.path)
         return entries?.isEmpty == false
     }
@@ -37,6 +38,7 @@ struct IdentityFolder {
     func publish(_ content: Content) throws {
         let draft = folder.deletingLastPathComponent()
             .appendingPathComponent(".\(folder.lastPathComponent).\(UUID().uuidString)")
+        // Gone already, if it was moved.
         defer { try? files.removeItem(at: draft) }
         do {
             try files.createDirectory(at: draft.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -26,6 +26,7 @@ struct EvidenceIssuer: Sendable {
         let app = try store.app(receipt.bundleID)
         let customer = try store.customer(receipt.customerID)
         let product = { (transaction: StoreTransaction) -> StoreProduct? in
+            // Without the product, its evidence says what the transaction says.
             try? store.product(transaction.productID, of: transaction.bundleID)
         }
         let ordered = StoreTransaction.inReceiptOrder(transactions, products: product)

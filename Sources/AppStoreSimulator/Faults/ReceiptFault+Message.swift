@@ -10,6 +10,7 @@ extension ReceiptFault {
             }
         case .flippedLeafCertificateByte:
             if let index = Self.leafIndex(in: message, of: plan),
+                // Our own certificate, so it can be read.
                 let fields = try? CertificateFields(plan.authority.leaf.certificate)
             {
                 message.certificates?[index].flipBit(at: fields.subjectRange.upperBound - 1)

@@ -33,7 +33,10 @@ struct StoreVerifyReceiptRoutes {
         _ request: Request, at environment: StoreEnvironment, _ context: SimulatorRequestContext
     ) async throws -> Response {
         // Whatever the content type says: Apple's clients send JSON under several.
-        guard let buffer = try? await request.body.collect(upTo: Self.largestBody) else {
+        let buffer: ByteBuffer
+        do {
+            buffer = try await request.body.collect(upTo: Self.largestBody)
+        } catch is NIOTooManyBytesError {
             return Self.response(VerifyReceiptResponse(status: .malformed).json(), status: .contentTooLarge)
         }
         let body = Data(buffer.readableBytesView)

@@ -15,8 +15,23 @@ enum StoreJSON {
         decoder.keyDecodingStrategy = .custom { path in
             StoreKey(stringValue: path.last.map { camelCase($0.stringValue) } ?? "")
         }
-        decoder.dateDecodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .custom(date)
         return try decoder.decode(type, from: data)
+    }
+
+    /// A time that there is: Foundation takes February 30 and 25 o'clock, and goes on counting.
+    private static func date(_ decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do {
+            let wall = text.prefix(19) + "Z"
+            let date = try Date(text, strategy: .iso8601)
+            if try Date(String(wall), strategy: .iso8601).formatted(.iso8601) == wall { return date }
+        } catch {
+            // It is told below.
+        }
+        throw DecodingError.dataCorruptedError(
+            in: container, debugDescription: "'\(text)' is no time such as 2026-01-31T12:00:00Z.")
     }
 
     /// `transaction_id` is `transactionID`: Foundation's own strategy makes `transactionId` of it.

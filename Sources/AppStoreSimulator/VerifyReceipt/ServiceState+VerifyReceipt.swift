@@ -79,6 +79,7 @@ extension ServiceState {
             applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
             transactions: record.transactions)
         let product = { (transaction: StoreTransaction) -> StoreProduct? in
+            // Without the product, its evidence says what the transaction says.
             try? store.product(transaction.productID, of: transaction.bundleID)
         }
         let template = AppReceiptTemplate(

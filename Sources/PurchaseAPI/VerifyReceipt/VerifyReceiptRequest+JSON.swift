@@ -3,11 +3,16 @@ import Foundation
 extension VerifyReceiptRequest {
     /// Reads a request body.
     ///
-    /// - Throws: where it is no JSON object.
-    public init(json: [UInt8]) throws {
+    /// - Parameters:
+    ///   - json: the body.
+    ///   - isBounded: whether a body that is not written as nearly all are may be decoded: to decode many small values takes up
+    ///     to sixty times their size.
+    /// - Throws: where it is no JSON object, or not bounded.
+    public init(json: [UInt8], isBounded: ([UInt8]) -> Bool = { _ in true }) throws {
         if let request = PlainRequestScanner.request(json.span) {
             self = request
         } else {
+            guard isBounded(json) else { throw CocoaError(.coderReadCorrupt) }
             self = try JSONDecoder().decode(VerifyReceiptRequest.self, from: Data(json))
         }
     }

@@ -58,6 +58,7 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
 
     private static func flag(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> Bool {
         guard container.contains(key) else { return false }
+        // Clients send it as each of these types.
         if let flag = try? container.decode(Bool.self, forKey: key) { return flag }
         if let number = try? container.decode(Int.self, forKey: key) { return number != 0 }
         return ["true", "1"].contains(text(container, key)?.lowercased())

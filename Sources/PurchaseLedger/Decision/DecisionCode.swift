@@ -24,6 +24,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case purchaseWithdrawn = "purchase_withdrawn"
     case subscriptionExpired = "subscription_expired"
     case appAccountTokenMismatch = "app_account_token_mismatch"
+    case purchaseNotPaid = "purchase_not_paid"
 
     // MARK: The order and the owner
 
@@ -47,7 +48,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
             409
         case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch,
             .productUnknown, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
-            .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch:
+            .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch, .purchaseNotPaid:
             422
         }
     }
@@ -72,6 +73,8 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .purchaseWithdrawn: "The purchase was refunded or revoked before; older evidence does not undo that."
         case .subscriptionExpired: "The paid period of the subscription has ended."
         case .appAccountTokenMismatch: "The purchase is bound to another order."
+        case .purchaseNotPaid:
+            "Nothing was paid for the purchase that could pay an order: it is shared by a family or restored."
         case .orderUnknown: "There is no such order."
         case .orderOfAnotherCustomer: "The order belongs to another customer."
         case .orderAlreadyPaid: "The order is paid already, by another transaction."

@@ -26,6 +26,9 @@ public struct KnownFacts: Sendable {
     /// What the claiming customer has of the product already, if it is a non-renewing subscription: one more begins when those
     /// before it end.
     public var held: [RecordedPurchase] = []
+    /// Original transactions that the same evidence proves and that are not the claiming customer's to use: others have them, or
+    /// the App Store took them back.
+    public var unusable: Set<String> = []
 
     /// Facts about a claim of which nothing is recorded.
     public init(app: RegisteredApp, now: Timestamp) {

@@ -53,14 +53,17 @@ public enum PurchaseDecision: Sendable, Equatable {
                 throw Rejection(.alreadyClaimed)
             }
             // Only a period that is recorded has an end, and older evidence makes it no shorter.
-            if let recordedEnd = recorded.expiresAt, let end = purchase.expiresDate, end > recordedEnd {
+            // Receipts tell it in whole seconds, signed transactions in milliseconds.
+            if let recordedEnd = recorded.expiresAt, let end = purchase.expiresDate,
+                end.millisecondsSince1970 / 1000 > recordedEnd.millisecondsSince1970 / 1000
+            {
                 return .extend(recorded, until: end)
             }
             return .replay(recorded)
         }
         let movedFrom = try previousOwner(claim, product, owner, known)
         try requireNotExpired(purchase, among: purchases, product, known)
-        let order = try order(claim, purchase, owner, known)
+        let order = try order(claim, purchase, product, owner, known)
         return .accept(
             Acceptance(
                 purchase: purchase, environment: known.recordedEnvironment ?? purchase.environment, product: product,
@@ -98,9 +101,10 @@ public enum PurchaseDecision: Sendable, Equatable {
         case .autoRenewable: end = purchase.expiresDate
         case .nonRenewing:
             let pass = PaidTime(purchase, product)
-            // Others that the same evidence proves count as well, since it is chance which of them is claimed first.
+            // Others of his that the same evidence proves count as well, since it is chance which of them is claimed first.
             let others = purchases.filter {
                 $0.productID.isSame(as: purchase.productID) && $0.withdrawal == nil
+                    && !known.unusable.contains($0.originalTransactionID)
                     && !$0.originalTransactionID.isSame(as: purchase.originalTransactionID)
             }
             let held = known.held.map(PaidTime.init) + others.map { PaidTime($0, product) }
@@ -165,14 +169,16 @@ public enum PurchaseDecision: Sendable, Equatable {
 
     /// The order that the purchase pays: the one that is claimed, or the one that its token names.
     private static func order(
-        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ owner: String, _ known: KnownFacts
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase, _ product: RegisteredProduct, _ owner: String,
+        _ known: KnownFacts
     ) throws(Rejection) -> Order? {
+        let isPaid = isPaid(purchase, product)
         guard claim.orderID != nil, let order = known.order else {
             guard let order = known.tokenOrder else { return nil }
             let isOwn = order.customerID.isSame(as: owner)
             // What moved carries the token of its former owner, and so does every renewal. Who owns it was looked at already.
             guard isOwn || known.originalOwner != nil else { throw Rejection(.appAccountTokenMismatch) }
-            return pays(purchase, order, known) && isOwn ? order : nil
+            return isPaid && pays(purchase, order, known) && isOwn ? order : nil
         }
         if let token = purchase.appAccountToken, token.lowercased() != order.appAccountToken.lowercased() {
             throw Rejection(.appAccountTokenMismatch, found: token)
@@ -183,6 +189,7 @@ public enum PurchaseDecision: Sendable, Equatable {
         guard order.quantity == purchase.quantity else {
             throw Rejection(.quantityMismatch, expected: "\(order.quantity)", found: "\(purchase.quantity)")
         }
+        guard isPaid else { throw Rejection(.purchaseNotPaid) }
         switch order.status(at: known.now) {
         case .created: return order
         case .paid, .fulfilled: throw Rejection(.orderAlreadyPaid)
@@ -190,6 +197,14 @@ public enum PurchaseDecision: Sendable, Equatable {
         case .cancelled: throw Rejection(.orderCancelled)
         case .refunded: throw Rejection(.orderRefunded)
         }
+    }
+
+    /// Whether somebody paid for this transaction. What is restored has a transaction of its own; of subscriptions a renewal has,
+    /// too, and that was paid.
+    private static func isPaid(_ purchase: ProvenPurchase, _ product: RegisteredProduct) -> Bool {
+        let isRestored =
+            product.kind == .nonConsumable && !purchase.transactionID.isSame(as: purchase.originalTransactionID)
+        return !purchase.isFamilyShared && !isRestored
     }
 
     private static func pays(_ purchase: ProvenPurchase, _ order: Order, _ known: KnownFacts) -> Bool {

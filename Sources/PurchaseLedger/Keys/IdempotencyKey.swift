@@ -72,8 +72,8 @@ extension LedgerTransaction {
         if let row = rows.first {
             var reader = RowReader(row)
             guard try reader.text() == request.fingerprint else {
-                let refusal = LedgerRefusal(.idempotencyKeyReused)
-                if let submission { try recordRefused(submission, refusal) }
+                var refusal = LedgerRefusal(.idempotencyKeyReused)
+                if let submission { refusal.submissionID = try recordRefused(submission, refusal) }
                 return .failure(refusal)
             }
             let kept = KeptAnswer(

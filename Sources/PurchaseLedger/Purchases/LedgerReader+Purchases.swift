@@ -14,12 +14,14 @@ extension LedgerReader {
         return try RecordedPurchase(row)
     }
 
-    /// The purchases of a transaction in all environments that the app takes: one, but for local environments that number their
-    /// own.
+    /// The purchases of a transaction in all environments of the App Store and those that the app takes now: one, but for local
+    /// environments that number their own.
     public func purchases(_ transactionID: String, app: RegisteredApp) throws(LedgerStorageError) -> [RecordedPurchase]
     {
         var purchases: [RecordedPurchase] = []
-        for environment in app.environments.sorted(by: { $0.name < $1.name }) {
+        // The app may have taken others when it was recorded.
+        let environments = app.environments.union([.production, .sandbox, .xcode])
+        for environment in environments.sorted(by: { $0.name < $1.name }) {
             if let purchase = try purchase(transactionID, in: environment, app: app.id) { purchases.append(purchase) }
         }
         return purchases

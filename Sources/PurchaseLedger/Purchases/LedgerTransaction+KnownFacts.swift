@@ -3,7 +3,7 @@ import PurchaseVerification
 extension LedgerTransaction {
     /// Everything that is recorded and bears on a claim.
     func facts(
-        _ claim: PurchaseClaim, _ purchase: ProvenPurchase?, app: RegisteredApp
+        _ claim: PurchaseClaim, _ purchase: ProvenPurchase?, among purchases: [ProvenPurchase], app: RegisteredApp
     ) throws(LedgerStorageError) -> KnownFacts {
         var facts = KnownFacts(app: app, now: now)
         if let orderID = claim.orderID { facts.order = try reader.order(orderID, app: app.id) }
@@ -22,8 +22,24 @@ extension LedgerTransaction {
                 app: app.id, customerID: owner, productID: purchase.productID,
                 environment: facts.recordedEnvironment ?? purchase.environment)
             facts.held = try reader.held(key)
+            facts.unusable = try unusable(purchases, besides: purchase, by: owner, app: app)
         }
         return facts
+    }
+
+    /// The original transactions of other passes of the product that the customer cannot use.
+    private func unusable(
+        _ purchases: [ProvenPurchase], besides purchase: ProvenPurchase, by customerID: String, app: RegisteredApp
+    ) throws(LedgerStorageError) -> Set<String> {
+        var unusable: Set<String> = []
+        for other in purchases where other.productID.isSame(as: purchase.productID) {
+            let isWithdrawn = try withdrawal(of: other, .original, app: app.id) != nil
+            let owner = try original(of: other, app: app.id)?.owner
+            if isWithdrawn || owner.map({ !$0.isSame(as: customerID) }) ?? false {
+                unusable.insert(other.originalTransactionID)
+            }
+        }
+        return unusable
     }
 
     /// What is recorded as granted and is the same thing bought: under the same transaction, or as a copy of it.

@@ -14,11 +14,14 @@ extension LedgerTransaction {
             // A claim is complete only with evidence, and evidence was examined.
             decision = .reject(Rejection(.fieldMissing, expected: "receipt_data or signed_transaction"))
         case (.success(let claim), let proof?):
+            var proven: [ProvenPurchase] = []
             if case .verified(let purchases) = proof {
+                proven = purchases
                 claimed = purchases.claimed(claim.transactionID)
                 try recordWithdrawals(purchases, app: submission.app, submissionID: submissionID)
             }
-            decision = PurchaseDecision.decide(claim, proof, try facts(claim, claimed, app: submission.app))
+            decision = PurchaseDecision.decide(
+                claim, proof, try facts(claim, claimed, among: proven, app: submission.app))
         }
         let outcome = try carryOut(decision, submissionID: submissionID, app: submission.app)
         try keep(examined, outcome, environment: (outcome.purchase?.environment ?? claimed?.environment)?.name)
@@ -36,13 +39,16 @@ extension LedgerTransaction {
         try keep(examined, outcome, environment: first.environment)
     }
 
-    /// Keeps a submission that was refused before anything was decided about it.
-    func recordRefused(_ examined: ExaminedSubmission, _ refusal: LedgerRefusal) throws(LedgerStorageError) {
+    /// Keeps a submission that was refused before anything was decided about it, and gives its id.
+    func recordRefused(
+        _ examined: ExaminedSubmission, _ refusal: LedgerRefusal
+    ) throws(LedgerStorageError) -> String {
         let outcome = PurchaseOutcome(
             submissionID: UUID().uuidString.lowercased(), verdict: .rejected, code: refusal.code.rawValue,
             status: refusal.code.status, sentence: refusal.code.sentence, expected: refusal.expected,
             found: refusal.found, isReplayed: false)
         try keep(examined, outcome, environment: nil)
+        return outcome.submissionID
     }
 
     private func keep(

@@ -6,8 +6,8 @@ import Crypto
 /// What it proves: given the head hashes, no row before them was changed, removed, added or moved. What it cannot see: somebody
 /// who can write to the file can also compute a whole new chain with new heads. Keep the head hashes elsewhere, and compare.
 public struct Audit: Sendable {
-    private let database: any LedgerDatabase
-    private let pageSize: Int
+    let database: any LedgerDatabase
+    let pageSize: Int
 
     /// An audit of a database.
     public init(_ database: any LedgerDatabase) {
@@ -101,17 +101,22 @@ public struct Audit: Sendable {
             }
             for missing in first...last { find(missing, .removed) }
         }
+        // What has no whole number leads on by its place behind the last one that has.
+        var behindLast: Int64 = 0
+        var rowsRead: Int64 = 0
         while true {
-            let rows = try page(chain, connection, after: last, pageSize)
+            let rows = try page(chain, connection, after: last, skipping: behindLast, pageSize)
+            rowsRead += Int64(rows.count)
             for row in rows {
                 guard case .integer(let number)? = row.values.first else {
-                    // Whatever is no number stands behind all numbers.
+                    behindLast += 1
                     let name = BooksComparison.text(row.values, 0)
                     report.findings.append(Finding(table: chain.name, row: name, kind: .unrecorded))
-                    break
+                    continue
                 }
                 let hash = BooksComparison.text(row.values, row.values.count - 1)
                 last = number
+                behindLast = 0
                 guard number > 0 else {
                     find(number, .unrecorded)
                     continue
@@ -131,36 +136,58 @@ public struct Audit: Sendable {
             if rows.count < pageSize { break }
         }
         if sequence < head.count { findRemoved(sequence + 1, through: head.count) }
+        try findUnread(chain.name, rowsRead, connection, &report)
+    }
+
+    /// Rows that no page can reach, since their key compares with nothing, or with less than any key.
+    private static func findUnread(
+        _ table: String, _ rowsRead: Int64, _ connection: any LedgerConnection, _ report: inout Report
+    ) throws(LedgerStorageError) {
+        guard let row = try connection.rows("SELECT COUNT(*) FROM \(table)", []).first,
+            case .integer(let count)? = row.values.first, count != rowsRead
+        else { return }
+        report.findings.append(Finding(table: table, row: "\(count - rowsRead) without a key", kind: .unrecorded))
     }
 
     private static let longestGapByNumber: Int64 = 10_000
 
-    private static func page(
-        _ chain: HashChain, _ connection: any LedgerConnection, after sequence: Int64, _ pageSize: Int
+    static func page(
+        _ chain: HashChain, _ connection: any LedgerConnection, after sequence: Int64, skipping: Int64,
+        _ pageSize: Int
     ) throws(LedgerStorageError) -> [LedgerRow] {
         let columns = chain.columns.map(\.name).joined(separator: ", ")
         return try connection.rows(
-            "SELECT sequence, \(columns), hash FROM \(chain.name) WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
-            [.integer(sequence), .integer(Int64(pageSize))])
+            "SELECT sequence, \(columns), hash FROM \(chain.name) WHERE sequence > ?1 "
+                + "ORDER BY sequence LIMIT ?2 OFFSET ?3",
+            [.integer(sequence), .integer(Int64(pageSize)), .integer(skipping)])
     }
 
     private static func verifyEvidence(
         _ connection: any LedgerConnection, _ pageSize: Int, _ report: inout Report
     ) throws(LedgerStorageError) {
         var last = ""
+        // Names that are no texts stand behind all texts, so that only their place leads on.
+        var behindTexts: Int64 = 0
         while true {
             let rows = try connection.rows(
-                "SELECT sha256 FROM evidence WHERE sha256 > ?1 ORDER BY sha256 LIMIT ?2",
-                [.text(last), .integer(Int64(pageSize))])
+                "SELECT sha256 FROM evidence WHERE sha256 > ?1 ORDER BY sha256 LIMIT ?2 OFFSET ?3",
+                [.text(last), .integer(Int64(pageSize)), .integer(behindTexts)])
             for row in rows {
-                last = BooksComparison.text(row.values, 0)
                 report.evidenceCount += 1
+                guard case .text(let name)? = row.values.first else {
+                    behindTexts += 1
+                    let name = BooksComparison.text(row.values, 0)
+                    report.findings.append(Finding(table: "evidence", row: name, kind: .changed))
+                    continue
+                }
+                last = name
                 if try !isEvidenceIntact(last, connection) {
                     report.findings.append(Finding(table: "evidence", row: last, kind: .changed))
                 }
             }
             if rows.count < pageSize { break }
         }
+        try findUnread("evidence", report.evidenceCount, connection, &report)
         for row in try connection.rows(
             """
             SELECT DISTINCT evidence_sha256 FROM submissions WHERE evidence_sha256 IS NOT NULL
@@ -208,70 +235,5 @@ public struct Audit: Sendable {
             let name = BooksComparison.text(row.values, 0)
             report.findings.append(Finding(table: "submissions", row: name, kind: .submissionWithoutPurchase))
         }
-    }
-}
-
-extension Audit {
-    /// The hash of one row of a chain; `nil` if there is no such row or table.
-    public func hash(_ table: String, at sequence: Int64) async throws -> String? {
-        guard let chain = [SubmissionRecord.chain, LedgerEvent.chain].first(where: { $0.name == table }) else {
-            return nil
-        }
-        return try await database.read { connection in
-            let rows = try connection.rows("SELECT hash FROM \(chain.name) WHERE sequence = ?1", [.integer(sequence)])
-            guard let row = rows.first else { return nil }
-            var reader = RowReader(row)
-            return try reader.text()
-        }
-    }
-
-    /// Hands out every row of the record as one JSON object, submissions first and then events, each in its order.
-    ///
-    /// - Parameter line: takes a line without its end.
-    public func export(_ line: @escaping @Sendable (String) throws -> Void) async throws {
-        let pageSize = pageSize
-        try await database.read { connection in
-            for chain in [SubmissionRecord.chain, LedgerEvent.chain] {
-                var sequence = Int64.min
-                while true {
-                    let rows = try Self.page(chain, connection, after: sequence, pageSize)
-                    for row in rows {
-                        try line(Self.json(row, chain))
-                        if case .integer(let number)? = row.values.first { sequence = number }
-                    }
-                    if rows.count < pageSize { break }
-                }
-            }
-        }
-    }
-
-    private static func json(_ row: LedgerRow, _ chain: HashChain) -> String {
-        let names = ["sequence"] + chain.columns.map(\.name) + ["hash"]
-        let members = zip(names, row.values).map { "\(quoted($0)):\(json($1))" }
-        return "{\(quoted("table")):\(quoted(chain.name)),\(members.joined(separator: ","))}"
-    }
-
-    private static func json(_ value: LedgerValue) -> String {
-        switch value {
-        case .null: "null"
-        case .integer(let number): "\(number)"
-        case .text(let text): quoted(text)
-        case .blob(let bytes): quoted(hexadecimal(bytes))
-        }
-    }
-
-    /// A JSON string (RFC 8259, 7).
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case "\u{0}"..<" ":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

@@ -57,14 +57,6 @@ public struct PurchaseSubmission: Sendable {
     }
 }
 
-extension String {
-    /// Whether an identifier is the same, byte by byte, as the database compares it. The operator of the standard library takes
-    /// texts for the same that Unicode calls equivalent, and two customers could have such names.
-    func isSame(as other: String?) -> Bool {
-        other.map { utf8.elementsEqual($0.utf8) } ?? false
-    }
-}
-
 /// What text the ledger takes.
 public enum LedgerText {
     /// The longest identifier, in bytes of UTF-8: those of the App Store have at most 100 characters.

@@ -145,7 +145,7 @@ struct SettingsReader {
     /// `sqlite:PATH`
     mutating func database(_ section: inout SettingsSection, _ key: String) -> String? {
         guard let text = text(&section, key) else { return nil }
-        if !text.hasPrefix("sqlite:") || text == "sqlite:" {
+        if !text.hasPrefix("sqlite:") || ["sqlite:", "sqlite::memory:"].contains(text) {
             note(
                 section.lines[key], "\(key) is '\(text)'",
                 "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
@@ -206,8 +206,9 @@ struct SettingsReader {
 
     /// `{per_second: 100, burst: 200}`
     mutating func rate(_ section: inout SettingsSection, _ key: String) -> RateLimit? {
-        guard var rate = self.section(&section, key) else { return nil }
-        let line = rate.lines.values.compactMap(\.self).min()
+        let noted = problems.count
+        guard var rate = self.section(&section, key), problems.count == noted else { return nil }
+        let line = rate.lines.values.compactMap(\.self).min() ?? section.lines[key] ?? nil
         let perSecond = number(&rate, "per_second", in: 1...1_000_000)
         let burst = number(&rate, "burst", in: 1...1_000_000)
         let lines = rate.lines

@@ -42,6 +42,7 @@ struct Problem: Error {
         self.init(
             HTTPResponse.Status(named: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
             expected: refusal.expected, found: refusal.found)
+        submissionID = refusal.submissionID
     }
 
     init(_ rejection: Rejection) {

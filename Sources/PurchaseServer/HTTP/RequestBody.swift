@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import PurchaseLedger
+import PurchaseVerification
 import Synchronization
 
 /// Reads bodies within the limits of one of them and of all together.
@@ -52,6 +53,11 @@ struct RequestFields {
 
     /// The members of a body. One that is not a JSON object has none, and a flaw.
     init(_ body: Data) {
+        if let excess = JSONBounds.excess(of: body.span) {
+            members = [:]
+            flaw = Rejection(.bodyMalformed, expected: excess, found: "more than that")
+            return
+        }
         let object: Any?
         do {
             object = body.isEmpty ? [String: Any]() : try JSONSerialization.jsonObject(with: body)

@@ -31,7 +31,10 @@ struct CustomerRoutes {
             let productID = fields.identifier("product_id")
             let quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity) ?? 1
             let environment = fields.optionalIdentifier("environment").map { AppStoreEnvironment($0) }
-            let consumptionID = fields.optionalIdentifier("consumption_id") ?? key.map { "idempotency key \($0)" }
+            let keyID = context.caller?.key.id ?? ""
+            let consumptionID =
+                fields.optionalIdentifier("consumption_id")
+                ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
             try fields.require()
             guard let consumptionID else {
                 // Without a name, a repeated request could not be told from a second one.
@@ -46,6 +49,12 @@ struct CustomerRoutes {
                 return try KeptAnswer(.ok, ConsumptionMessage(consumption))
             }
         }
+    }
+
+    /// What a consumption is called that has no name but the request's: nothing that another sender, or another name, could be.
+    private static func consumptionID(idempotencyKey: String, of keyID: String) -> String {
+        let digest = SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8))
+        return "idempotency key " + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).

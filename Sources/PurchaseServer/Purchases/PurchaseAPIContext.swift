@@ -171,8 +171,8 @@ extension Request {
     /// The header `Idempotency-Key`, if it is there.
     func idempotencyKey() throws -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
-        guard (1...255).contains(key.utf8.count), LedgerText.isIdentifier(key) else {
-            throw Problem.parameter("Idempotency-Key", "1 to 255 bytes without control characters")
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Problem.parameter("Idempotency-Key", "1 to 255 visible characters of ASCII")
         }
         return key
     }
@@ -182,7 +182,7 @@ extension ServerContext {
     /// An identifier in the path.
     func identifier(_ name: String) throws -> String {
         let raw = try parameters.require(name)
-        guard let text = raw.removingPercentEncoding, LedgerText.isIdentifier(text) else {
+        guard let text = PercentEncoding.decoded(raw), LedgerText.isIdentifier(text) else {
             throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
         }
         return text

@@ -50,7 +50,7 @@ package struct VerifyReceiptService: Sendable {
     package func answer(_ body: [UInt8], at door: Door, now: Timestamp) -> Answer {
         let request: VerifyReceiptRequest
         do {
-            request = try VerifyReceiptRequest(json: body)
+            request = try VerifyReceiptRequest(json: body) { JSONBounds.excess(of: $0.span) == nil }
         } catch {
             return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
         }

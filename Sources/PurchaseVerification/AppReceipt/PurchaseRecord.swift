@@ -70,7 +70,7 @@ extension PurchaseRecord {
         let header = UInt32(
             bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: value.lowerBound, as: UInt32.self))
         guard header >> 16 == 0x3182, header & 0xFFFF >= 0x100, Int(header & 0xFFFF) == end &- start else { return nil }
-        var purchase = PurchaseRecord(range: Range(uncheckedBounds: (start, end)))
+        var purchase = PurchaseRecord(range: start..<end)
         var seen: UInt64 = 0
         var position = start
         while position < end {
@@ -150,7 +150,7 @@ extension PurchaseRecord {
             guard tag == DERTag.utf8String, isElement, bytes.isASCII(unchecked: content, count: count) else {
                 return false
             }
-            text = CompactRange(Range(uncheckedBounds: (content, end)))
+            text = CompactRange(content..<end)
             return true
         }
 

@@ -98,7 +98,7 @@ struct ReceiptAttributeElement {
         cursor.skip(to: start &+ end)
         return ReceiptAttributeElement(
             type: type, version: version,
-            value: Range(uncheckedBounds: (start &+ valueStart, start &+ end)))
+            value: start &+ valueStart..<start &+ end)
     }
 
     private init(type: Int64, version: Int64, value: Range<Int>) {

@@ -43,7 +43,7 @@ struct ReceiptAttributeReader {
         let header = UInt16(
             littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: value.lowerBound, as: UInt16.self))
         guard header == UInt16(tag) | UInt16(truncatingIfNeeded: count &- 2) &<< 8 else { return nil }
-        return Range(uncheckedBounds: (value.lowerBound &+ 2, value.upperBound))
+        return value.lowerBound &+ 2..<value.upperBound
     }
 
     @inline(never)

@@ -10,45 +10,43 @@ enum Base64Decoder {
         guard count % 4 == 0 else { return nil }
         let padding = text[count - 1] != pad ? 0 : text[count - 2] != pad ? 1 : 2
         let size = count / 4 * 3 - padding
-        var isValid = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
-            let bytes = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<size])
-            guard let decoded = decodeBlocks(text, into: bytes) else { return }
-            isValid = decodeRest(text, from: decoded, padding: padding, into: bytes)
-            written = isValid ? size : 0
-        }
-        return isValid ? bytes : nil
+        var bytes = [UInt8](repeating: 0, count: size)
+        var output = bytes.mutableSpan
+        guard let decoded = decodeBlocks(text, into: &output),
+            decodeRest(text, from: decoded, padding: padding, into: &output)
+        else { return nil }
+        return bytes
     }
 
     private static let pad = UInt8(ascii: "=")
 
     /// Decodes blocks of 16 characters, as long as more follow than padding can be in; returns how many characters that were.
-    private static func decodeBlocks(_ text: Span<UInt8>, into output: UnsafeMutableRawBufferPointer) -> Int? {
+    private static func decodeBlocks(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
         let input = text.bytes
         let count = text.count
-        // The second store of a block reaches two bytes beyond it; 8 more characters are at least 4 more bytes. So no load
-        // and no store of a block needs a check of its own.
-        guard output.count >= count / 4 * 3 - 2 else { return nil }
-        return pairs.withUnsafeBufferPointer { pairs in
-            var met: UInt16 = 0
-            var position = 0
-            var written = 0
-            while position &+ 24 <= count {
-                let first = decodeEight(input, position, pairs, &met)
-                let second = decodeEight(input, position &+ 8, pairs, &met)
-                output.storeBytes(of: first.bigEndian, toByteOffset: written, as: UInt64.self)
-                output.storeBytes(of: second.bigEndian, toByteOffset: written &+ 6, as: UInt64.self)
-                position &+= 16
-                written &+= 12
-            }
-            return met & notInAlphabet == 0 ? position : nil
+        let pairs = pairs.span
+        // Two bytes are never beyond this, so that no look-up is checked by itself.
+        guard pairs.count == 1 << 16 else { return nil }
+        var bytes = output.mutableBytes
+        var met: UInt16 = 0
+        var position = 0
+        var written = 0
+        // The second store of a block reaches two bytes beyond it; 8 more characters are at least 4 more bytes.
+        while position &+ 24 <= count {
+            let first = decodeEight(input, position, pairs, &met)
+            let second = decodeEight(input, position &+ 8, pairs, &met)
+            bytes.storeBytes(of: first.bigEndian, toByteOffset: written, as: UInt64.self)
+            bytes.storeBytes(of: second.bigEndian, toByteOffset: written &+ 6, as: UInt64.self)
+            position &+= 16
+            written &+= 12
         }
+        return met & notInAlphabet == 0 ? position : nil
     }
 
     /// Eight characters as six bytes at the upper end of a word. What was found for each pair is added to `met`.
     @inline(__always)
     private static func decodeEight(
-        _ input: RawSpan, _ position: Int, _ pairs: UnsafeBufferPointer<UInt16>, _ met: inout UInt16
+        _ input: RawSpan, _ position: Int, _ pairs: Span<UInt16>, _ met: inout UInt16
     ) -> UInt64 {
         let text = UInt64(littleEndian: input.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
         let first = pairs[Int(text & 0xFFFF)]
@@ -78,7 +76,7 @@ enum Base64Decoder {
 
     /// Decodes what is left, four characters at a time, the last ones with their padding.
     private static func decodeRest(
-        _ text: Span<UInt8>, from start: Int, padding: Int, into bytes: UnsafeMutableRawBufferPointer
+        _ text: Span<UInt8>, from start: Int, padding: Int, into bytes: inout MutableSpan<UInt8>
     ) -> Bool {
         var written = start / 4 * 3
         var position = start

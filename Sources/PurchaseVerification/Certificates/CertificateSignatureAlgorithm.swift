@@ -53,6 +53,7 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
 /// ECDSA over the curves of Apple's authorities; the signature is a SEQUENCE of two integers (RFC 3279, 2.2.3).
 enum ECDSASignature {
     static func isValid(_ signature: [UInt8], by key: P256.Signing.PublicKey, for digest: MessageDigest) -> Bool {
+        // What is not even the form of a signature verifies nothing.
         guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return switch digest {
         case .sha1: false
@@ -63,6 +64,7 @@ enum ECDSASignature {
     }
 
     static func isValid(_ signature: [UInt8], by key: P384.Signing.PublicKey, for digest: MessageDigest) -> Bool {
+        // What is not even the form of a signature verifies nothing.
         guard let signature = try? P384.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return switch digest {
         case .sha1: false

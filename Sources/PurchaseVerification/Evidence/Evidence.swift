@@ -87,15 +87,20 @@ public struct Evidence: Sendable {
                 .evidenceUnrecognized, expected: "a receipt or signed data",
                 found: "bytes that begin with \(hexadecimal(text.prefix(4)))")
         }
-        (bytes, encoding) = try Base64Text.decode(text)
-        switch bytes.first {
-        case DERTag.sequence: form = .appReceipt
-        case UInt8(ascii: "{"): form = .transactionReceipt
+        let decoded: [UInt8]
+        (decoded, encoding) = try Base64Text.decode(text)
+        if decoded.first == DERTag.sequence {
+            (form, bytes) = (.appReceipt, decoded)
+            return
+        }
+        let list = Base64Text.trimmed(decoded)
+        switch list.first {
+        case UInt8(ascii: "{"): (form, bytes) = (.transactionReceipt, Array(list))
         case nil: throw VerificationError(.evidenceEmpty)
         default:
             throw VerificationError(
                 .evidenceUnrecognized, expected: "a receipt or signed data",
-                found: "base64 of bytes that begin with \(hexadecimal(bytes.prefix(4)))")
+                found: "base64 of bytes that begin with \(hexadecimal(list.prefix(4)))")
         }
     }
 

@@ -50,11 +50,10 @@ struct ClaimReader {
         read.append(name)
         do {
             return try decode(container, key)
-        } catch let error as VerificationError {
-            throw error
         } catch {
             // Asked only now: each question looks the claim up again.
             if isNull(key) { return nil }
+            if let error = error as? VerificationError { throw error }
             throw VerificationError(.claimsMalformed, expected: "\(name) as \(type)", found: "another type")
         }
     }

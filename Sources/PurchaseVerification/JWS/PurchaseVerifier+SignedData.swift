@@ -127,7 +127,7 @@ struct NestedSignedData {
             throw VerificationError(
                 .nestedDataMismatch, expected: envelope.environment?.name, found: environment?.name)
         }
-        guard bundleID == nil || bundleID == envelope.bundleID else {
+        guard bundleID.map({ $0.isSame(as: envelope.bundleID) }) ?? true else {
             throw VerificationError(.nestedDataMismatch, expected: envelope.bundleID, found: bundleID)
         }
     }

@@ -74,6 +74,7 @@ struct SignedDataAuthority: Sendable {
     }
 
     private static func isSigned(_ jws: CompactJWS, by key: P256.Signing.PublicKey) -> Bool {
+        // What is not even the form of a signature verifies nothing.
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: jws.signature) else { return false }
         var hash = SHA256()
         jws.bytes.span.extracting(jws.signingInput).withUnsafeBytes { hash.update(bufferPointer: $0) }

@@ -15,7 +15,7 @@ public struct ApplicationVersionPolicy: PurchasePolicy {
         guard let found = facts.applicationVersion else {
             throw VerificationError(.attributeMissing, expected: "an app version")
         }
-        guard versions.contains(found) else {
+        guard versions.contains(where: { $0.isSame(as: found) }) else {
             throw VerificationError(
                 .applicationVersionMismatch, expected: versions.sorted().joined(separator: " or "), found: found)
         }

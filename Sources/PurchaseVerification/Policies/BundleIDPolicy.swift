@@ -14,7 +14,7 @@ public struct BundleIDPolicy: PurchasePolicy {
         guard let found = facts.bundleID else {
             throw VerificationError(.attributeMissing, expected: "a bundle id")
         }
-        guard bundleIDs.contains(found) else {
+        guard bundleIDs.contains(where: { $0.isSame(as: found) }) else {
             throw VerificationError(
                 .bundleIDMismatch, expected: bundleIDs.sorted().joined(separator: " or "), found: found)
         }

@@ -10,21 +10,23 @@ public struct TransactionPolicy: PurchasePolicy {
 
     public func check(_ facts: some EvidenceFacts) throws(VerificationError) {
         let transactions = facts.transactions
-        guard let found = transactions.first(where: { $0.transactionID == claimed.transactionID }) else {
+        guard let found = transactions.first(where: { claimed.transactionID.isSame(as: $0.transactionID) }) else {
             throw VerificationError(
                 .transactionMismatch, expected: "transaction \(claimed.transactionID)",
                 found: transactions.count == 1 ? transactions[0].transactionID : "\(transactions.count) others")
         }
-        try compare("product", claimed.productID, found.productID)
-        try compare("quantity", claimed.quantity, found.quantity)
-        try compare("original transaction", claimed.originalTransactionID, found.originalTransactionID)
-        try compare("purchase date", claimed.purchaseDate, found.purchaseDate)
+        try compare("product", claimed.productID, found.productID) { $0.isSame(as: $1) }
+        try compare("quantity", claimed.quantity, found.quantity, ==)
+        try compare("original transaction", claimed.originalTransactionID, found.originalTransactionID) {
+            $0.isSame(as: $1)
+        }
+        try compare("purchase date", claimed.purchaseDate, found.purchaseDate, ==)
     }
 
-    private func compare<Value: Equatable>(
-        _ name: String, _ claimed: Value?, _ found: Value?
+    private func compare<Value>(
+        _ name: String, _ claimed: Value?, _ found: Value?, _ isSame: (Value, Value?) -> Bool
     ) throws(VerificationError) {
-        guard let claimed, claimed != found else { return }
+        guard let claimed, !isSame(claimed, found) else { return }
         throw VerificationError(
             .transactionMismatch, expected: "\(name) \(claimed)", found: found.map { "\($0)" } ?? "none")
     }

@@ -16,7 +16,7 @@ struct TransactionReceiptAuthority: Sendable {
     func leaf(
         _ field: SignatureField, at moment: Timestamp
     ) throws(VerificationError) -> VerifiedLeaf {
-        if let known = memory.leaf(field), known.validity.contains(moment) { return known }
+        if let known = memory.leaf(field, at: moment) { return known }
         let leaf = try Certificate(
             field.certificate, rsaModulusBytes: field.version.signatureBytes...field.version.signatureBytes)
         let authority = try issuer(of: leaf, field.version, at: moment)
@@ -88,9 +88,10 @@ final class VerifiedLeaf: Sendable {
 private final class VerifiedLeafMemory: Sendable {
     private let leaves = Mutex<[VerifiedLeaf]>([])
 
-    func leaf(_ field: SignatureField) -> VerifiedLeaf? {
+    /// A leaf is remembered once for each authority whose period it was judged in.
+    func leaf(_ field: SignatureField, at moment: Timestamp) -> VerifiedLeaf? {
         let bytes = field.bytes
-        for leaf in leaves.withLock({ $0 }) where leaf.version == field.version {
+        for leaf in leaves.withLock({ $0 }) where leaf.version == field.version && leaf.validity.contains(moment) {
             let known = leaf.certificate
             if bytes.span.isEqual(field.certificateRange, known.span) { return leaf }
         }
@@ -99,8 +100,15 @@ private final class VerifiedLeafMemory: Sendable {
 
     func remember(_ leaf: VerifiedLeaf) {
         leaves.withLock { leaves in
+            guard !leaves.contains(where: { $0.isSame(as: leaf) }) else { return }
             if leaves.count >= VerificationBudget.rememberedPaths { leaves.removeFirst() }
             leaves.append(leaf)
         }
+    }
+}
+
+extension VerifiedLeaf {
+    fileprivate func isSame(as other: VerifiedLeaf) -> Bool {
+        version == other.version && validity == other.validity && certificate == other.certificate
     }
 }

@@ -1,11 +1,12 @@
 import ArgumentParser
+import Foundation
 import PurchaseLedger
 
 /// `assay audit`: proves that nothing in the record was removed or altered.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Verifies the record of all submissions, and hands it out.",
-        subcommands: [Verify.self, Export.self])
+        subcommands: [Verify.self, Export.self, Evidence.self])
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -60,6 +61,36 @@ struct AuditCommand: AsyncParsableCommand {
             try await options.withDatabase(migrating: false) { database in
                 try await LedgerMigrations.requireCurrent(database)
                 try await Audit(database).export { Terminal.write($0 + "\n") }
+            }
+        }
+    }
+
+    struct Evidence: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes a piece of evidence as it was sent, such as a receipt in a dispute.",
+            discussion: "Submissions name it by its SHA-256, as evidence_sha256. 'assay inspect' reads what it writes.")
+
+        @OptionGroup var options: LedgerDatabaseOptions
+
+        @Argument(help: "The SHA-256 of the evidence, in hexadecimal digits.")
+        var sha256: String
+
+        @Option(name: [.short, .long], help: "Where to write; standard output, if not given.")
+        var output: String?
+
+        func run() async throws {
+            try await options.withDatabase(migrating: false) { database in
+                try await LedgerMigrations.requireCurrent(database)
+                let name = sha256.lowercased()
+                guard let bytes = try await Audit(database).evidence(name) else {
+                    throw InputError(sha256, "no such evidence is kept")
+                }
+                guard let output, output != "-" else { return Terminal.write(bytes) }
+                do {
+                    try OutputFile.write(Data(bytes), to: output)
+                } catch {
+                    throw InputError(output, "cannot be written")
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ struct Keys: AsyncParsableCommand {
 
         func run() async throws {
             guard !scope.isEmpty else { throw ValidationError("A key needs a scope: client, backend or admin.") }
-            guard LedgerText.isIdentifier(app), name.utf8.count <= LedgerText.identifierBytes else {
+            guard LedgerText.isIdentifier(app), name.isEmpty || LedgerText.isIdentifier(name) else {
                 throw ValidationError(
                     "Names have at most \(LedgerText.identifierBytes) bytes, without control characters.")
             }

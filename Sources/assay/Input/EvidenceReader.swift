@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseAPI
+import PurchaseVerification
 
 /// One piece of evidence to check, and where it came from.
 struct EvidenceItem: Sendable {
@@ -29,7 +30,7 @@ struct EvidenceItem: Sendable {
 
     private static func receiptData(_ json: [UInt8]) -> [UInt8]? {
         do {
-            let request = try VerifyReceiptRequest(json: json)
+            let request = try VerifyReceiptRequest(json: json) { JSONBounds.excess(of: $0.span) == nil }
             guard request.receiptText.isEmpty else { return request.receiptText }
             // What the App Store server posts to a backend has its JWS under another name.
             let notification = try JSONDecoder().decode(NotificationRequest.self, from: Data(json))

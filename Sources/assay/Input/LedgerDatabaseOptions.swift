@@ -66,7 +66,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         isCreating: Bool = true
     ) throws -> any LedgerDatabase {
         let url = database ?? environment["ASSAY_DATABASE"] ?? settings.database ?? Self.defaultDatabase
-        guard url.hasPrefix("sqlite:"), url != "sqlite:" else {
+        guard url.hasPrefix("sqlite:"), !["sqlite:", "sqlite::memory:"].contains(url) else {
             throw ValidationError("'\(url)' is no database: write sqlite:PATH.")
         }
         let path = String(url.dropFirst("sqlite:".count))

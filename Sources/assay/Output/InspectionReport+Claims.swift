@@ -80,6 +80,9 @@ extension InspectionReport {
         if isDate, let milliseconds = value as? Double, abs(milliseconds) < 1e15 {
             return "\(Timestamp(millisecondsSince1970: Int64(milliseconds)))"
         }
+        if value is NSNull { return "null" }
+        // JSON's `true` and `false` come as numbers.
+        if let number = value as? NSNumber, String(cString: number.objCType) == "c" { return "\(number.boolValue)" }
         guard value is [Any] || value is [String: Any] else { return "\(value)" }
         do {
             let json = try JSONSerialization.data(

@@ -87,6 +87,8 @@ struct LedgerModel {
             if isWorthless || (after ?? 0) <= now { return .rejected }
         }
         if let paid {
+            // What is restored was not paid again.
+            if thing.kind == .nonConsumable, thing.transaction != thing.original { return .rejected }
             guard paid.status == .created, paid.expires > now, paid.product == thing.product,
                 paid.quantity == thing.quantity
             else { return .rejected }

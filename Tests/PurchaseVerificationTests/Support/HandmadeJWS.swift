@@ -9,6 +9,8 @@ struct HandmadeJWS {
     var header: String
     /// The payload, as JSON.
     var payload: String
+    /// Taken in place of the payload's text.
+    var payloadBytes: [UInt8]?
     /// Who signs, with ES256.
     var key: SigningKey
     /// Taken in place of a signature by the key.
@@ -39,7 +41,7 @@ struct HandmadeJWS {
     struct NoSignature: Error {}
 
     func text() throws -> String {
-        let input = Self.base64URL(Array(header.utf8)) + "." + Self.base64URL(Array(payload.utf8))
+        let input = Self.base64URL(Array(header.utf8)) + "." + Self.base64URL(payloadBytes ?? Array(payload.utf8))
         return try input + "." + Self.base64URL(signature ?? signature(of: Array(input.utf8)))
     }
 
