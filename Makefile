@@ -1,5 +1,5 @@
 # The day's verbs. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-debug test-release api corpus bench docs fuzz torture format lint clean
+.PHONY: help setup demo build test test-debug test-release api interop corpus bench docs fuzz torture format lint clean
 
 help: ## Lists the verbs.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,10 @@ test-release: setup
 api: setup ## Checks docs/openapi.yaml against the running server, with schemathesis.
 	swift build --product assay
 	dev/check-api.sh .build/debug
+
+interop: setup ## Asks clients from PyPI what they think of the simulator and the drop-in.
+	swift build --product assay
+	dev/interop.sh .build/debug
 
 corpus: setup ## Verifies the corpus and compares the drop-in with Apple's recorded answers, and prints the report.
 	swift test --filter CorpusTests
