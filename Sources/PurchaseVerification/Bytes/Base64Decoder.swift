@@ -10,12 +10,15 @@ enum Base64Decoder {
         guard count % 4 == 0 else { return nil }
         let padding = text[count - 1] != pad ? 0 : text[count - 2] != pad ? 1 : 2
         let size = count / 4 * 3 - padding
-        var bytes = [UInt8](repeating: 0, count: size)
-        var output = bytes.mutableSpan
-        guard let decoded = decodeBlocks(text, into: &output),
-            decodeRest(text, from: decoded, padding: padding, into: &output)
-        else { return nil }
-        return bytes
+        var isValid = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
+            // The span checks each store. What is not written is never seen: then the text is no base64.
+            var output = buffer.extracting(..<size).mutableSpan
+            guard let decoded = decodeBlocks(text, into: &output) else { return }
+            isValid = decodeRest(text, from: decoded, padding: padding, into: &output)
+            written = isValid ? size : 0
+        }
+        return isValid ? bytes : nil
     }
 
     private static let pad = UInt8(ascii: "=")
@@ -31,32 +34,28 @@ enum Base64Decoder {
         var met: UInt16 = 0
         var position = 0
         var written = 0
-        // The second store of a block reaches two bytes beyond it; 8 more characters are at least 4 more bytes.
+        // The store of a block reaches four bytes beyond it; 8 more characters are at least 4 more bytes.
         while position &+ 24 <= count {
-            let first = decodeEight(input, position, pairs, &met)
-            let second = decodeEight(input, position &+ 8, pairs, &met)
-            bytes.storeBytes(of: first.bigEndian, toByteOffset: written, as: UInt64.self)
-            bytes.storeBytes(of: second.bigEndian, toByteOffset: written &+ 6, as: UInt64.self)
+            let block = input.unsafeLoadUnaligned(fromByteOffset: position, as: SIMD2<UInt64>.self)
+            let first = decodeEight(UInt64(littleEndian: block[0]), pairs, &met)
+            let second = decodeEight(UInt64(littleEndian: block[1]), pairs, &met)
+            let decoded = SIMD2((first << 16 | second >> 32).bigEndian, (second << 32).bigEndian)
+            bytes.storeBytes(of: decoded, toByteOffset: written, as: SIMD2<UInt64>.self)
             position &+= 16
             written &+= 12
         }
         return met & notInAlphabet == 0 ? position : nil
     }
 
-    /// Eight characters as six bytes at the upper end of a word. What was found for each pair is added to `met`.
+    /// Eight characters, the first of them lowest, as six bytes. What was found for each pair is added to `met`.
     @inline(__always)
-    private static func decodeEight(
-        _ input: RawSpan, _ position: Int, _ pairs: Span<UInt16>, _ met: inout UInt16
-    ) -> UInt64 {
-        let text = UInt64(littleEndian: input.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+    private static func decodeEight(_ text: UInt64, _ pairs: Span<UInt16>, _ met: inout UInt16) -> UInt64 {
         let first = pairs[Int(text & 0xFFFF)]
         let second = pairs[Int(text >> 16 & 0xFFFF)]
         let third = pairs[Int(text >> 32 & 0xFFFF)]
         let fourth = pairs[Int(text >> 48)]
         met |= (first | second) | (third | fourth)
-        let upper = UInt64(first) << 12 | UInt64(second)
-        let lower = UInt64(third) << 12 | UInt64(fourth)
-        return (upper << 24 | lower) << 16
+        return UInt64(first) << 36 | UInt64(second) << 24 | UInt64(third) << 12 | UInt64(fourth)
     }
 
     /// The twelve bits of two characters, by both of them as they lie in memory. Of these 128 kB one text uses 16.

@@ -11,7 +11,7 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Answers verifyReceipt as Apple does, and keeps the books of purchases.",
         discussion: """
-            Each option can be given in the environment instead: ASSAY_HOST, ASSAY_PORT, ASSAY_TRUST and \
+            These can be given in the environment instead: ASSAY_HOST, ASSAY_PORT, ASSAY_TRUST and \
             ASSAY_ENVIRONMENT (several separated by commas), ASSAY_SHARED_SECRET, ASSAY_LOG_LEVEL, ASSAY_DATABASE, \
             ASSAY_CONFIG. An option is stronger than the environment, and that is stronger than the settings file, \
             which lists the apps. Without any setting the books are in assay.sqlite in the current folder.
