@@ -88,7 +88,7 @@ struct PurchaseServerProcessTests {
                 // Slow enough to be on their way when the signal comes.
                 let command = """
                     mkdir -p answers; for n in $(seq 0 7); do
-                    (\(Self.post) -v --limit-rate 1500 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
+                    (\(Self.post) -v --limit-rate 1000 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
                     for n in $(seq 0 7); do until grep -qs '^> POST' said.$n; do sleep 0.02; done; done
                     cat said.* | grep -c '^< HTTP'; kill -TERM \(server.processIdentifier); wait; cat codes.*
                     """
