@@ -19,7 +19,9 @@ enum TextTarget {
         case .bare, .compactJWS:
             demand(evidence.bytes == (evidence.form == .appReceipt ? bytes : trimmed(bytes)), "bare bytes were changed")
         case .base64:
-            demand(decoded(bytes.filter { !(0x09...0x0D).contains($0) && $0 != 0x20 }) == evidence.bytes, "not base64")
+            let content = decoded(trimmed(bytes).filter { !(0x09...0x0D).contains($0) && $0 != 0x20 })
+            let isList = evidence.form == .transactionReceipt
+            demand((isList ? content.map(trimmed) : content) == evidence.bytes, "not base64")
         case .base64WithWhiteSpace, .base64URL, .base64FormDecoded:
             break
         }
