@@ -53,14 +53,16 @@ struct CustomerRoutes {
 
     /// What a consumption is called that has no name but the request's: nothing that another sender, or another name, could be.
     private static func consumptionID(idempotencyKey: String, of keyID: String) -> String {
-        let digest = SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8))
-        return "idempotency key " + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        "idempotency key " + hexadecimal(SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)))
+    }
+
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).
     private static func tagged(_ response: Response, _ body: [UInt8], _ request: Request) -> Response {
-        let digest = SHA256.hash(data: body).prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-        let tag = "\"\(digest.joined())\""
+        let tag = "\"\(hexadecimal(SHA256.hash(data: body).prefix(16)))\""
         let known = request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).replacing(/^W\//, with: "") }
         guard known.contains(tag) || known.contains("*") else {

@@ -101,6 +101,22 @@ struct ControlTests {
         }
     }
 
+    @Test(
+        "takes no time that there is not",
+        arguments: [
+            "2027-02-29T10:00:00Z", "2026-13-01T00:00:00Z", "2027-03-01T25:61:61Z", "2027-04-31T10:00:00+02:00", "now",
+        ])
+    func impossibleTimes(time: String) async throws {
+        try await SimulatorClient.run { client in
+            let before = try await client.get("/control/state").text
+            let refused = try await client.post("/control/clock", ["time": time])
+            #expect(refused.status == 400)
+            #expect(try refused.text("code") == "invalid_request")
+            #expect(try await client.get("/control/state").text == before)
+            #expect(try await client.post("/control/clock", ["time": "2028-02-29T23:59:59+02:00"]).status == 200)
+        }
+    }
+
     @Test("tells what a server is told of an event")
     func notifications() async throws {
         try await SimulatorClient.run { client in
