@@ -11,7 +11,8 @@ public struct VerificationError: Error, Sendable, Equatable {
     /// What the evidence held instead; `nil` where there is nothing to show.
     public let found: String?
 
-    package init(_ code: ReasonCode, expected: String? = nil, found: String? = nil) {
+    /// The reason of a policy of one's own. Facts longer than 512 bytes are clipped.
+    public init(_ code: ReasonCode, expected: String? = nil, found: String? = nil) {
         self.code = code
         self.expected = expected.map(Self.clipped)
         self.found = found.map(Self.clipped)

@@ -1,4 +1,4 @@
-import AppStoreSimulator
+import EvidenceMint
 import Foundation
 import PurchaseVerification
 import TestSupport

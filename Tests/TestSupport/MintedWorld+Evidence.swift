@@ -1,4 +1,4 @@
-public import AppStoreSimulator
+public import EvidenceMint
 public import Foundation
 
 /// The version of a minted transaction receipt. The core has a type of the same name.

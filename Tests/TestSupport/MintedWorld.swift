@@ -1,4 +1,4 @@
-public import AppStoreSimulator
+public import EvidenceMint
 public import Foundation
 
 /// A whole authority and a receipt of it, around one constant time. A test changes one thing.

@@ -3,9 +3,9 @@
 ///
 /// JSON is UTF-8 (RFC 8259, 8.1). The library reads UTF-16 and UTF-32, too, in which quotes and brackets are hidden from this
 /// pass; in both of them every mark of JSON has a zero byte, and in UTF-8 no JSON has one.
-package enum JSONBounds {
+public enum JSONBounds {
     /// The limit that the text exceeds, in words; `nil` where it exceeds none. What is no JSON at all is left to the library.
-    package static func excess(of json: Span<UInt8>) -> String? {
+    public static func excess(of json: Span<UInt8>) -> String? {
         var depth = 0
         var values = 0
         var position = 0

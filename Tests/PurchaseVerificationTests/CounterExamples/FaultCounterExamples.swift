@@ -1,4 +1,4 @@
-import AppStoreSimulator
+import EvidenceMint
 import PurchaseVerification
 import TestSupport
 

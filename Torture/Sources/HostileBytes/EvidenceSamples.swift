@@ -1,4 +1,4 @@
-public import AppStoreSimulator
+public import EvidenceMint
 public import Foundation
 public import PurchaseVerification
 

@@ -1,4 +1,4 @@
-public import AppStoreSimulator
+public import EvidenceMint
 public import Foundation
 
 /// Receipts of an authority of our own, in every form that the core accepts and with every fault that the simulator

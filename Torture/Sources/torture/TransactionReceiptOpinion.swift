@@ -1,4 +1,4 @@
-import AppStoreSimulator
+import EvidenceMint
 import CryptoExtras
 import Foundation
 import HostileBytes

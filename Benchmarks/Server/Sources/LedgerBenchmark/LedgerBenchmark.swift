@@ -1,4 +1,4 @@
-import AppStoreSimulator
+import EvidenceMint
 import Foundation
 
 /// Durable purchases per second beside the bare loop of the engine, in turns (Benchmarks/README.md).

@@ -1,0 +1,61 @@
+import EvidenceMint
+import Foundation
+
+/// Makes the evidence of attacks: each a purchase of its own, so that none is refused only because another was taken.
+struct AttackEvidence: Sendable {
+    let authority: AppStoreAuthority
+    let bundleID: String
+    let environment: String
+    let receiptType: String
+    let date: Date
+    /// The one before the first transaction id.
+    private let firstNumber: UInt64
+
+    static let productID = "coins"
+
+    init(authority: AppStoreAuthority, bundleID: String, names: EnvironmentNames, date: Date) {
+        self.authority = authority
+        self.bundleID = bundleID
+        environment = names.name(of: .production)
+        receiptType = names.receiptType(of: .production)
+        self.date = date.inWholeSeconds
+        firstNumber = UInt64(max(0, date.timeIntervalSince1970)) * 10_000
+    }
+
+    func transactionID(_ number: Int) -> String {
+        "\(firstNumber + UInt64(number))"
+    }
+
+    func purchase(_ number: Int) -> PurchaseTemplate {
+        .consumable(productID: Self.productID, transactionID: transactionID(number), purchaseDate: date)
+    }
+
+    func appReceipt(_ number: Int, fault: ReceiptFault? = nil, storeFault: StoreFault? = nil) throws -> [UInt8] {
+        try AppReceiptEncoder(authority: authority.receipts).encode(template(number, storeFault), fault: fault)
+    }
+
+    func template(_ number: Int, _ storeFault: StoreFault? = nil) -> AppReceiptTemplate {
+        var template = AppReceiptTemplate.production(
+            bundleID: bundleID, creationDate: date, purchases: [purchase(number)])
+        template.receiptType = receiptType
+        storeFault?.alter(&template)
+        return template
+    }
+
+    func transactionReceipt(
+        _ number: Int, version: TransactionReceiptVersion = .four, fault: TransactionReceiptFault? = nil
+    ) throws -> [UInt8] {
+        var template = TransactionReceiptTemplate(
+            purchase: purchase(number), bundleID: bundleID, environment: environment)
+        if environment == "Production" { template.environment = nil }
+        return try TransactionReceiptEncoder(authority: authority).encode(template, version: version, fault: fault)
+    }
+
+    func signedTransactionTemplate(_ number: Int) -> SignedTransactionTemplate {
+        SignedTransactionTemplate(purchase: purchase(number), bundleID: bundleID, environment: environment)
+    }
+
+    func signedTransaction(_ number: Int, fault: SignedDataFault? = nil) throws -> String {
+        try SignedDataEncoder(authority: authority).encode(signedTransactionTemplate(number), fault: fault)
+    }
+}

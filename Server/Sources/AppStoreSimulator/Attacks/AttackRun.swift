@@ -1,0 +1,78 @@
+public import EvidenceMint
+public import Foundation
+
+/// Makes all attacks on a running server and judges what it answers: a red team for everybody.
+///
+/// The server must trust the authority's `trustedCertificatesPEM`; what is genuine is tried first, and where that is refused the
+/// run ends, because then to refuse forgeries proves nothing.
+public struct AttackRun: Sendable {
+    private let client: AttackClient
+    private let table: AttackTable
+    private let address: String
+    private let headers: [(String, String)]
+
+    /// - Parameters:
+    ///   - address: `http://HOST:PORT`.
+    ///   - bundleID: the app that the server sells for.
+    ///   - environmentNames: what the evidence calls its environment.
+    ///   - apiKey: goes to the purchase server as a bearer token.
+    ///   - date: when the evidence was made.
+    /// - Throws: `AttackError.notPlainHTTP`.
+    public init(
+        against address: String, authority: AppStoreAuthority, bundleID: String,
+        environmentNames: EnvironmentNames = .apple, apiKey: String? = nil, date: Date = Date()
+    ) throws(AttackError) {
+        client = try AttackClient(address)
+        self.address = address
+        table = AttackTable(
+            evidence: AttackEvidence(authority: authority, bundleID: bundleID, names: environmentNames, date: date))
+        headers = apiKey.map { [("Authorization", "Bearer \($0)")] } ?? []
+    }
+
+    /// How the attacks on a door ended.
+    public enum Outcome: Hashable, Sendable {
+        /// All were made; so many were answered wrongly.
+        case attacked(wrong: Int)
+        /// Nothing answers there.
+        case notThere
+        /// It opens only to a key, and none was given.
+        case locked
+    }
+
+    /// Makes the attacks on one door.
+    /// - Parameter report: is called with each result as it comes.
+    /// - Returns: how it ended.
+    /// - Throws: `AttackError`, and what the crypto library throws.
+    public func attack(_ door: Attack.Door, report: (AttackResult) -> Void) async throws -> Outcome {
+        var wrong = 0
+        for (evidence, attacks) in table.attacks(on: door) {
+            for attack in attacks {
+                let result: AttackResult
+                do {
+                    let answer = try await client.post(door.rawValue, try attack.body(), headers: headers)
+                    if door == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    if answer.status == 401, headers.isEmpty { return .locked }
+                    let read = AttackAnswer(answer, at: door)
+                    result = AttackResult(
+                        attack: attack, expected: attack.expectation.words, answered: read.words,
+                        isRight: read.isRight(attack.expectation))
+                } catch let error as SimulatorError {
+                    throw error
+                } catch {
+                    guard attack.expectation != .accepted else {
+                        throw AttackError.unreachable(address, reason: "\(error)")
+                    }
+                    result = AttackResult(
+                        attack: attack, expected: attack.expectation.words, answered: "no answer: \(error)",
+                        isRight: false)
+                }
+                if attack.expectation == .accepted, !result.isRight, attack.name.hasSuffix("genuine") {
+                    throw AttackError.genuineRefused(evidence: evidence, answer: result.answered)
+                }
+                report(result)
+                if !result.isRight { wrong += 1 }
+            }
+        }
+        return .attacked(wrong: wrong)
+    }
+}

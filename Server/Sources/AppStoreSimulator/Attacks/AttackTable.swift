@@ -1,0 +1,215 @@
+import EvidenceMint
+import Foundation
+
+/// All attacks, in the order in which they are made. Of each kind of evidence, the genuine one comes first.
+struct AttackTable: Sendable {
+    let evidence: AttackEvidence
+
+    /// The attacks on a door, by kind of evidence.
+    func attacks(on door: Attack.Door) -> [(evidence: String, attacks: [Attack])] {
+        var number = door == .verifyReceipt ? 0 : 5000
+        func next() -> Int {
+            number += 1
+            return number
+        }
+        switch door {
+        case .verifyReceipt:
+            return [
+                ("app receipt", appReceipts(door, next)), ("transaction receipt", transactionReceipts(door, next)),
+                ("signed transaction", signedTransactions(door, next)), ("request", requests(door, next)),
+            ]
+        case .purchases:
+            return [
+                ("app receipt", appReceipts(door, next)), ("transaction receipt", transactionReceipts(door, next)),
+                ("signed transaction", signedTransactions(door, next)), ("claim", claims(next)),
+            ]
+        }
+    }
+
+    private func appReceipts(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+        let evidence = evidence
+        var attacks = [genuine("app-receipt", door, next()) { try evidence.appReceipt($0) }]
+        for fault in ReceiptFault.allCases {
+            let expectation = fault == .missingBundleID ? ofAnotherApp(at: door) : .refused
+            attacks.append(
+                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, expectation, next()) {
+                    try evidence.appReceipt($0, fault: fault)
+                })
+        }
+        for fault in StoreFault.allCases where door == .verifyReceipt || fault != .otherDevice {
+            let number = next()
+            let template = evidence.template(number, fault)
+            let expectation: Attack.Expectation =
+                door == .purchases
+                ? .refused
+                : .truth(
+                    bundleID: template.bundleID ?? "", transactionIDs: template.purchases.compactMap(\.transactionID))
+            attacks.append(
+                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, expectation, number) {
+                    try evidence.appReceipt($0, storeFault: fault)
+                })
+        }
+        attacks.append(
+            attack("app-receipt: oversized", "The receipt has more than 16 MiB.", door, .refused, next()) { number in
+                try evidence.appReceipt(number) + [UInt8](repeating: 0, count: (16 << 20) + 1)
+            })
+        attacks.append(
+            attack("app-receipt: deeply-nested", "Sequences in sequences, 5,000 deep.", door, .refused, next()) { _ in
+                (0..<5000).reduce([UInt8]()) { inner, _ in DER.sequence(inner) }
+            })
+        attacks.append(
+            attack(
+                "app-receipt: edited-answer", "An answer of verifyReceipt in place of a receipt, edited to fit.", door,
+                .refused, next()
+            ) { number in
+                Array(
+                    #"{"status":0,"environment":"Production","receipt":{"bundle_id":"\#(evidence.bundleID)","in_app":"#
+                        .utf8)
+                    + Array(#"[{"product_id":"coins","transaction_id":"\#(evidence.transactionID(number))"}]}}"#.utf8)
+            })
+        return attacks
+    }
+
+    private func transactionReceipts(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+        let evidence = evidence
+        var attacks: [Attack] = []
+        for version in TransactionReceiptVersion.allCases.reversed() {
+            attacks.append(
+                genuine("transaction-receipt version \(version.rawValue)", door, next()) {
+                    try evidence.transactionReceipt($0, version: version)
+                })
+        }
+        for version in TransactionReceiptVersion.allCases.reversed() {
+            for fault in TransactionReceiptFault.allCases {
+                let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
+                attacks.append(
+                    attack(
+                        "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation, door,
+                        isOfAnotherApp ? ofAnotherApp(at: door) : .refused, next()
+                    ) { try evidence.transactionReceipt($0, version: version, fault: fault) })
+            }
+        }
+        return attacks
+    }
+
+    private func signedTransactions(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+        let evidence = evidence
+        var attacks: [Attack] = []
+        // Apple's verifyReceipt takes no signed data, forged or not; nothing of it may open the door.
+        if door == .purchases {
+            attacks.append(
+                attack("signed-transaction: genuine", "Nothing is wrong.", door, .accepted, next()) {
+                    Array(try evidence.signedTransaction($0).utf8)
+                })
+        }
+        for fault in SignedDataFault.applicable(to: evidence.signedTransactionTemplate(0)) {
+            attacks.append(
+                attack("signed-transaction: \(fault.rawValue)", fault.explanation, door, .refused, next()) {
+                    Array(try evidence.signedTransaction($0, fault: fault).utf8)
+                })
+        }
+        return attacks
+    }
+
+    /// What is wrong with the request rather than with the evidence.
+    private func requests(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+        let bodies: [(String, String, @Sendable () -> [UInt8])] = [
+            ("not-json", "The request is no JSON.", { Array("receipt-data=MIIT".utf8) }),
+            ("no-receipt", "The request has no receipt.", { Array("{}".utf8) }),
+            ("empty-receipt", "The receipt is empty.", { Array(#"{"receipt-data":""}"#.utf8) }),
+            ("not-base64", "The receipt is no base64.", { Array(#"{"receipt-data":"%%%%"}"#.utf8) }),
+            (
+                "deeply-nested-json", "Arrays in arrays, 100,000 deep.",
+                {
+                    Array(#"{"receipt-data":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
+                        + [UInt8](repeating: UInt8(ascii: "]"), count: 100_000) + Array("}".utf8)
+                }
+            ),
+            ("truncated-json", "The request ends in the middle.", { Array(#"{"receipt-data":"MIIT"#.utf8) }),
+        ]
+        return bodies.map { name, explanation, body in
+            Attack(
+                name: "request: \(name)", explanation: explanation, door: door, expectation: .refused, body: { body() })
+        }
+    }
+
+    /// Genuine evidence, claimed by somebody to whom it does not belong.
+    private func claims(_ next: () -> Int) -> [Attack] {
+        let evidence = evidence
+        let first = next()
+        let receipt: @Sendable () throws -> [UInt8] = { try evidence.appReceipt(first) }
+        func claim(
+            _ name: String, _ explanation: String, _ expectation: Attack.Expectation, transaction: Int,
+            product: String = AttackEvidence.productID, customer: String
+        ) -> Attack {
+            Attack(
+                name: "claim: \(name)", explanation: explanation, door: .purchases, expectation: expectation,
+                body: {
+                    Self.purchaseBody(
+                        try receipt(), transactionID: evidence.transactionID(transaction), productID: product,
+                        customerID: customer)
+                })
+        }
+        return [
+            claim("genuine", "The buyer claims his purchase.", .accepted, transaction: first, customer: "buyer"),
+            claim("sent-again", "The buyer claims it again.", .accepted, transaction: first, customer: "buyer"),
+            claim(
+                "replayed-transaction-id", "Somebody else claims the same transaction.", .refused, transaction: first,
+                customer: "thief"),
+            claim(
+                "other-product", "A dearer product is claimed with it.", .refused, transaction: first,
+                product: "all-the-coins", customer: "buyer"),
+            claim(
+                "invented-transaction-id", "A transaction is claimed that the receipt does not hold.", .refused,
+                transaction: next(), customer: "buyer"),
+        ]
+    }
+
+    /// `verifyReceipt` does not know which app asks.
+    private func ofAnotherApp(at door: Attack.Door) -> Attack.Expectation {
+        door == .purchases ? .refused : .refusedOrNot(bundleID: evidence.bundleID)
+    }
+
+    private func genuine(
+        _ kind: String, _ door: Attack.Door, _ number: Int, _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
+    ) -> Attack {
+        attack("\(kind): genuine", "Nothing is wrong.", door, .accepted, number, bytes)
+    }
+
+    private func attack(
+        _ name: String, _ explanation: String, _ door: Attack.Door, _ expectation: Attack.Expectation, _ number: Int,
+        _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
+    ) -> Attack {
+        let transactionID = evidence.transactionID(number)
+        return Attack(name: name, explanation: explanation, door: door, expectation: expectation) {
+            let evidence = try bytes(number)
+            switch door {
+            case .verifyReceipt: return Self.receiptBody(evidence)
+            case .purchases:
+                return Self.purchaseBody(
+                    evidence, transactionID: transactionID, productID: AttackEvidence.productID, customerID: "attacker")
+            }
+        }
+    }
+
+    /// Compact JWS travels as it is, everything else as base64.
+    private static func text(_ evidence: [UInt8]) -> (text: String, isSignedData: Bool) {
+        if evidence.starts(with: "eyJ".utf8) { return (String(decoding: evidence, as: UTF8.self), true) }
+        return (Data(evidence).base64EncodedString(), false)
+    }
+
+    private static func receiptBody(_ evidence: [UInt8]) -> [UInt8] {
+        ClaimValue.object([Claim("receipt-data", .string(text(evidence).text))]).json
+    }
+
+    private static func purchaseBody(
+        _ evidence: [UInt8], transactionID: String, productID: String, customerID: String
+    ) -> [UInt8] {
+        let (text, isSignedData) = text(evidence)
+        return ClaimValue.object([
+            Claim(isSignedData ? "signed_transaction" : "receipt_data", .string(text)),
+            Claim("product_id", .string(productID)), Claim("transaction_id", .string(transactionID)),
+            Claim("customer_id", .string(customerID)),
+        ]).json
+    }
+}

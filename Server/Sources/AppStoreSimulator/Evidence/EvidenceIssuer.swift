@@ -1,0 +1,110 @@
+import EvidenceMint
+import Foundation
+
+/// Signs what a store says. It remembers nothing; what must be remembered goes to the caller with the bytes.
+struct EvidenceIssuer: Sendable {
+    let authority: AppStoreAuthority
+    private let receipts: AppReceiptEncoder
+    private let transactionReceipts: TransactionReceiptEncoder
+    private let signedData: SignedDataEncoder
+
+    init(authority: AppStoreAuthority) {
+        self.authority = authority
+        receipts = AppReceiptEncoder(authority: authority.receipts)
+        transactionReceipts = TransactionReceiptEncoder(authority: authority)
+        signedData = SignedDataEncoder(authority: authority)
+    }
+
+    /// An app receipt.
+    /// - Parameters:
+    ///   - transactions: what it holds, in any order.
+    ///   - sentDate: when the receipt was made that this one answers to, where it answers to one.
+    ///   - fault: a `StoreFault` or a `ReceiptFault`.
+    func appReceipt(
+        _ receipt: StoreReceipt, transactions: [StoreTransaction], in store: AppStore, creationDate: Date,
+        sentDate: Date? = nil, fault: String? = nil
+    ) throws -> (bytes: [UInt8], record: IssuedEvidence) {
+        let app = try store.app(receipt.bundleID)
+        let customer = try store.customer(receipt.customerID)
+        let product = { (transaction: StoreTransaction) -> StoreProduct? in
+            // Without the product, its evidence says what the transaction says.
+            try? store.product(transaction.productID, of: transaction.bundleID)
+        }
+        let ordered = StoreTransaction.inReceiptOrder(transactions, products: product)
+        var template = AppReceiptTemplate(
+            receipt, transactions: ordered, app: app, customer: customer, products: product,
+            creationDate: creationDate, sentDate: sentDate ?? creationDate)
+        if let storeFault = fault.flatMap(StoreFault.init(rawValue:)) { storeFault.alter(&template) }
+        let bytes = try receipts.encode(template, fault: fault.flatMap(ReceiptFault.init(rawValue:)))
+        return (
+            bytes,
+            IssuedEvidence(
+                digest: IssuedEvidence.digest(of: bytes), kind: .appReceipt, bundleID: receipt.bundleID,
+                customerID: receipt.customerID, environment: customer.environment, creationDate: creationDate,
+                fault: fault, transactions: ordered, applicationVersion: receipt.applicationVersion,
+                originalPurchaseDate: receipt.originalPurchaseDate)
+        )
+    }
+
+    /// A transaction receipt.
+    /// - Parameter fault: a `TransactionReceiptFault`.
+    func transactionReceipt(
+        _ transaction: StoreTransaction, in store: AppStore, version: TransactionReceiptVersion, fault: String? = nil
+    ) throws -> (bytes: [UInt8], record: IssuedEvidence) {
+        let app = try store.app(transaction.bundleID)
+        let customer = try store.customer(transaction.customerID)
+        let template = TransactionReceiptTemplate(
+            transaction, app: app, customer: customer,
+            product: try store.product(transaction.productID, of: transaction.bundleID))
+        let bytes = try transactionReceipts.encode(
+            template, version: version, fault: fault.flatMap(TransactionReceiptFault.init(rawValue:)))
+        return (
+            bytes,
+            IssuedEvidence(
+                digest: IssuedEvidence.digest(of: bytes), kind: .transactionReceipt, bundleID: app.bundleID,
+                customerID: customer.customerID, environment: customer.environment, creationDate: store.now,
+                fault: fault, transactions: [transaction], applicationVersion: app.version,
+                originalPurchaseDate: transaction.originalPurchaseDate)
+        )
+    }
+
+    /// Signed data of any kind.
+    /// - Parameter fault: a `SignedDataFault`.
+    func signed(_ template: some SignedDataTemplate, fault: String? = nil) throws -> String {
+        try signedData.encode(template, fault: fault.flatMap(SignedDataFault.init(rawValue:)))
+    }
+}
+
+extension StoreFault {
+    /// Breaks the content of a receipt; what is signed is what is wrong.
+    func alter(_ template: inout AppReceiptTemplate) {
+        switch self {
+        case .wrongBundleID: template.bundleID = "com.example.another-app"
+        case .otherDevice: template.deviceHash = .forDevice(UUID(derivedFrom: "another device").bytes)
+        case .emptyInApp: template.purchases = []
+        case .replayedTransactionID:
+            let newest = template.purchases.max {
+                ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast)
+            }
+            if let transactionID = newest?.transactionID {
+                template.purchases.removeAll { $0.transactionID == transactionID }
+            }
+        case .otherUsersReceipt:
+            template.deviceHash = .forDevice(UUID(derivedFrom: "another customer's device").bytes)
+            template.purchases = template.purchases.enumerated().map { index, purchase in
+                var purchase = purchase
+                purchase.transactionID = "\(900_000_000_000_001 + index)"
+                purchase.originalTransactionID = purchase.transactionID
+                return purchase
+            }
+        case .cannedReceipt:
+            template.bundleID = "com.example.canned-game"
+            template.deviceHash = .forDevice(UUID(derivedFrom: "the device of 2012").bytes)
+            template.purchases = [
+                .consumable(
+                    productID: "superpower1", transactionID: "170000029449420",
+                    purchaseDate: Date(timeIntervalSince1970: 1_342_094_400))
+            ]
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import EvidenceMint
+import Foundation
+
+extension PurchaseTemplate {
+    /// What an app receipt says of a transaction.
+    init(_ transaction: StoreTransaction, product: StoreProduct?) {
+        self.init(
+            productID: transaction.productID, transactionID: transaction.transactionID,
+            purchaseDate: transaction.purchaseDate)
+        quantity = transaction.quantity
+        originalTransactionID = transaction.originalTransactionID
+        originalPurchaseDate = transaction.originalPurchaseDate
+        productType =
+            switch transaction.kind {
+            case .consumable: .consumable
+            case .nonConsumable: .nonConsumable
+            case .nonRenewing: .nonRenewingSubscription
+            case .autoRenewable: .autoRenewableSubscription
+            }
+        productAdamID = transaction.environment == .production ? product?.productNumber ?? 0 : 0
+        cancellationDate = transaction.receiptCancellationDate
+        ownershipType = transaction.ownership == .familyShared ? .familyShared : .purchased
+        isTrialPeriod = transaction.isTrialPeriod
+        guard transaction.kind == .autoRenewable else { return }
+        expiresDate = transaction.expiresDate
+        webOrderLineItemID = transaction.webOrderLineItemID
+        isInIntroOfferPeriod = transaction.isInIntroOfferPeriod
+        promotionalOfferID = transaction.promotionalOfferID
+    }
+}
+
+extension StoreTransaction {
+    /// When it was refunded, no longer shared, or left for a higher level: `cancellation_date` stands for all three.
+    var receiptCancellationDate: Date? { revocation?.date ?? upgradeDate }
+
+    /// Attribute 1721 names promotional and win-back offers, and offers that a code gave.
+    var promotionalOfferID: String? {
+        guard let offer, offer.kind != .introductory else { return nil }
+        return offer.offerID
+    }
+}

@@ -1,0 +1,89 @@
+import EvidenceMint
+import Foundation
+
+extension SignedTransactionTemplate {
+    /// The signed transaction of a transaction, as it stands now.
+    /// - Parameter isForDevice: whether it goes to the customer's device, which it then names.
+    init(
+        _ transaction: StoreTransaction, app: StoreApp, customer: StoreCustomer, product: StoreProduct?,
+        signedDate: Date, isForDevice: Bool
+    ) {
+        self.init(
+            purchase: PurchaseTemplate(transaction, product: product), bundleID: app.bundleID,
+            environment: app.environmentNames.name(of: customer.environment), signedDate: signedDate,
+            deviceID: isForDevice ? UUID(uuidString: customer.deviceID) : nil)
+        subscriptionGroupIdentifier = transaction.subscriptionGroupID
+        appAccountToken = transaction.appAccountToken
+        transactionReason = transaction.reason.rawValue
+        storefront = customer.storefront
+        price = transaction.price
+        currency = transaction.currency
+        isUpgraded = transaction.isUpgraded ? true : nil
+        revocationDate = transaction.revocation?.date
+        revocationReason = transaction.revocation.map { Int64($0.reason) }
+        offerType = transaction.offer.map { Int64($0.kind.number) }
+        offerDiscountType = transaction.offer?.mode.rawValue
+        offerIdentifier = transaction.promotionalOfferID
+        offerPeriod = transaction.offer.flatMap { offer in
+            product?.subscription?.offers.first { $0.offerID == offer.offerID }?.period.description
+        }
+    }
+}
+
+extension RenewalInfoTemplate {
+    /// The renewal information of a subscription, as it stands now.
+    init(
+        _ subscription: StoreSubscription, transaction: SignedTransactionTemplate, currency: String?, signedDate: Date
+    ) {
+        self.init(transaction: transaction)
+        self.signedDate = signedDate
+        productID = subscription.productID
+        autoRenewProductID = subscription.autoRenewProductID
+        autoRenewStatus = subscription.autoRenews ? 1 : 0
+        expirationIntent = subscription.expirationIntent.map(Int64.init)
+        isInBillingRetryPeriod = subscription.status == .billingRetry || subscription.status == .gracePeriod
+        gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+        priceIncreaseStatus = subscription.priceIncrease.map { $0.isAccepted ? 1 : 0 }
+        recentSubscriptionStartDate = subscription.recentStartDate
+        renewalDate = subscription.autoRenews ? subscription.expiresDate : nil
+        renewalPrice = subscription.autoRenews ? subscription.priceIncrease?.price ?? subscription.renewalPrice : nil
+        self.currency = currency
+        offerIdentifier = subscription.offer?.offerID
+        offerType = subscription.offer == nil ? nil : transaction.offerType
+        offerDiscountType = subscription.offer == nil ? nil : transaction.offerDiscountType
+    }
+}
+
+extension AppTransactionTemplate {
+    /// The app transaction of an app on a customer's device.
+    init(_ receipt: StoreReceipt, app: StoreApp, customer: StoreCustomer, signedDate: Date) {
+        let isProduction = customer.environment == .production
+        self.init(
+            bundleID: app.bundleID, creationDate: signedDate,
+            environment: app.environmentNames.name(of: customer.environment),
+            applicationVersion: receipt.applicationVersion, deviceID: UUID(uuidString: customer.deviceID))
+        appAppleID = isProduction ? Int64(clamping: app.appID) : 0
+        versionExternalIdentifier = isProduction ? 870_000_001 : 0
+        if isProduction { originalPurchaseDate = receipt.originalPurchaseDate }
+        originalApplicationVersion = isProduction ? receipt.applicationVersion : "1.0"
+    }
+}
+
+extension NotificationTemplate {
+    /// What a server is told of an event; nil where it is told nothing.
+    init?(_ event: StoreEvent, app: StoreApp, customer: StoreCustomer, product: StoreProduct?) {
+        guard let notification = event.notification, let transaction = event.transaction else { return nil }
+        let signed = SignedTransactionTemplate(
+            transaction, app: app, customer: customer, product: product, signedDate: event.date, isForDevice: false)
+        let renewalInfo = event.subscription.map {
+            RenewalInfoTemplate($0, transaction: signed, currency: product?.currency, signedDate: event.date)
+        }
+        self.init(
+            notificationType: notification.type, subtype: notification.subtype, transaction: signed,
+            renewalInfo: renewalInfo, bundleVersion: app.version, signedDate: event.date)
+        notificationUUID = notification.notificationUUID
+        data?.appAppleID = customer.environment == .production ? Int64(clamping: app.appID) : nil
+        data?.status = event.subscription.map { Int64($0.status.number) }
+        if notification.type == "CONSUMPTION_REQUEST" { data?.consumptionRequestReason = "UNINTENDED_PURCHASE" }
+    }
+}

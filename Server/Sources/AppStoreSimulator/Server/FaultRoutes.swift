@@ -1,0 +1,82 @@
+import EvidenceMint
+import HTTPTypes
+import Hummingbird
+
+/// What shall go wrong next.
+struct FaultRoutes {
+    let service: StoreService
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        router.get("/control/faults") { _, _ in
+            try Response.json(await service.change { state, _ in FaultsAnswer(state) })
+        }
+        router.delete("/control/faults") { request, _ in
+            try Response.json(
+                await service.change { state, _ in
+                    state.answerFaults = []
+                    state.evidenceFaults = []
+                    return FaultsAnswer(state)
+                })
+        }
+        router.post("/control/faults/answers") { request, _ in
+            let fault = try await request.read(AnswerFault.self)
+            try fault.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    state.answerFaults.append(fault)
+                    return FaultsAnswer(state)
+                }, status: .created)
+        }
+        router.post("/control/faults/evidence") { request, _ in
+            let wanted = try await request.read(NewEvidenceFault.self)
+            let fault = EvidenceFault(kind: wanted.kind, fault: wanted.fault, count: wanted.count ?? 1)
+            try fault.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    state.evidenceFaults.append(fault)
+                    return FaultsAnswer(state)
+                }, status: .created)
+        }
+        router.get("/control/fault-names") { _, _ in
+            try Response.json(
+                Dictionary(
+                    uniqueKeysWithValues: EvidenceFault.Kind.allCases.map {
+                        ($0.rawValue, FaultName.all(of: $0))
+                    }))
+        }
+    }
+}
+
+private struct NewEvidenceFault: Decodable {
+    let kind: EvidenceFault.Kind
+    let fault: String
+    let count: Int?
+}
+
+private struct FaultsAnswer: Encodable {
+    let answers: [AnswerFault]
+    let evidence: [EvidenceFault]
+
+    init(_ state: ServiceState) {
+        answers = state.answerFaults
+        evidence = state.evidenceFaults
+    }
+}
+
+/// The name of a fault, and what it means.
+private struct FaultName: Encodable {
+    let name: String
+    let explanation: String
+
+    static func all(of kind: EvidenceFault.Kind) -> [FaultName] {
+        switch kind {
+        case .appReceipt:
+            StoreFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+                + ReceiptFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+        case .transactionReceipt:
+            TransactionReceiptFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
+            SignedDataFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import EvidenceMint
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What is the same for everybody: the page, the OpenAPI document, and what to trust.
+struct PageRoutes {
+    let authority: AppStoreAuthority
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        router.get("/") { _, _ in
+            Self.response(PackageResources.page_html, "text/html; charset=utf-8", policy: true)
+        }
+        router.get("/openapi.yaml") { _, _ in
+            Self.response(PackageResources.simulator_openapi_yaml, "application/yaml")
+        }
+        let certificates = Array(authority.trustedCertificatesPEM.utf8)
+        router.get("/trust.pem") { _, _ in
+            Self.response(certificates, "application/x-pem-file")
+        }
+        router.get("/healthz") { _, _ in
+            Self.response(Array(#"{"status":"ok"}"#.utf8), "application/json")
+        }
+    }
+
+    private static func response(_ bytes: [UInt8], _ contentType: String, policy: Bool = false) -> Response {
+        var headers: HTTPFields = [.contentType: contentType]
+        if policy {
+            // The page needs nothing from anywhere else, and nobody needs it in a frame.
+            headers[.contentSecurityPolicy] =
+                "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+                + "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+        }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

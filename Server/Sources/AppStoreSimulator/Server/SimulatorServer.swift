@@ -1,0 +1,56 @@
+public import EvidenceMint
+import Foundation
+public import Hummingbird
+import HummingbirdCore
+public import Logging
+import NIOCore
+
+/// Builds a simulated App Store as an application that can be run, or tested in the same process: `verifyReceipt`, the control
+/// API, its OpenAPI document, and a page to do all of it by hand.
+///
+/// ```swift
+/// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))
+/// let server = try simulatorServer(SimulatorConfiguration(), authority: authority, logger: Logger(label: "store"))
+/// try await server.runService()
+/// ```
+///
+/// - Parameters:
+///   - configuration: the settings.
+///   - authority: who signs. A verifier must be told to trust its `trustedCertificatesPEM`, and nothing of Apple's vouches for it.
+///   - logger: where to log.
+///   - onReady: called once with the address, when the server takes connections.
+/// - Throws: what SQLite says where the state cannot be read or written.
+public func simulatorServer(
+    _ configuration: SimulatorConfiguration, authority: AppStoreAuthority, logger: Logger,
+    onReady: @escaping @Sendable (String) async -> Void = { _ in }
+) throws -> some ApplicationProtocol {
+    let storage: any StateStorage
+    if let path = configuration.database {
+        storage = try SQLiteStateStorage(path: path)
+    } else {
+        storage = NoStateStorage()
+    }
+    let service = try StoreService(
+        authority: authority, storage: storage, clock: configuration.clock,
+        environmentNames: configuration.environmentNames, world: { Date() })
+    let router = Router(context: SimulatorRequestContext.self)
+    router.add(middleware: SimulatorProblemMiddleware())
+    PageRoutes(authority: authority).add(to: router)
+    StoreVerifyReceiptRoutes(service: service).add(to: router)
+    CatalogRoutes(service: service).add(to: router)
+    PurchaseRoutes(service: service).add(to: router)
+    SubscriptionRoutes(service: service).add(to: router)
+    ClockRoutes(service: service).add(to: router)
+    FaultRoutes(service: service).add(to: router)
+    return Application(
+        router: router,
+        server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+        configuration: ApplicationConfiguration(
+            address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
+        onServerRunning: { channel in
+            let port = channel.localAddress?.port ?? configuration.port
+            let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+            await onReady("http://\(host):\(port)")
+        },
+        logger: logger)
+}

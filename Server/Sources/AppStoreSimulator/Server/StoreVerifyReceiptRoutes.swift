@@ -1,0 +1,78 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import PurchaseAPI
+
+/// `POST /verifyReceipt` (production) and `POST /sandbox/verifyReceipt`, with the faults that were asked for. A client that only
+/// exchanged Apple's address for this one may also say by its Host header which of the two it means.
+struct StoreVerifyReceiptRoutes {
+    let service: StoreService
+    /// More than Apple takes.
+    private static let largestBody = 17 << 20
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        router.post("/verifyReceipt") { request, context in
+            let host = request.head.authority?.lowercased().split(separator: ":").first
+            return try await answer(request, at: host == "sandbox.itunes.apple.com" ? .sandbox : .production, context)
+        }
+        router.post("/sandbox/verifyReceipt") { request, context in
+            try await answer(request, at: .sandbox, context)
+        }
+        for method in [HTTPRequest.Method.get, .head, .put, .patch, .delete, .options] {
+            for path in ["/verifyReceipt", "/sandbox/verifyReceipt"] {
+                router.on(RouterPath(path), method: method) { request, _ in
+                    Self.response(request.method == .head ? [] : VerifyReceiptResponse(status: .notPosted).json())
+                }
+            }
+        }
+    }
+
+    private func answer(
+        _ request: Request, at environment: StoreEnvironment, _ context: SimulatorRequestContext
+    ) async throws -> Response {
+        // Whatever the content type says: Apple's clients send JSON under several.
+        let buffer: ByteBuffer
+        do {
+            buffer = try await request.body.collect(upTo: Self.largestBody)
+        } catch is NIOTooManyBytesError {
+            return Self.response(VerifyReceiptResponse(status: .malformed).json(), status: .contentTooLarge)
+        }
+        let body = Data(buffer.readableBytesView)
+        let issuer = service.issuer
+        let answer = try await service.change { state, world in
+            try state.verifyReceipt(body, at: environment, by: issuer, world)
+        }
+        if let milliseconds = answer.fault?.milliseconds {
+            try await Task.sleep(for: .milliseconds(milliseconds))
+        }
+        switch answer.fault?.kind {
+        case .reset:
+            try await reset(context.channel)
+            return Self.response([])
+        case .outage:
+            return Response(
+                status: .serviceUnavailable, headers: [.contentType: "text/html", .retryAfter: "30"],
+                body: ResponseBody(
+                    byteBuffer: ByteBuffer(string: "<html><body><h1>503 Service Unavailable</h1></body></html>")))
+        case .brokenJSON: return Self.response(Array(answer.json.prefix(answer.json.count / 2)))
+        case .status, .latency, nil: return Self.response(answer.json)
+        }
+    }
+
+    /// Closes the connection so that the other side sees a reset, not an end.
+    private func reset(_ channel: any Channel) async throws {
+        if let options = channel as? any SocketOptionProvider {
+            try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try await channel.close().get()
+    }
+
+    private static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}

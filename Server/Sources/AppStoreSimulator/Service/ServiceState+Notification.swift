@@ -1,0 +1,22 @@
+import EvidenceMint
+import Foundation
+
+extension ServiceState {
+    /// What a server is told of an event, as a JSON object: `signed_payload` as it is sent, and beside it `payload`,
+    /// `transaction` and `renewal_info` as they read.
+    /// - Throws: `unknown_event`, and `wrong_state` where nobody is told of it.
+    mutating func notification(of number: Int, by issuer: EvidenceIssuer) throws -> [UInt8] {
+        let event = try store.event(number)
+        guard let bundleID = event.bundleID, let customerID = event.customerID, let transaction = event.transaction,
+            let template = NotificationTemplate(
+                event, app: try store.app(bundleID), customer: try store.customer(customerID),
+                product: try store.product(transaction.productID, of: bundleID))
+        else { throw StoreError(.wrongState, "No server is told of event \(number), '\(event.kind.rawValue)'.") }
+        let fault = takeFault(.notification)
+        var members = [Claim("signed_payload", .string(try issuer.signed(template, fault: fault)))]
+        members.append(Claim("payload", .object(template.claims { _ in "…" })))
+        if let signed = template.data?.transaction { members.append(Claim("transaction", .object(signed.claims))) }
+        if let signed = template.data?.renewalInfo { members.append(Claim("renewal_info", .object(signed.claims))) }
+        return ClaimValue.object(members).json
+    }
+}

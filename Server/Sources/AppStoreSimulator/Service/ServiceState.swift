@@ -1,0 +1,131 @@
+import EvidenceMint
+import Foundation
+
+/// All that a simulator keeps: the store, its clock, what it signed, and what shall go wrong next.
+struct ServiceState: Sendable {
+    var store: AppStore
+    var evidence = StoreTable<IssuedEvidence>()
+    var clock: StoreClock
+    var answerFaults: [AnswerFault] = []
+    var evidenceFaults: [EvidenceFault] = []
+
+    /// A new one.
+    init(clock: StoreClock) {
+        store = AppStore(startingAt: clock.storeTime)
+        self.clock = clock
+    }
+
+    /// Lets the store's time come to where its clock stands.
+    mutating func catchUp(_ world: Date) throws(StoreError) {
+        // A clock that runs stops at its end, where everything else still works.
+        let target = min(clock.now(world), AppStore.lastDate).inWholeSeconds
+        guard target > store.now else { return }
+        try store.moveClock(to: target, stopsEarly: true)
+        // Stopped early: the rest is for the next time.
+        if store.now < target { clock = StoreClock(storeTime: store.now, worldTime: world, rate: clock.rate) }
+    }
+
+    /// Moves the store's clock.
+    mutating func moveClock(to date: Date, _ world: Date) throws(StoreError) {
+        try store.moveClock(to: date)
+        setClock(world)
+    }
+
+    /// Ties the clock to what the store shows, after the store itself has moved.
+    mutating func setClock(_ world: Date, rate: Double? = nil) {
+        clock = StoreClock(storeTime: store.now, worldTime: world, rate: rate ?? clock.rate)
+    }
+
+    /// Takes the fault that is next for a kind of evidence.
+    mutating func takeFault(_ kind: EvidenceFault.Kind) -> String? {
+        guard let index = evidenceFaults.firstIndex(where: { $0.kind == kind }) else { return nil }
+        let fault = evidenceFaults[index].fault
+        evidenceFaults[index].count -= 1
+        if evidenceFaults[index].count <= 0 { evidenceFaults.remove(at: index) }
+        return fault
+    }
+
+    /// Takes the fault that is next for an answer.
+    mutating func takeAnswerFault() -> AnswerFault? {
+        guard let fault = answerFaults.first else { return nil }
+        answerFaults[0].count -= 1
+        if answerFaults[0].count <= 0 { answerFaults.removeFirst() }
+        return fault
+    }
+}
+
+// MARK: Storage
+
+extension ServiceState {
+    private struct Settings: Codable, Equatable {
+        var summary: StoreState.Summary
+        var clock: StoreClock
+        var answerFaults: [AnswerFault]
+        var evidenceFaults: [EvidenceFault]
+    }
+
+    private static let settingsKey = "simulator"
+
+    /// What was kept; nil where nothing was.
+    init?(_ tables: [StateTable: [String: Data]]) throws {
+        guard let data = tables[.settings]?[Self.settingsKey] else { return nil }
+        let settings = try StoreJSON.decode(Settings.self, from: data)
+        var state = StoreState(now: settings.summary.now)
+        state.summary = settings.summary
+        state.apps = try Self.table(tables[.apps])
+        state.products = try Self.table(tables[.products])
+        state.customers = try Self.table(tables[.customers])
+        state.transactions = try Self.table(tables[.transactions])
+        state.subscriptions = try Self.table(tables[.subscriptions])
+        state.receipts = try Self.table(tables[.receipts])
+        state.events = try Self.table(tables[.events])
+        store = AppStore(state: state)
+        evidence = try Self.table(tables[.evidence])
+        clock = settings.clock
+        answerFaults = settings.answerFaults
+        evidenceFaults = settings.evidenceFaults
+    }
+
+    private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
+        StoreTable(try (rows ?? [:]).mapValues { try StoreJSON.decode(Row.self, from: $0) })
+    }
+
+    /// What changed since the changes were last forgotten.
+    /// - Parameter previous: the state then.
+    func changes(since previous: ServiceState?) throws -> [StateChange] {
+        let state = store.state
+        var changes: [StateChange] = []
+        try Self.add(.apps, state.apps, to: &changes)
+        try Self.add(.products, state.products, to: &changes)
+        try Self.add(.customers, state.customers, to: &changes)
+        try Self.add(.transactions, state.transactions, to: &changes)
+        try Self.add(.subscriptions, state.subscriptions, to: &changes)
+        try Self.add(.receipts, state.receipts, to: &changes)
+        try Self.add(.events, state.events, to: &changes)
+        try Self.add(.evidence, evidence, to: &changes)
+        if previous?.settings != settings {
+            changes.append(
+                StateChange(table: .settings, key: Self.settingsKey, content: try StoreJSON.encode(settings)))
+        }
+        return changes
+    }
+
+    mutating func forgetChanges() {
+        store.state.forgetChanges()
+        evidence.forgetChanges()
+    }
+
+    private var settings: Settings {
+        Settings(
+            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults)
+    }
+
+    private static func add<Row>(
+        _ name: StateTable, _ table: StoreTable<Row>, to changes: inout [StateChange]
+    ) throws {
+        for key in table.changedKeys.sorted() {
+            changes.append(
+                StateChange(table: name, key: key, content: try table[key].map { try StoreJSON.encode($0) }))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import EvidenceMint
+import Foundation
+
+/// The one place where the state changes: call by call, each as a whole or not at all, and kept before it is answered.
+actor StoreService {
+    nonisolated let issuer: EvidenceIssuer
+    /// What apps call their environments unless they are told otherwise.
+    nonisolated let environmentNames: EnvironmentNames
+    private let storage: any StateStorage
+    private let world: @Sendable () -> Date
+    private let initialClock: StoreClock
+    private var current: ServiceState
+
+    /// Takes up what the storage holds, or begins anew.
+    /// - Parameters:
+    ///   - clock: where the store's clock stands at first; nil lets it run with the world's.
+    ///   - world: the world's clock.
+    init(
+        authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, environmentNames: EnvironmentNames,
+        world: @escaping @Sendable () -> Date
+    ) throws {
+        issuer = EvidenceIssuer(authority: authority)
+        self.environmentNames = environmentNames
+        self.storage = storage
+        self.world = world
+        let now = world()
+        initialClock = StoreClock(storeTime: (clock ?? now).inWholeSeconds, worldTime: now, rate: clock == nil ? 1 : 0)
+        if let kept = try ServiceState(try storage.load()) {
+            current = kept
+        } else {
+            current = ServiceState(clock: initialClock)
+            try storage.save(try current.changes(since: nil))
+        }
+    }
+
+    /// Changes the state, or leaves it as it was where the body throws.
+    func change<Value: Sendable>(_ body: @Sendable (inout ServiceState, Date) throws -> Value) throws -> Value {
+        let world = world()
+        var next = current
+        try next.catchUp(world)
+        let value = try body(&next, world)
+        try storage.save(try next.changes(since: current))
+        next.forgetChanges()
+        current = next
+        return value
+    }
+
+    /// Forgets everything and begins anew, with the clock where it stood at first.
+    func reset() throws {
+        let initialClock = initialClock
+        try change { state, world in
+            let isStill = initialClock.rate == 0
+            state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
+            state.evidence.removeAll()
+            state.answerFaults = []
+            state.evidenceFaults = []
+            state.setClock(world, rate: initialClock.rate)
+        }
+    }
+}

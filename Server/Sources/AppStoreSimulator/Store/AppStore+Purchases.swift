@@ -1,0 +1,135 @@
+import EvidenceMint
+import Foundation
+
+extension AppStore {
+    /// What a customer asks for when he buys.
+    public struct PurchaseOptions: Sendable {
+        /// How many; only of consumables.
+        public var quantity: UInt64 = 1
+        /// What the app says of the buyer, a UUID.
+        public var appAccountToken: String?
+        /// The offer to buy a subscription under. A new subscriber gets the introductory one by himself.
+        public var offerID: String?
+
+        /// One, with no more said.
+        public init(quantity: UInt64 = 1, appAccountToken: String? = nil, offerID: String? = nil) {
+            self.quantity = quantity
+            self.appAccountToken = appAccountToken
+            self.offerID = offerID
+        }
+    }
+
+    /// Sells a product, and refreshes the customer's receipt. A non-consumable that the customer owns already is restored; a
+    /// subscription that expired in the same group goes on under its old name; another product of the group is an upgrade or a
+    /// downgrade.
+    /// - Returns: the transaction; for a downgrade, which waits for the next period, the present one.
+    /// - Throws: `unknown_app`, `unknown_product`, `unknown_customer`, `not_for_sale`, `invalid_value`, `already_subscribed`,
+    ///   `unknown_offer`, `not_eligible`, `wrong_state`.
+    @discardableResult
+    public mutating func buy(
+        _ productID: String, of bundleID: String, by customerID: String, options: PurchaseOptions = PurchaseOptions()
+    ) throws(StoreError) -> StoreTransaction {
+        let product = try product(productID, of: bundleID)
+        let customer = try customer(customerID)
+        guard product.isForSale else {
+            throw StoreError(.notForSale, "The product '\(productID)' is not for sale.")
+        }
+        guard options.quantity == 1 || product.kind == .consumable, (1...10).contains(options.quantity) else {
+            throw StoreError(
+                .invalidValue, "1 to 10 of a consumable can be bought at a time, and one of anything else.")
+        }
+        if let token = options.appAccountToken, UUID(uuidString: token) == nil {
+            throw StoreError(.invalidValue, "An app account token is a UUID.")
+        }
+        let transaction: StoreTransaction
+        if let terms = product.subscription {
+            transaction = try subscribe(customer, to: product, terms, options)
+        } else if product.kind == .nonConsumable, let owned = ownedTransaction(of: product, customer) {
+            transaction = restoredCopy(of: owned)
+            record(.restored, "\(productID) was owned already and is restored", transaction)
+        } else {
+            transaction = mint(product, customer, options)
+            record(
+                .purchased, "\(customerID) buys \(options.quantity) × \(productID)", transaction,
+                notify: ("ONE_TIME_CHARGE", nil))
+        }
+        makeReceipt(bundleID, customer)
+        return transaction
+    }
+
+    /// Notes that the app gave the customer what he bought. A finished consumable leaves at the next refresh of the receipt.
+    /// - Throws: `unknown_transaction`.
+    @discardableResult
+    public mutating func finish(_ transactionID: String) throws(StoreError) -> StoreTransaction {
+        var transaction = try transaction(transactionID)
+        guard !transaction.isFinished else { return transaction }
+        transaction.isFinished = true
+        state.transactions[transactionID] = transaction
+        record(.finished, "\(transaction.productID) is finished", transaction)
+        return transaction
+    }
+
+    /// The transaction of a non-consumable that a customer has, if he has it.
+    private func ownedTransaction(of product: StoreProduct, _ customer: StoreCustomer) -> StoreTransaction? {
+        state.transactions.sorted.first {
+            $0.bundleID == product.bundleID && $0.productID == product.productID
+                && $0.customerID == customer.customerID && $0.revocation == nil && $0.restoredAs == nil
+        }
+    }
+
+    /// A first transaction of its own.
+    private mutating func mint(
+        _ product: StoreProduct, _ customer: StoreCustomer, _ options: PurchaseOptions
+    ) -> StoreTransaction {
+        let transactionID = nextTransactionID(customer.environment)
+        let transaction = StoreTransaction(
+            transactionID: transactionID, originalTransactionID: transactionID, bundleID: product.bundleID,
+            customerID: customer.customerID, productID: product.productID, kind: product.kind,
+            quantity: options.quantity, purchaseDate: now, originalPurchaseDate: now, expiresDate: nil,
+            webOrderLineItemID: nil, subscriptionGroupID: nil, offer: nil, ownership: .purchased,
+            appAccountToken: options.appAccountToken?.lowercased(), reason: .purchase,
+            price: product.price * Int64(options.quantity), currency: product.currency,
+            environment: customer.environment, restoredFrom: nil)
+        state.transactions[transactionID] = transaction
+        return transaction
+    }
+
+    /// The next transaction id: longer in the sandbox, as Apple's are.
+    mutating func nextTransactionID(_ environment: StoreEnvironment) -> String {
+        state.summary.transactions += 1
+        let number = UInt64(state.summary.transactions)
+        return switch environment {
+        case .production: "\(500_000_000_000_000 + number)"
+        case .sandbox: "\(2_000_000_000_000_000 + number)"
+        }
+    }
+
+    mutating func nextLineItemID(_ environment: StoreEnvironment) -> UInt64 {
+        state.summary.lineItems += 1
+        let number = UInt64(state.summary.lineItems)
+        return switch environment {
+        case .production: 500_000_000_000_000 + number
+        case .sandbox: 2_000_000_000_000_000 + number
+        }
+    }
+
+    /// Writes the log.
+    mutating func record(
+        _ kind: StoreEvent.Kind, _ summary: String, _ transaction: StoreTransaction? = nil,
+        _ subscription: StoreSubscription? = nil, bundleID: String? = nil, customerID: String? = nil,
+        notify: (type: String, subtype: String?)? = nil
+    ) {
+        state.summary.events += 1
+        let number = state.summary.events
+        let notification = notify.map {
+            StoreEvent.Notification(
+                type: $0.type, subtype: $0.subtype,
+                notificationUUID: UUID(derivedFrom: "notification|\(number)").uuidString.lowercased())
+        }
+        state.events["\(number)"] = StoreEvent(
+            number: number, date: now, kind: kind, summary: summary,
+            bundleID: bundleID ?? transaction?.bundleID ?? subscription?.bundleID,
+            customerID: customerID ?? transaction?.customerID ?? subscription?.customerID,
+            transaction: transaction, subscription: subscription, notification: notification)
+    }
+}

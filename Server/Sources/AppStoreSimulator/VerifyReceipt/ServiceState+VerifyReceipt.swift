@@ -1,0 +1,197 @@
+import Crypto
+import EvidenceMint
+import Foundation
+import PurchaseAPI
+
+/// What is answered to a request of `verifyReceipt`.
+struct VerifyReceiptAnswer: Sendable {
+    /// The JSON, as it is without a fault of transport.
+    let json: [UInt8]
+    /// What shall go wrong on the way.
+    let fault: AnswerFault?
+}
+
+extension ServiceState {
+    /// Answers a request. It is looked up by its digest among what the store issued; nothing that somebody sends is ever read
+    /// as if it were true.
+    /// - Parameters:
+    ///   - environment: which of the two addresses was asked.
+    ///   - world: the world's time, which gives the request its milliseconds.
+    mutating func verifyReceipt(
+        _ body: Data, at environment: StoreEnvironment, by issuer: EvidenceIssuer, _ world: Date
+    ) throws -> VerifyReceiptAnswer {
+        let fault = takeAnswerFault()
+        let request: VerifyReceiptRequest
+        do {
+            request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
+        } catch {
+            return VerifyReceiptAnswer(json: VerifyReceiptResponse(status: .notPosted).json(), fault: fault)
+        }
+        let record = Data(base64Encoded: request.receiptData, options: .ignoreUnknownCharacters)
+            .flatMap { evidence[IssuedEvidence.digest(of: [UInt8]($0))] }
+        if let fault, fault.kind == .status {
+            let names = try record.map { try store.app($0.bundleID).environmentNames } ?? .simulator
+            return VerifyReceiptAnswer(
+                json: try forced(fault, record, names.name(of: environment), issuer, world), fault: fault)
+        }
+        return VerifyReceiptAnswer(
+            json: try truth(request, record, at: environment, by: issuer, world), fault: fault)
+    }
+
+    /// The true answer.
+    private mutating func truth(
+        _ request: VerifyReceiptRequest, _ record: IssuedEvidence?, at environment: StoreEnvironment,
+        by issuer: EvidenceIssuer, _ world: Date
+    ) throws -> [UInt8] {
+        guard let record, record.fault == nil else {
+            return VerifyReceiptResponse(status: Self.statusOfStrangeData(request.receiptData, record)).json()
+        }
+        guard record.environment == environment else {
+            return VerifyReceiptResponse(
+                status: environment == .production ? .sandboxReceiptAtProduction : .productionReceiptAtSandbox
+            ).json()
+        }
+        let app = try store.app(record.bundleID)
+        let current = store.currentTransactions(of: record.bundleID, record.customerID)
+        let hasSubscriptions = (current + record.transactions).contains { $0.kind == .autoRenewable }
+        guard Self.isSecretRight(request.password, app.sharedSecret, isNeeded: hasSubscriptions) else {
+            return VerifyReceiptResponse(status: .secretMismatch).json()
+        }
+        switch record.kind {
+        case .transactionReceipt: return try transactionReceiptAnswer(record, app, by: issuer)
+        case .appReceipt:
+            var response = VerifyReceiptResponse(status: .valid)
+            response.environment = app.environmentNames.name(of: record.environment)
+            response.receipt = try receiptAnswer(record, app, requestDate: AppleDate(max(store.now, clock.now(world))))
+            if hasSubscriptions {
+                try addSubscriptions(to: &response, record, current, request.excludesOldTransactions, by: issuer)
+            }
+            return response.json()
+        }
+    }
+
+    /// `receipt`: what was signed, whatever has happened since.
+    private func receiptAnswer(
+        _ record: IssuedEvidence, _ app: StoreApp, requestDate: AppleDate
+    ) throws -> VerifyReceiptResponse.Receipt {
+        let customer = try store.customer(record.customerID)
+        let receipt = StoreReceipt(
+            bundleID: record.bundleID, customerID: record.customerID, creationDate: record.creationDate,
+            applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
+            transactions: record.transactions)
+        let product = { (transaction: StoreTransaction) -> StoreProduct? in
+            // Without the product, its evidence says what the transaction says.
+            try? store.product(transaction.productID, of: transaction.bundleID)
+        }
+        let template = AppReceiptTemplate(
+            receipt, transactions: record.transactions, app: app, customer: customer, products: product,
+            creationDate: record.creationDate, sentDate: record.creationDate)
+        return VerifyReceiptResponse.Receipt(record, template: template, requestDate: requestDate)
+    }
+
+    /// `latest_receipt_info`, `latest_receipt` and `pending_renewal_info`: what the store knows now.
+    private mutating func addSubscriptions(
+        to response: inout VerifyReceiptResponse, _ record: IssuedEvidence, _ current: [StoreTransaction],
+        _ excludesOld: Bool, by issuer: EvidenceIssuer
+    ) throws {
+        var seen: Set<String> = []
+        let newestFirst = current.sorted {
+            ($0.purchaseDate, $0.transactionID.utf8.count, $0.transactionID)
+                > ($1.purchaseDate, $1.transactionID.utf8.count, $1.transactionID)
+        }
+        response.latestReceiptInfo = newestFirst.compactMap { transaction in
+            if excludesOld, transaction.kind == .autoRenewable,
+                !seen.insert(transaction.originalTransactionID).inserted
+            {
+                return nil
+            }
+            return VerifyReceiptResponse.InAppPurchase(transaction, isLatest: true)
+        }
+        let receipt = StoreReceipt(
+            bundleID: record.bundleID, customerID: record.customerID, creationDate: store.now,
+            applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
+            transactions: current)
+        let latest = try issuer.appReceipt(
+            receipt, transactions: current, in: store, creationDate: store.now, sentDate: record.creationDate)
+        evidence[latest.record.digest] = latest.record
+        response.latestReceipt = [UInt8](Data(latest.bytes).base64EncodedData())
+        response.pendingRenewalInfo = store.subscriptions
+            .filter { $0.bundleID == record.bundleID && $0.customerID == record.customerID }
+            .map { subscription in
+                VerifyReceiptResponse.PendingRenewalInfo(
+                    subscription, offer: store.state.transactions[subscription.transactionID]?.offer)
+            }
+    }
+
+    /// The flat answer to a transaction receipt; of a subscription, with the latest receipt as an object.
+    private mutating func transactionReceiptAnswer(
+        _ record: IssuedEvidence, _ app: StoreApp, by issuer: EvidenceIssuer
+    ) throws -> [UInt8] {
+        let customer = try store.customer(record.customerID)
+        guard let transaction = record.transactions.first else {
+            return VerifyReceiptResponse(status: .notAuthenticated).json()
+        }
+        let flat = { (transaction: StoreTransaction, store: AppStore) throws -> FlatReceipt in
+            let product = try store.product(transaction.productID, of: transaction.bundleID)
+            return FlatReceipt(
+                TransactionReceiptTemplate(transaction, app: app, customer: customer, product: product))
+        }
+        var response = VerifyReceiptResponse(status: .valid)
+        response.flatReceipt = try flat(transaction, store)
+        guard let subscription = store.state.subscriptions[transaction.originalTransactionID] else {
+            return response.json()
+        }
+        let latest = try store.transaction(subscription.transactionID)
+        var renewal = FlatRenewalInfo(
+            autoRenewProductID: subscription.autoRenewProductID, autoRenews: subscription.autoRenews)
+        if subscription.isUsable {
+            let signed = try issuer.transactionReceipt(latest, in: store, version: .four)
+            evidence[signed.record.digest] = signed.record
+            response.latestFlatReceiptInfo = try flat(latest, store)
+            response.latestReceipt = [UInt8](Data(signed.bytes).base64EncodedData())
+        } else {
+            response.status = .expired
+            response.latestExpiredReceiptInfo = try flat(latest, store)
+            renewal.expirationIntent = subscription.expirationIntent
+            renewal.isInBillingRetryPeriod = subscription.status == .billingRetry
+        }
+        response.flatRenewalInfo = renewal
+        return response.json()
+    }
+
+    /// The answer with a status that was asked for: with the receipt where Apple sends one, alone otherwise.
+    private mutating func forced(
+        _ fault: AnswerFault, _ record: IssuedEvidence?, _ environment: String, _ issuer: EvidenceIssuer, _ world: Date
+    ) throws -> [UInt8] {
+        guard let record, record.fault == nil, fault.status == 0 || fault.status == 21006 else {
+            return fault.response(environment: environment).json()
+        }
+        let app = try store.app(record.bundleID)
+        switch record.kind {
+        case .transactionReceipt: return try transactionReceiptAnswer(record, app, by: issuer)
+        case .appReceipt:
+            var response = fault.response(environment: environment)
+            response.environment = environment
+            response.receipt = try receiptAnswer(record, app, requestDate: AppleDate(max(store.now, clock.now(world))))
+            return response.json()
+        }
+    }
+
+    /// A secret that was sent must be right; one that was not is missed only where there are subscriptions.
+    private static func isSecretRight(_ sent: String?, _ secret: String?, isNeeded: Bool) -> Bool {
+        guard let secret else { return true }
+        guard let sent else { return !isNeeded }
+        return SHA256.hash(data: Data(sent.utf8)) == SHA256.hash(data: Data(secret.utf8))
+    }
+
+    /// Malformed, or not authentic: which of the two is said of data that the store did not issue, or broke on purpose, is told
+    /// by its first byte alone.
+    private static func statusOfStrangeData(_ text: String, _ record: IssuedEvidence?) -> VerifyReceiptStatus {
+        guard let first = Data(base64Encoded: text)?.first else { return .malformed }
+        if let fault = record?.fault, ["truncated", "trailing-bytes", "non-minimal-length"].contains(fault) {
+            return .malformed
+        }
+        // SEQUENCE of a CMS message, or the brace of a property list.
+        return first == 0x30 || first == UInt8(ascii: "{") ? .notAuthenticated : .malformed
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import EvidenceMint
+import Foundation
+
+/// The program. It chooses a command and computes nothing.
+@main
+struct Assay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assay",
+        abstract: "Verifies App Store purchases, offline and on your own machines.",
+        version: "0.1.0",
+        subcommands: [
+            Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Migrate.self, AuditCommand.self,
+        ])
+
+    /// Exit status 2 for wrong usage and for I/O, so that 1 can mean one thing: some evidence was rejected.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let status = status(of: error)
+            let message = fullMessage(for: error)
+            if !message.isEmpty {
+                Terminal.write(message + "\n", toErrors: status != .success)
+            }
+            Foundation.exit(status.rawValue)
+        }
+    }
+
+    /// The status that a command asked for; success for help; everything else is wrong usage or I/O.
+    private static func status(of error: any Error) -> ExitCode {
+        if let status = error as? ExitCode { return status }
+        return exitCode(for: error) == .success ? .success : .unusable
+    }
+}
+
+extension ExitCode {
+    /// Some evidence was rejected.
+    static let rejected = ExitCode(1)
+    /// Wrong usage, or something could not be read or written.
+    static let unusable = ExitCode(2)
+}

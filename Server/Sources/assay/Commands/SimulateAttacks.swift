@@ -1,0 +1,76 @@
+import AppStoreSimulator
+import ArgumentParser
+import EvidenceMint
+import Foundation
+
+/// `assay simulate attacks`: a red team for a running server.
+struct SimulateAttacks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "attacks",
+        abstract: "Sends forged and misused evidence to a running server and judges each answer.",
+        discussion: """
+            The server must trust the simulator's authority: start it with '--trust FOLDER/trust.pem'. Genuine evidence goes \
+            first; where that is refused, the run ends. /v1/purchases is attacked where the server has it. \
+            Exit status: 0 every answer was right, 1 some were wrong, 2 the attacks could not be made.
+            """)
+
+    @Option(
+        name: .long, help: ArgumentHelp("The server, such as http://127.0.0.1:8080; plain http only.", valueName: "url")
+    )
+    var against: String
+
+    @Option(name: .long, help: "The folder of the authority; it is made if it is not there.")
+    var authority = "assay-authority"
+
+    @Option(name: .long, help: "The bundle id of the app that the server sells for.")
+    var bundleID = "com.example.app"
+
+    @Option(name: .long, help: "What the evidence calls its environment: apple or simulator.")
+    var environmentNames = EnvironmentNames.apple
+
+    @Option(name: .long, help: "The file with the key for /v1/purchases.")
+    var apiKeyFile: String?
+
+    @Flag(name: .long, help: "Print only what was answered wrongly.")
+    var quiet = false
+
+    func run() async throws {
+        let key = try apiKeyFile.map {
+            String(decoding: try InputFile.read($0), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        do {
+            let run = try AttackRun(
+                against: against,
+                authority: try AppStoreAuthority(folder: URL(fileURLWithPath: authority, isDirectory: true)),
+                bundleID: bundleID, environmentNames: environmentNames, apiKey: key)
+            var made = 0
+            var wrong = 0
+            for door in Attack.Door.allCases {
+                Terminal.write("\(door.rawValue)\n")
+                let outcome = try await run.attack(door) { result in
+                    made += 1
+                    if !quiet || !result.isRight { Terminal.write(Self.line(result)) }
+                }
+                switch outcome {
+                case .attacked(let count): wrong += count
+                case .notThere: Terminal.write("  the server does not answer here; left out\n")
+                case .locked: Terminal.write("  the server wants a key here (--api-key-file); left out\n")
+                }
+            }
+            Terminal.write("\(made) attacks, \(wrong) answered wrongly\n")
+            if wrong > 0 { throw ExitCode.rejected }
+        } catch let error as AttackError {
+            Terminal.complain(error.description)
+            throw ExitCode.unusable
+        } catch let error as SimulatorError {
+            Terminal.complain(error.description)
+            throw ExitCode.unusable
+        }
+    }
+
+    private static func line(_ result: AttackResult) -> String {
+        let name = result.attack.name.padding(toLength: 54, withPad: " ", startingAt: 0)
+        let verdict = result.isRight ? "right" : "WRONG"
+        return "  \(verdict)  \(name)  must be \(result.expected); was \(result.answered)\n"
+    }
+}

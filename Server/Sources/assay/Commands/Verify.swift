@@ -1,0 +1,86 @@
+import ArgumentParser
+import EvidenceMint
+import Foundation
+import PurchaseVerification
+
+/// `assay verify`: is it genuine, and is it what you demand?
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",
+        discussion: """
+            FILE is an app receipt or a transaction receipt, bare or in base64, or signed data of StoreKit 2 or of the \
+            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
+            """)
+
+    @Argument(help: ArgumentHelp("What to verify; '-' is standard input.", valueName: "file"))
+    var files: [String]
+
+    @OptionGroup var options: VerificationOptions
+
+    @Flag(name: .long, help: "Print one JSON object a line.")
+    var json = false
+
+    @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
+    var jobs: Int?
+
+    func validate() throws {
+        guard files.filter({ $0 == "-" }).count <= 1 else {
+            throw ValidationError("Standard input can be named once.")
+        }
+        guard jobs ?? 1 >= 1 else { throw ValidationError("'--jobs' takes a number from 1.") }
+    }
+
+    func run() async throws {
+        let verifier = try options.verifier()
+        let policies = options.policies()
+        let moment = options.moment
+        let isSingle = files.count == 1
+        let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
+        var reader = EvidenceReader(files)
+        var summary = VerdictSummary()
+        var progress = ProgressBar()
+        let showsProgress = !(json && Terminal.isOutputTerminal)
+
+        await ParallelBatches(jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount).run {
+            reader.nextBatch()
+        } work: { batch in
+            var output = VerdictBatch()
+            for item in batch {
+                output.append(Verdict(item, verifier: verifier, policies: policies, undatedSignedAt: moment), format)
+            }
+            return output
+        } output: { batch in
+            summary.add(batch)
+            progress.clear()
+            Terminal.write(batch.text)
+            if showsProgress { progress.show(done: summary.count, share: reader.share) }
+        }
+        progress.clear()
+        for error in reader.errors { Terminal.complain("\(error)") }
+        if !json { Terminal.write(format.conclusion(summary, unchecked: options.uncheckedDemands)) }
+        if !reader.errors.isEmpty { throw ExitCode.unusable }
+        if summary.rejected > 0 { throw ExitCode.rejected }
+    }
+}
+
+extension EvidenceReader {
+    /// Up to 64 pieces or a megabyte, whichever comes first: enough to outweigh handing them to another core.
+    fileprivate mutating func nextBatch() -> [EvidenceItem]? {
+        var batch: [EvidenceItem] = []
+        var bytes = 0
+        while batch.count < 64, bytes < 1 << 20, let item = next() {
+            bytes += item.size
+            batch.append(item)
+        }
+        return batch.isEmpty ? nil : batch
+    }
+}
+
+extension EvidenceItem {
+    fileprivate var size: Int {
+        switch content {
+        case .evidence(let bytes): bytes.count
+        case .request(let json): json.count
+        }
+    }
+}

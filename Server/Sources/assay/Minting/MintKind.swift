@@ -1,0 +1,53 @@
+import AppStoreSimulator
+import ArgumentParser
+import EvidenceMint
+import Foundation
+
+/// What `assay mint` makes.
+enum MintKind: String, CaseIterable, ExpressibleByArgument {
+    case sandbox, production, vpp, mac, xcode
+    case transactionV2 = "transaction-v2"
+    case transactionV3 = "transaction-v3"
+    case transactionV4 = "transaction-v4"
+    case signedTransaction = "signed-transaction"
+    case renewalInfo = "renewal-info"
+    case appTransaction = "app-transaction"
+    case notification
+
+    /// The form that the evidence has.
+    var form: Form {
+        switch self {
+        case .sandbox, .production, .vpp, .mac, .xcode: .appReceipt
+        case .transactionV2: .transactionReceipt(.two)
+        case .transactionV3: .transactionReceipt(.three)
+        case .transactionV4: .transactionReceipt(.four)
+        case .signedTransaction, .renewalInfo, .appTransaction, .notification: .signedData
+        }
+    }
+
+    enum Form {
+        case appReceipt, transactionReceipt(TransactionReceiptVersion), signedData
+    }
+
+    /// The names of the faults that it can have; Xcode's receipts have none.
+    var faults: [String] {
+        switch self {
+        case .xcode: []
+        case .sandbox, .production, .vpp, .mac: ReceiptFault.allCases.map(\.rawValue)
+        case .transactionV2, .transactionV3, .transactionV4: TransactionReceiptFault.allCases.map(\.rawValue)
+        case .signedTransaction: SignedDataFault.applicable(to: Self.sample).map(\.rawValue)
+        case .renewalInfo:
+            SignedDataFault.applicable(to: RenewalInfoTemplate(transaction: Self.sample)).map(\.rawValue)
+        case .appTransaction:
+            SignedDataFault.applicable(to: AppTransactionTemplate(bundleID: "a", creationDate: .distantPast))
+                .map(\.rawValue)
+        case .notification:
+            SignedDataFault.applicable(to: NotificationTemplate(notificationType: "TEST", transaction: Self.sample))
+                .map(\.rawValue)
+        }
+    }
+
+    /// Any transaction: whether a fault applies depends on which claims there are, not on what they say.
+    private static let sample = SignedTransactionTemplate(
+        purchase: .consumable(productID: "a", transactionID: "1", purchaseDate: .distantPast), bundleID: "a")
+}

@@ -1,0 +1,55 @@
+import EvidenceMint
+import Foundation
+
+/// Standard output and standard error, as one place to write to.
+enum Terminal {
+    /// Writes all of the text at once.
+    static func write(_ text: String, toErrors: Bool = false) {
+        write(Array(text.utf8), toErrors: toErrors)
+    }
+
+    /// Writes all of the text, which is there as UTF-8, at once.
+    static func write(_ text: [UInt8], toErrors: Bool = false) {
+        let handle = toErrors ? FileHandle.standardError : FileHandle.standardOutput
+        do {
+            try handle.write(contentsOf: Data(text))
+        } catch {
+            // The reader has gone, as `head` does; nobody is left to tell.
+            Foundation.exit(ExitCodes.unusable)
+        }
+    }
+
+    /// Writes a complaint.
+    static func complain(_ text: String) {
+        write("assay: \(text.printable)\n", toErrors: true)
+    }
+
+    static var isErrorsTerminal: Bool { isatty(FileHandle.standardError.fileDescriptor) == 1 }
+    static var isOutputTerminal: Bool { isatty(FileHandle.standardOutput.fileDescriptor) == 1 }
+
+    private enum ExitCodes { static let unusable: Int32 = 2 }
+}
+
+/// A bar on a terminal that shows how much has been verified; it writes nothing where errors do not go to a terminal.
+struct ProgressBar {
+    private let isShown = Terminal.isErrorsTerminal
+    private var lastShare = -1
+    private static let width = 32
+
+    /// Shows the share that is done, when it changed, and how many that are.
+    mutating func show(done: Int, share: Double) {
+        guard isShown else { return }
+        let filled = Int(max(0, min(1, share)) * Double(Self.width))
+        guard filled != lastShare || done % 500 == 0 else { return }
+        lastShare = filled
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
+        Terminal.write("\r\(bar) \(done) checked", toErrors: true)
+    }
+
+    /// Takes the bar off the line, so that something else can be written there.
+    mutating func clear() {
+        guard isShown, lastShare >= 0 else { return }
+        lastShare = -1
+        Terminal.write("\r\u{1B}[K", toErrors: true)
+    }
+}

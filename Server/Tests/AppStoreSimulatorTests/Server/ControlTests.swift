@@ -1,0 +1,219 @@
+import AppStoreSimulator
+import EvidenceMint
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The control API")
+struct ControlTests {
+    private func folder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    @Test("finds everything again after a restart")
+    func restart() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.db").path
+        let configuration = SimulatorClient.configuration { $0.database = path }
+        let receipt = Box<String>()
+        let before = Box<String>()
+        try await SimulatorClient.run(configuration) { client in
+            try await client.openShop()
+            receipt.value = try await client.buy("gold").text("evidence", "app_receipt")
+            try await client.post("/control/clock", ["advance": "P2M"])
+            try await client.post("/control/faults/evidence", ["kind": "app_receipt", "fault": "wrong-root"])
+            before.value = try await client.get("/control/state").text
+        }
+        try await SimulatorClient.run(configuration) { client in
+            #expect(try await client.get("/control/state").text == before.value)
+            let answer = try await client.verify(receipt.value ?? "").object
+            #expect((answer["latest_receipt_info"] as? [Any])?.count == 3)
+            try await client.post("/control/reset")
+            #expect(try await client.verify(receipt.value ?? "").object["status"] as? Int == 21003)
+        }
+        try await SimulatorClient.run(configuration) { client in
+            let state = try await client.get("/control/state").object
+            #expect((state["apps"] as? [Any])?.isEmpty == true)
+        }
+    }
+
+    @Test("keeps a second simulator away from a file that is in use")
+    func inUse() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.db").path
+        let configuration = SimulatorClient.configuration { $0.database = path }
+        try await SimulatorClient.run(configuration) { client in
+            _ = try await client.get("/healthz")
+            await #expect(throws: (any Error).self) { try await SimulatorClient.run(configuration) { _ in } }
+        }
+    }
+
+    @Test("gives the same content for the same script, authority and clock")
+    func sameContent() async throws {
+        let texts = Box<[String]>()
+        for _ in 0..<2 {
+            try await SimulatorClient.run { client in
+                try await client.openShop()
+                try await client.buy("coins")
+                let gold = try await client.buy("gold")
+                try await client.post("/control/clock", ["advance": "P1Y"])
+                let receipt = try gold.text("evidence", "app_receipt")
+                texts.value =
+                    (texts.value ?? []) + [
+                        receipt, try gold.text("evidence", "transaction_receipt"),
+                        try await client.get("/control/state").text, try await client.verify(receipt).text,
+                    ]
+            }
+        }
+        let all = try #require(texts.value)
+        #expect(Array(all.prefix(4)) == Array(all.suffix(4)))
+    }
+
+    @Test("runs the clock as fast as it is told, so that a year passes in a second")
+    func fastClock() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            try await client.buy("gold")
+            try await client.post("/control/clock", ["rate": 316_224_000])
+            try await Task.sleep(for: .milliseconds(50))
+            try await client.post("/control/clock", ["rate": 0])
+            let state = try await client.get("/control/state").object
+            let count = (state["transactions"] as? [Any])?.count ?? 0
+            #expect(count > 2, "half a year and more has passed")
+            #expect((try await client.get("/control/state").object["transactions"] as? [Any])?.count == count)
+        }
+    }
+
+    @Test("stops a clock that runs at the end of its years, where everything else goes on")
+    func endOfTime() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            try await client.post("/control/clock", ["time": "8999-12-31T00:00:00Z"])
+            try await client.post("/control/clock", ["rate": 316_224_000])
+            try await Task.sleep(for: .milliseconds(50))
+            try await client.post("/control/clock", ["rate": 0])
+            try await client.buy("coins")
+            let state = try await client.get("/control/state").object
+            #expect((state["transactions"] as? [Any])?.count == 1)
+        }
+    }
+
+    @Test(
+        "takes no time that there is not",
+        arguments: [
+            "2027-02-29T10:00:00Z", "2026-13-01T00:00:00Z", "2027-03-01T25:61:61Z", "2027-04-31T10:00:00+02:00", "now",
+        ])
+    func impossibleTimes(time: String) async throws {
+        try await SimulatorClient.run { client in
+            let before = try await client.get("/control/state").text
+            let refused = try await client.post("/control/clock", ["time": time])
+            #expect(refused.status == 400)
+            #expect(try refused.text("code") == "invalid_request")
+            #expect(try await client.get("/control/state").text == before)
+            #expect(try await client.post("/control/clock", ["time": "2028-02-29T23:59:59+02:00"]).status == 200)
+        }
+    }
+
+    @Test("tells what a server is told of an event")
+    func notifications() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            try await client.buy("gold")
+            let told = try await client.get("/control/events/1/notification").object
+            #expect((told["payload"] as? [String: Any])?["notificationType"] as? String == "SUBSCRIBED")
+            #expect((told["transaction"] as? [String: Any])?["productId"] as? String == "gold")
+            #expect((told["renewal_info"] as? [String: Any])?["autoRenewStatus"] as? Int == 1)
+            #expect((told["signed_payload"] as? String)?.split(separator: ".").count == 3)
+            try await client.post(
+                "/control/receipts/refresh", ["bundle_id": StoreWorld.app, "customer_id": "ada"])
+            #expect(try await client.get("/control/events/2/notification").status == 409)
+            #expect(try await client.get("/control/events/9/notification").status == 404)
+        }
+    }
+
+    @Test("names its environments so that they never pass for Apple's, unless it is told otherwise")
+    func environmentNames() async throws {
+        try await SimulatorClient.run(SimulatorClient.configuration { $0.environmentNames = .simulator }) { client in
+            try await client.openShop()
+            let bought = try await client.buy("coins")
+            let parts = try bought.text("evidence", "signed_transaction").split(separator: ".")
+            var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+            while payload.count % 4 != 0 { payload += "=" }
+            let claims = String(decoding: try #require(Data(base64Encoded: payload)), as: UTF8.self)
+            #expect(claims.contains(#""environment":"AssaySimulatorProduction""#))
+            let answer = try await client.verify(try bought.text("evidence", "app_receipt"))
+            #expect(answer.text.hasPrefix(#"{"environment":"AssaySimulatorProduction""#))
+            #expect(answer.text.contains(#""receipt_type":"AssaySimulatorProduction""#))
+        }
+    }
+
+    @Test("answers errors as problems with a code, and changes nothing")
+    func problems() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let unknown = try await client.post(
+                "/control/purchases", ["bundle_id": StoreWorld.app, "product_id": "pearls", "customer_id": "ada"])
+            #expect(unknown.status == 404)
+            #expect(try unknown.text("code") == "unknown_product")
+            let faulty = try await client.post(
+                "/control/purchases",
+                [
+                    "bundle_id": StoreWorld.app, "product_id": "coins", "customer_id": "ada",
+                    "faults": ["app_receipt": "no-such-fault"],
+                ])
+            #expect(try faulty.text("code") == "invalid_value")
+            let nothing = try await client.post("/control/apps", [:])
+            #expect(try nothing.text("code") == "invalid_request")
+            #expect(try nothing.text("detail") == "'bundle_id' is missing.")
+            #expect(try await client.post("/control/apps", [:], contentType: "text/plain").status == 415)
+            #expect(try await client.post("/control/transactions/1/refund").status == 404)
+            #expect((try await client.get("/control/state").object["transactions"] as? [Any])?.isEmpty == true)
+        }
+    }
+
+    @Test("signs the next evidence with the fault that was asked for, once")
+    func evidenceFaults() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            try await client.post("/control/faults/evidence", ["kind": "app_receipt", "fault": "empty-in-app"])
+            let wrong = try await client.buy("coins").text("evidence", "app_receipt")
+            let right = try await client.buy("coins").text("evidence", "app_receipt")
+            #expect(wrong.count < right.count)
+            #expect(try await client.verify(wrong).object["status"] as? Int != 0)
+            #expect(try await client.verify(right).object["status"] as? Int == 0)
+        }
+    }
+
+    @Test("serves the document that the project publishes, which names every route, and a page that needs nothing else")
+    func documents() async throws {
+        let published = try String(
+            contentsOf: Corpus.projectFolder.appending(path: "docs/simulator-openapi.yaml"), encoding: .utf8)
+        try await SimulatorClient.run { client in
+            #expect(try await client.get("/openapi.yaml").text == published)
+            let page = try await client.get("/").text
+            #expect(page.hasPrefix("<!doctype html>"))
+            #expect(!page.contains("https://"))
+            #expect(try await client.get("/trust.pem").text.contains("BEGIN CERTIFICATE"))
+            // Each path of the document is a route: with example parts it does not end in the router's own 404.
+            let paths = published.split(separator: "\n").filter { $0.hasPrefix("  /") }.map { line in
+                line.trimmingCharacters(in: [" ", ":"]).replacing("{id}", with: "1").replacing("{number}", with: "1")
+            }
+            #expect(paths.count > 30)
+            for path in paths {
+                let get = try await client.get(path)
+                let post = try await client.post(path)
+                let codes = try [get, post].filter { $0.text.contains("\"code\"") }.map { try $0.text("code") }
+                #expect(!codes.allSatisfy { $0 == "not_found" } || codes.count < 2, "\(path)")
+            }
+        }
+    }
+}
+
+/// A place for what a closure finds out.
+final class Box<Value: Sendable>: @unchecked Sendable {
+    var value: Value?
+}

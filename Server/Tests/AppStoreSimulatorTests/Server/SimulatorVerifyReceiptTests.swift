@@ -1,0 +1,183 @@
+import AppStoreSimulator
+import EvidenceMint
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("verifyReceipt of the simulator")
+struct SimulatorVerifyReceiptTests {
+    /// The keys of the objects that a JSON text has at a place, in their order.
+    private func keys(_ object: [String: Any]) -> Set<String> { Set(object.keys) }
+
+    private func recorded(_ path: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: try Corpus.read(path)) as? [String: Any])
+    }
+
+    private func first(_ object: [String: Any], _ key: String) throws -> [String: Any] {
+        try #require((object[key] as? [[String: Any]])?.first)
+    }
+
+    private func isInOrder(_ names: [String], _ text: String) -> Bool {
+        var rest = text[...]
+        for name in names {
+            guard let range = rest.range(of: "\"\(name)\":") else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
+    @Test(
+        "answers for a subscription with the keys that Apple does", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
+    func keysOfASubscription() async throws {
+        try await SimulatorClient.run { client in
+            let recorded = try recorded("responses/xiachufang-production-2023.json")
+            try await client.openShop()
+            let bought = try await client.buy("gold")
+            let answer = try await client.verify(try bought.text("evidence", "app_receipt"))
+            let object = try answer.object
+            #expect(keys(object) == keys(recorded))
+            #expect(
+                isInOrder(
+                    [
+                        "environment", "receipt", "latest_receipt_info", "latest_receipt", "pending_renewal_info",
+                        "status",
+                    ],
+                    answer.text))
+            let receipt = try #require(object["receipt"] as? [String: Any])
+            let recordedReceipt = try #require(recorded["receipt"] as? [String: Any])
+            #expect(keys(receipt) == keys(recordedReceipt))
+            #expect(try keys(first(receipt, "in_app")) == keys(first(recordedReceipt, "in_app")))
+            #expect(
+                try keys(first(object, "latest_receipt_info")) == keys(first(recorded, "latest_receipt_info")))
+            #expect(
+                try keys(first(object, "pending_renewal_info")) == keys(first(recorded, "pending_renewal_info")))
+        }
+    }
+
+    @Test(
+        "answers for a transaction receipt flat, and for an expired subscription with 21006",
+        .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
+    func transactionReceipts() async throws {
+        try await SimulatorClient.run { client in
+            let version4 = try recorded("verify-receipt-pairs/topwidgets-production-v4/response.json")
+            let expired = try recorded("responses/transaction-expired-cancelled-21006.json")
+            try await client.openShop()
+            let bought = try await client.buy("gold")
+            let receipt = try bought.text("evidence", "transaction_receipt")
+            let running = try await client.verify(receipt).object
+            #expect(keys(running) == keys(version4))
+            #expect(
+                (running["receipt"] as? [String: Any]).map(keys) == (version4["receipt"] as? [String: Any]).map(keys))
+            #expect(running["auto_renew_status"] as? Int == 1)
+            let coins = try await client.buy("coins")
+            #expect(
+                try await client.verify(try coins.text("evidence", "transaction_receipt")).object.keys.sorted()
+                    == ["receipt", "status"])
+            let name = try bought.text("transaction", "original_transaction_id")
+            try await client.post("/control/subscriptions/\(name)/cancel")
+            try await client.post("/control/clock", ["advance": "P2M"])
+            let over = try await client.verify(receipt).object
+            #expect(over["status"] as? Int == 21006)
+            #expect(keys(over) == keys(expired))
+        }
+    }
+
+    @Test("knows what happened since the receipt was signed: renewals, refunds, and where the subscription stands")
+    func later() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let bought = try await client.buy("gold")
+            let receipt = try bought.text("evidence", "app_receipt")
+            let name = try bought.text("transaction", "original_transaction_id")
+            try await client.post("/control/clock", ["advance": "P1Y"])
+            let all = try await client.verify(receipt).object
+            #expect((all["latest_receipt_info"] as? [Any])?.count == 13)
+            #expect(((all["receipt"] as? [String: Any])?["in_app"] as? [Any])?.count == 1)
+            let latest = try await client.verify(receipt, ["exclude-old-transactions": true]).object
+            #expect((latest["latest_receipt_info"] as? [Any])?.count == 1)
+            let newer = try #require(all["latest_receipt"] as? String)
+            let inNewer = try await client.verify(newer).object["receipt"] as? [String: Any]
+            #expect((inNewer?["in_app"] as? [Any])?.count == 13)
+            try await client.post("/control/subscriptions/\(name)/enter-grace")
+            let grace = try first(try await client.verify(receipt).object, "pending_renewal_info")
+            #expect(grace["is_in_billing_retry_period"] as? String == "1")
+            #expect(grace["expiration_intent"] as? String == "2")
+            #expect(grace["grace_period_expires_date_ms"] != nil)
+            try await client.post("/control/transactions/\(name)/refund", ["reason": 1])
+            let entries = try await client.verify(receipt).object["latest_receipt_info"] as? [[String: Any]]
+            let refunded = try #require(entries?.first { $0["transaction_id"] as? String == name })
+            #expect(refunded["cancellation_reason"] as? String == "1")
+            #expect(refunded["cancellation_date_pst"] != nil)
+        }
+    }
+
+    @Test("answers at the right door, with the right secret, and for what it issued itself")
+    func refusals() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop(secret: "secret")
+            let bought = try await client.buy("gold")
+            let receipt = try bought.text("evidence", "app_receipt")
+            #expect(try await client.verify(receipt).text == #"{"status":21004}"#)
+            #expect(try await client.verify(receipt, ["password": "other"]).text == #"{"status":21004}"#)
+            #expect(try await client.verify(receipt, ["password": "secret"]).object["status"] as? Int == 0)
+            #expect(try await client.verify(receipt, sandbox: true).text == #"{"status":21008}"#)
+            let tested = try await client.buy("coins", by: "tester")
+            #expect(try await client.verify(try tested.text("evidence", "app_receipt")).text == #"{"status":21007}"#)
+            let foreign = try AppReceiptEncoder(authority: try SimulatorAuthority()).encodeBase64(
+                .sandbox(bundleID: StoreWorld.app, creationDate: StoreWorld.start, purchases: []))
+            #expect(try await client.verify(foreign).text == #"{"status":21003}"#)
+            #expect(try await client.verify("%%%").text == #"{"status":21002}"#)
+            #expect(try await client.get("/verifyReceipt").text == #"{"status":21000}"#)
+            let faults = ["app_receipt": "wrong-root", "transaction_receipt": "flipped-signature-byte"]
+            let broken = try await client.buy("coins", ["faults": faults])
+            #expect(try await client.verify(try broken.text("evidence", "app_receipt")).text == #"{"status":21003}"#)
+            #expect(
+                try await client.verify(try broken.text("evidence", "transaction_receipt")).text == #"{"status":21003}"#
+            )
+        }
+    }
+
+    @Test(
+        "answers with every status on demand, and spells the retry flag as it is told",
+        arguments: [
+            0, 21000, 21001, 21002, 21003, 21004, 21005, 21006, 21007, 21008, 21009, 21010, 21100, 21150, 21199,
+        ])
+    func statuses(status: Int) async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let receipt = try await client.buy("coins").text("evidence", "app_receipt")
+            try await client.post(
+                "/control/faults/answers", ["kind": "status", "status": status, "spelling": "both", "count": 2])
+            for _ in 0..<2 {
+                let object = try await client.verify(receipt).object
+                #expect(object["status"] as? Int == status)
+                let retries = status >= 21100 ? true : status == 21010 ? false : nil
+                #expect(object["is_retryable"] as? Bool == retries)
+                #expect(object["is-retryable"] as? Bool == retries)
+            }
+            #expect(try await client.verify(receipt).object["status"] as? Int == 0)
+        }
+    }
+
+    @Test("is out, breaks its JSON or the connection on demand, and then answers again")
+    func transport() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let receipt = try await client.buy("coins").text("evidence", "app_receipt")
+            for kind in ["outage", "broken-json", "reset"] {
+                try await client.post("/control/faults/answers", ["kind": kind, "milliseconds": 1])
+            }
+            #expect(try await client.verify(receipt).status == 503)
+            let broken = try await client.verify(receipt)
+            #expect(broken.status == 200)
+            #expect(throws: (any Error).self) { try JSONSerialization.jsonObject(with: Data(broken.text.utf8)) }
+            await #expect(throws: (any Error).self) { try await client.verify(receipt) }
+        }
+        try await SimulatorClient.run { client in
+            let impossible = try await client.post("/control/faults/answers", ["kind": "status", "status": 7])
+            #expect(impossible.status == 422)
+            let unknown = try await client.post("/control/faults/answers", ["kind": "flood"])
+            #expect(unknown.status == 400)
+        }
+    }
+}

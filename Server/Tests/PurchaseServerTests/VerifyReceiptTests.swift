@@ -1,0 +1,301 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOFoundationCompat
+import PurchaseServer
+import PurchaseVerification
+import ServerTestSupport
+import TestSupport
+import Testing
+
+/// The drop-in, over real HTTP in one process.
+@Suite("verifyReceipt")
+struct VerifyReceiptTests {
+    /// What would take sixty times its size, once decoded.
+    private static let many = #"{"receipt-data":"x\u0041","a":["# + String(repeating: "1,", count: 5000) + "1]}"
+
+    private func server(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws -> some ApplicationProtocol {
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
+        change(&configuration)
+        return purchaseServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func body(_ receipt: [UInt8], _ more: [String: Any] = [:]) throws -> ByteBuffer {
+        let object = more.merging(["receipt-data": Data(receipt).base64EncodedString()]) { $1 }
+        return ByteBuffer(data: try JSONSerialization.data(withJSONObject: object))
+    }
+
+    private func production(_ purchases: [PurchaseTemplate] = []) -> AppReceiptTemplate {
+        .production(bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: purchases)
+    }
+
+    private func text(_ response: LiveResponse) -> String { String(buffer: response.body) }
+
+    private func object(_ response: LiveResponse) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(buffer: response.body)) as? [String: Any])
+    }
+
+    @Test("A genuine receipt is answered in Apple's keys, order, types and forms")
+    func genuine() async throws {
+        var template = production([
+            .consumable(
+                productID: "coins", transactionID: "700000000000001", purchaseDate: MintedWorld.moment, quantity: 3)
+        ])
+        template.downloadID = 503_000_000_000_000_007
+        template.originalPurchaseDate = Date(timeIntervalSince1970: 1_688_194_800)
+        let request = try body(try MintedWorld.mint(template))
+        try await server().live { client async throws in
+            let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+            #expect(response.status == .ok)
+            #expect(response.headers[.contentType] == "application/json")
+            let answer = text(response)
+            #expect(
+                answer.hasPrefix(
+                    #"{"environment":"Production","receipt":{"receipt_type":"Production","adam_id":1234567890,"#
+                        + #""app_item_id":1234567890,"bundle_id":"com.example.app","application_version":"1","#
+                        + #""download_id":503000000000000007,"version_external_identifier":870000001,"#
+                        + #""receipt_creation_date":"2023-11-14 22:13:20 Etc/GMT","#
+                        + #""receipt_creation_date_ms":"1700000000000","#
+                        + #""receipt_creation_date_pst":"2023-11-14 14:13:20 America/Los_Angeles","#
+                        + #""request_date":""#))
+            #expect(
+                answer.hasSuffix(
+                    #""original_purchase_date":"2023-07-01 07:00:00 Etc/GMT","#
+                        + #""original_purchase_date_ms":"1688194800000","#
+                        + #""original_purchase_date_pst":"2023-07-01 00:00:00 America/Los_Angeles","#
+                        + #""original_application_version":"1.0","in_app":[{"quantity":"3","product_id":"coins","#
+                        + #""transaction_id":"700000000000001","original_transaction_id":"700000000000001","#
+                        + #""purchase_date":"2023-11-14 22:13:20 Etc/GMT","purchase_date_ms":"1700000000000","#
+                        + #""purchase_date_pst":"2023-11-14 14:13:20 America/Los_Angeles","#
+                        + #""original_purchase_date":"2023-11-14 22:13:20 Etc/GMT","#
+                        + #""original_purchase_date_ms":"1700000000000","#
+                        + #""original_purchase_date_pst":"2023-11-14 14:13:20 America/Los_Angeles","#
+                        + #""is_trial_period":"false","in_app_ownership_type":"PURCHASED"}]},"status":0}"#),
+                "\(answer)")
+            #expect(response.headers[try #require(HTTPField.Name("Assay-State"))] == nil)
+        }
+    }
+
+    @Test("A number that the receipt lacks is null")
+    func absentNumber() async throws {
+        var template = production()
+        template.downloadID = nil
+        let request = try body(try MintedWorld.mint(template))
+        try await server().live { client async throws in
+            let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+            #expect(text(response).contains(#""download_id":null,"#))
+        }
+    }
+
+    @Test("A receipt with subscriptions is answered with what was bought when it was signed, newest first")
+    func subscriptions() async throws {
+        func period(_ number: Int, of subscription: String) -> PurchaseTemplate {
+            .subscription(
+                productID: subscription, transactionID: "\(subscription)\(number)",
+                originalTransactionID: "\(subscription)0",
+                purchaseDate: MintedWorld.moment.addingTimeInterval(Double(number) * 1000),
+                originalPurchaseDate: MintedWorld.moment,
+                expiresDate: MintedWorld.moment.addingTimeInterval(Double(number) * 1000 + 1000))
+        }
+        var template = production([
+            period(1, of: "a"), period(3, of: "a"), period(0, of: "a"), period(2, of: "b"), period(4, of: "b"),
+            .nonConsumable(
+                productID: "pro", transactionID: "p", purchaseDate: MintedWorld.moment.addingTimeInterval(2500)),
+        ])
+        template.creationDate = MintedWorld.moment.addingTimeInterval(5000)
+        let receipt = try MintedWorld.mint(template)
+        let (all, latest) = (try body(receipt), try body(receipt, ["exclude-old-transactions": true]))
+        try await server().live { client async throws in
+            func identifiers(_ request: ByteBuffer) async throws -> [String] {
+                let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+                let state = response.headers[try #require(HTTPField.Name("Assay-State"))]
+                #expect(state == "as-of-signing")
+                let answer = try object(response)
+                #expect(answer["latest_receipt"] as? String == Data(receipt).base64EncodedString())
+                #expect(((answer["receipt"] as? [String: Any])?["in_app"] as? [Any])?.count == 6)
+                let info = try #require(answer["latest_receipt_info"] as? [[String: Any]])
+                return info.compactMap { $0["transaction_id"] as? String }
+            }
+            #expect(try await identifiers(all) == ["b4", "a3", "p", "b2", "a1", "a0"])
+            #expect(try await identifiers(latest) == ["b4", "a3", "p"])
+        }
+    }
+
+    @Test("Each address answers for its own environment")
+    func environments() async throws {
+        let sandbox = try body(try MintedWorld.mint())
+        let production = try body(try MintedWorld.mint(production()))
+        try await server().live { client async throws in
+            func status(_ uri: String, _ body: ByteBuffer) async throws -> Int? {
+                let response = try await client.execute(uri: uri, method: .post, body: body)
+                return try object(response)["status"] as? Int
+            }
+            #expect(try await status("/verifyReceipt", sandbox) == 21007)
+            #expect(try await status("/sandbox/verifyReceipt", sandbox) == 0)
+            #expect(try await status("/verifyReceipt", production) == 0)
+            #expect(try await status("/sandbox/verifyReceipt", production) == 21008)
+        }
+    }
+
+    @Test("What cannot be verified is answered with Apple's status, alone, and the reason beside it")
+    func failures() async throws {
+        let receipt = try MintedWorld.mint(production())
+        let cases: [(name: String, method: HTTPRequest.Method, body: ByteBuffer, status: Int, reason: String)] = [
+            ("GET", .get, ByteBuffer(), 21000, "not_posted"),
+            ("PUT", .put, try body(receipt), 21000, "not_posted"),
+            ("no body", .post, ByteBuffer(), 21000, "not_json"),
+            ("not JSON", .post, ByteBuffer(string: "receipt-data=MIIT"), 21000, "not_json"),
+            ("an array", .post, ByteBuffer(string: "[]"), 21000, "not_json"),
+            ("no receipt", .post, ByteBuffer(string: "{}"), 21002, "evidence_empty"),
+            ("many values", .post, ByteBuffer(string: Self.many), 21000, "not_json"),
+            (
+                "many levels", .post, ByteBuffer(string: #"{"a":"# + String(repeating: "[", count: 99)), 21000,
+                "not_json"
+            ),
+            ("an empty receipt", .post, ByteBuffer(string: #"{"receipt-data":""}"#), 21002, "evidence_empty"),
+            ("a receipt that is a number", .post, ByteBuffer(string: #"{"receipt-data":7}"#), 21002, "evidence_empty"),
+            (
+                "not a receipt", .post, ByteBuffer(string: #"{"receipt-data":"invalid receipt data"}"#), 21002,
+                "evidence_unrecognized"
+            ),
+            (
+                "a JWS", .post, ByteBuffer(string: #"{"receipt-data":"eyJhbGciOiJFUzI1NiJ9.e30.AAAA"}"#), 21002,
+                "jws_instead_of_receipt"
+            ),
+            ("cut short", .post, try body(Array(receipt.dropLast())), 21002, "asn1_truncated"),
+            ("tampered", .post, try body(try MintedWorld.mint(fault: .flippedPayloadByte)), 21003, "signature_invalid"),
+            (
+                "forged", .post, try body(try MintedWorld.mint(fault: .wrongRoot)), 21003,
+                "certificate_signature_invalid"
+            ),
+            (
+                "a developer's certificate", .post, try body(try MintedWorld.mint(fault: .developerCertificate)), 21003,
+                "leaf_marker_missing"
+            ),
+        ]
+        try await server().live { client async throws in
+            for item in cases {
+                let response = try await client.execute(uri: "/verifyReceipt", method: item.method, body: item.body)
+                #expect(response.status == .ok, "\(item.name)")
+                #expect(text(response) == "{\"status\":\(item.status)}", "\(item.name)")
+                let reason = response.headers[try #require(HTTPField.Name("Assay-Reason"))]
+                #expect(reason == item.reason, "\(item.name)")
+            }
+        }
+    }
+
+    @Test("A shared secret that differs is refused, and a receipt with subscriptions needs one")
+    func sharedSecret() async throws {
+        let subscription = try MintedWorld.mint(production(MintedWorld.purchases()))
+        let plain = try MintedWorld.mint(production())
+        try await server { $0.sharedSecret = "0123456789abcdef" }.live { client async throws in
+            func answer(_ receipt: [UInt8], _ password: Any?) async throws -> String {
+                let request = try body(receipt, password.map { ["password": $0] } ?? [:])
+                let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
+                return answer.hasSuffix(#""status":0}"#) ? "valid" : answer
+            }
+            #expect(try await answer(subscription, "0123456789abcdef") == "valid")
+            #expect(try await answer(subscription, "0123456789abcdeF") == #"{"status":21004}"#)
+            #expect(try await answer(subscription, "") == #"{"status":21004}"#)
+            #expect(try await answer(subscription, nil) == #"{"status":21004}"#)
+            #expect(try await answer(plain, nil) == "valid")
+            #expect(try await answer(plain, "0123456789abcdef") == "valid")
+            #expect(try await answer(plain, "wrong") == #"{"status":21004}"#)
+            // What is not genuine is told so, whatever the secret.
+            let forged = try MintedWorld.mint(production(), fault: .wrongRoot)
+            #expect(try await answer(forged, "wrong") == #"{"status":21003}"#)
+        }
+    }
+
+    @Test("Where apps share a server, each one's shared secret is asked for with its receipts, and no other")
+    func sharedSecrets() async throws {
+        let receipt = try MintedWorld.mint(production(MintedWorld.purchases()))
+        for (secrets, password, status) in [
+            (["com.example.app": "a", "com.example.other": "b"], "a", 0), (["com.example.app": "a"], "b", 21004),
+            (["com.example.app": "a", "com.example.other": "b"], "b", 21004), (["com.example.other": "b"], "a", 0),
+        ] {
+            try await server { $0.sharedSecrets = secrets }.live { client async throws in
+                let request = try body(receipt, ["password": password])
+                let answer = text(try await client.execute(uri: "/verifyReceipt", method: .post, body: request))
+                #expect(answer.hasSuffix("\"status\":\(status)}"))
+            }
+        }
+    }
+
+    @Test("Whatever the content type says, JSON is read as JSON")
+    func contentTypes() async throws {
+        let request = try body(try MintedWorld.mint(production()))
+        try await server().live { client async throws in
+            for type in [
+                "application/json", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream",
+            ] {
+                let response = try await client.execute(
+                    uri: "/verifyReceipt", method: .post, headers: [.contentType: type], body: request)
+                #expect(text(response).hasSuffix(#""status":0}"#), "\(type)")
+            }
+        }
+    }
+
+    @Test("A body beyond the limit is refused, and the server goes on")
+    func bodyLimit() async throws {
+        let request = try body(try MintedWorld.mint(production()))
+        try await server { $0.limits.bodyBytes = request.readableBytes }.live { client async throws in
+            var larger = request
+            larger.writeString(" ")
+            let refused = try await client.execute(uri: "/verifyReceipt", method: .post, body: larger)
+            #expect(refused.status == .contentTooLarge)
+            #expect(text(refused) == #"{"status":21002}"#)
+            let accepted = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+            #expect(text(accepted).hasSuffix(#""status":0}"#))
+        }
+    }
+
+    @Test("What would take more memory than all requests together may is told to try again")
+    func serverBusy() async throws {
+        let request = try body(try MintedWorld.mint(production()))
+        try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.live { client async throws in
+            let response = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+            #expect(text(response) == #"{"status":21009}"#)
+            #expect(response.headers[try #require(HTTPField.Name("Assay-Reason"))] == "server_busy")
+        }
+    }
+
+    @Test("Xcode's receipts are answered at the sandbox address where they are accepted, and nowhere else")
+    func xcode() async throws {
+        let signer = try MintedWorld.xcodeSigner()
+        let receipt = try signer.encode(
+            .xcode(bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases()))
+        let request = try body(receipt)
+        try await server {
+            $0.environments.insert(.xcode)
+            if let anchor = try? TrustAnchor(certificate: signer.identity.certificate) { $0.anchors.append(anchor) }
+        }.live { client async throws in
+            let sandbox = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
+            #expect(text(sandbox).hasPrefix(#"{"environment":"Xcode","receipt":{"receipt_type":"Xcode""#))
+            let production = try await client.execute(uri: "/verifyReceipt", method: .post, body: request)
+            #expect(text(production) == #"{"status":21007}"#)
+        }
+        try await server().live { client async throws in
+            let response = try await client.execute(uri: "/sandbox/verifyReceipt", method: .post, body: request)
+            #expect(text(response) == #"{"status":21003}"#)
+        }
+    }
+
+    @Test("The server says that it is alive, and answers what it does not know with a problem document")
+    func healthAndProblems() async throws {
+        try await server().live { client async throws in
+            let health = try await client.execute(uri: "/healthz", method: .get)
+            #expect(health.status == .ok)
+            #expect(text(health) == #"{"status":"ok"}"#)
+            let unknown = try await client.execute(uri: "/nothing", method: .get)
+            #expect(unknown.status == .notFound)
+            #expect(unknown.headers[.contentType] == "application/problem+json")
+            #expect(try object(unknown)["code"] as? String == "not_found")
+        }
+    }
+}

@@ -1,0 +1,216 @@
+public import Foundation
+
+/// The content of one in-app purchase of a receipt, any of it; nothing is checked.
+///
+/// A field that is nil is left out, unless its comment says that it is written as an empty text.
+public struct PurchaseTemplate: Hashable, Sendable {
+    /// 1701
+    public var quantity: UInt64? = 1
+    /// 1702
+    public var productID: String?
+    /// 1703
+    public var transactionID: String?
+    /// 1704, in whole seconds
+    public var purchaseDate: Date?
+    /// 1705
+    public var originalTransactionID: String?
+    /// 1706, in whole seconds
+    public var originalPurchaseDate: Date?
+    /// 1707
+    public var productType: ProductType?
+    /// 1708, in whole seconds. Where it is nil, the text is empty, as Apple writes it for all but subscriptions.
+    public var expiresDate: Date?
+    /// 1710: the number of the product in the App Store; 0 in the sandbox
+    public var productAdamID: UInt64? = 0
+    /// 1711: 0 for all but subscriptions
+    public var webOrderLineItemID: UInt64? = 0
+    /// 1712, in whole seconds: when it was refunded or revoked. Where it is nil, the text is empty.
+    public var cancellationDate: Date?
+    /// 1713
+    public var isTrialPeriod: Bool? = false
+    /// 1719: only in auto-renewable subscriptions since 2018
+    public var isInIntroOfferPeriod: Bool?
+    /// 1721
+    public var promotionalOfferID: String?
+    /// 1722: only since 2021
+    public var ownershipType: OwnershipType? = .purchased
+    /// Whether 1709 and 1714 to 1718 are written, always as empty texts. No meaning of theirs is known.
+    public var hasEmptyAttributes = true
+    /// Further attributes, after the others in the order `asGiven`.
+    public var extraAttributes: [RawAttribute] = []
+    /// The numbers of attributes to leave out. It does not touch the extra ones.
+    public var omitted: Set<Int> = []
+
+    /// A purchase of an unknown type; the original transaction is the same one.
+    public init(productID: String, transactionID: String, purchaseDate: Date) {
+        self.productID = productID
+        self.transactionID = transactionID
+        self.purchaseDate = purchaseDate
+        originalTransactionID = transactionID
+        originalPurchaseDate = purchaseDate
+    }
+
+    /// The kind of a product. The numbers were found by comparing receipts with the names of products.
+    public struct ProductType: RawRepresentable, Hashable, Sendable {
+        /// The number in the receipt.
+        public let rawValue: UInt64
+
+        /// Any number, known or not.
+        public init(rawValue: UInt64) {
+            self.rawValue = rawValue
+        }
+
+        /// Bought once and kept.
+        public static let nonConsumable = ProductType(rawValue: 0)
+        /// Used up.
+        public static let consumable = ProductType(rawValue: 1)
+        /// Ends, and is not renewed by the store.
+        public static let nonRenewingSubscription = ProductType(rawValue: 2)
+        /// Renewed by the store until it is cancelled.
+        public static let autoRenewableSubscription = ProductType(rawValue: 3)
+        /// Renewed by the store, and costs nothing.
+        public static let freeSubscription = ProductType(rawValue: 4)
+    }
+
+    /// Whose purchase it is.
+    public struct OwnershipType: RawRepresentable, Hashable, Sendable {
+        /// The number in the receipt.
+        public let rawValue: UInt64
+
+        /// Any number, known or not.
+        public init(rawValue: UInt64) {
+            self.rawValue = rawValue
+        }
+
+        /// `PURCHASED`
+        public static let purchased = OwnershipType(rawValue: 0)
+        /// `FAMILY_SHARED`
+        public static let familyShared = OwnershipType(rawValue: 1)
+    }
+}
+
+extension PurchaseTemplate {
+    /// A product that is used up, such as coins.
+    public static func consumable(
+        productID: String,
+        transactionID: String,
+        purchaseDate: Date,
+        quantity: UInt64 = 1
+    ) -> PurchaseTemplate {
+        var purchase = PurchaseTemplate(
+            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
+        )
+        purchase.productType = .consumable
+        purchase.quantity = quantity
+        return purchase
+    }
+
+    /// A product that is bought once and kept.
+    public static func nonConsumable(
+        productID: String,
+        transactionID: String,
+        purchaseDate: Date
+    ) -> PurchaseTemplate {
+        var purchase = PurchaseTemplate(
+            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
+        )
+        purchase.productType = .nonConsumable
+        return purchase
+    }
+
+    /// A subscription that ends, and is not renewed by the store. The receipt does not say when.
+    public static func nonRenewingSubscription(
+        productID: String,
+        transactionID: String,
+        purchaseDate: Date
+    ) -> PurchaseTemplate {
+        var purchase = PurchaseTemplate(
+            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
+        )
+        purchase.productType = .nonRenewingSubscription
+        return purchase
+    }
+
+    /// One period of an auto-renewable subscription.
+    /// - Parameters:
+    ///   - originalTransactionID: the transaction of the first period; nil says that this is the first.
+    ///   - originalPurchaseDate: when the first period was bought; nil says that this is the first.
+    ///   - webOrderLineItemID: the App Store's number of the period; nil takes one that no other transaction has.
+    public static func subscription(
+        productID: String,
+        transactionID: String,
+        originalTransactionID: String? = nil,
+        purchaseDate: Date,
+        originalPurchaseDate: Date? = nil,
+        expiresDate: Date,
+        webOrderLineItemID: UInt64? = nil,
+        isTrialPeriod: Bool = false
+    ) -> PurchaseTemplate {
+        var purchase = PurchaseTemplate(
+            productID: productID, transactionID: transactionID, purchaseDate: purchaseDate
+        )
+        purchase.productType = .autoRenewableSubscription
+        purchase.originalTransactionID = originalTransactionID ?? transactionID
+        purchase.originalPurchaseDate = originalPurchaseDate ?? purchaseDate
+        purchase.expiresDate = expiresDate
+        purchase.webOrderLineItemID = webOrderLineItemID ?? lineItemID(of: transactionID)
+        purchase.isTrialPeriod = isTrialPeriod
+        purchase.isInIntroOfferPeriod = false
+        return purchase
+    }
+
+    /// The transaction's own number, or one of 15 digits that is made of its text (FNV-1a).
+    private static func lineItemID(of transactionID: String) -> UInt64 {
+        if let number = UInt64(transactionID), number > 0 { return number }
+        let hash = transactionID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return 100_000_000_000_000 + hash % 900_000_000_000_000
+    }
+
+    /// The purchase with no more attributes than Xcode writes: 1701 to 1704, and 1708 and 1719 in a subscription.
+    public var asXcodeWritesIt: PurchaseTemplate {
+        var purchase = self
+        purchase.omitted.formUnion([1705, 1706, 1707, 1710, 1711, 1712, 1713, 1722])
+        if expiresDate == nil {
+            purchase.omitted.insert(1708)
+        }
+        purchase.hasEmptyAttributes = false
+        return purchase
+    }
+}
+
+extension PurchaseTemplate {
+    /// The whole attribute 17: where a receipt lists the purchase follows from these bytes, since its SET is in DER order.
+    public var der: [UInt8] { RawAttribute(type: 17, value: value(order: .der)).der }
+
+    /// What attribute 17 holds.
+    func value(order: AttributeOrder) -> [UInt8] {
+        order.set(attributes)
+    }
+
+    private var attributes: [RawAttribute] {
+        var list: [RawAttribute?] = [
+            quantity.map { .integer(1701, $0) },
+            productID.map { .utf8(1702, $0) },
+            transactionID.map { .utf8(1703, $0) },
+            purchaseDate.map { .ia5(1704, ReceiptDateStyle.plain($0)) },
+            originalTransactionID.map { .utf8(1705, $0) },
+            originalPurchaseDate.map { .ia5(1706, ReceiptDateStyle.plain($0)) },
+            productType.map { .integer(1707, $0.rawValue) },
+            .ia5(1708, expiresDate.map(ReceiptDateStyle.plain) ?? ""),
+            hasEmptyAttributes ? .utf8(1709, "") : nil,
+            productAdamID.map { .integer(1710, $0) },
+            webOrderLineItemID.map { .integer(1711, $0) },
+            .ia5(1712, cancellationDate.map(ReceiptDateStyle.plain) ?? ""),
+            isTrialPeriod.map { .integer(1713, $0 ? 1 : 0) },
+        ]
+        if hasEmptyAttributes {
+            list += (1714...1718).map { .utf8($0, "") }
+        }
+        list += [
+            isInIntroOfferPeriod.map { .integer(1719, $0 ? 1 : 0) },
+            promotionalOfferID.map { .utf8(1721, $0) },
+            ownershipType.map { .integer(1722, $0.rawValue) },
+        ]
+        return list.compactMap(\.self).filter { !omitted.contains($0.type) } + extraAttributes
+    }
+}

@@ -1,0 +1,124 @@
+import EvidenceMint
+import Foundation
+import Testing
+
+@Suite("OpenSSL", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
+struct OpenSSLTests {
+    @Test("accepts a receipt signed with any digest, spelling and wrapping", arguments: ReceiptDigest.allCases)
+    func receipts(digest: ReceiptDigest) throws {
+        for spelling in [SigningOptions.SignatureAlgorithmName.rsaEncryption, .digestWithRSA] {
+            for signedAttributes in [false, true] {
+                for encoding in [SigningOptions.Encoding.der, .xcodeBER] {
+                    var options = SigningOptions()
+                    options.digest = digest
+                    options.signatureAlgorithm = spelling
+                    options.signedAttributes = signedAttributes
+                    options.encoding = encoding
+                    options.pieceLength = 50
+                    let receipt = try World.encoder().encode(World.receipt, signing: options)
+                    let judged = try Judgement(receipt)
+                    #expect(judged.verdict.isGood, "\(options) \(judged.verdict.text)")
+                    #expect(judged.content == World.receipt.payload())
+                }
+            }
+        }
+    }
+
+    @Test("sees the inner OCTET STRING as the content of a receipt that is wrapped twice")
+    func wrappedTwice() throws {
+        var options = SigningOptions()
+        options.wrapsPayloadTwice = true
+        let judged = try Judgement(try World.encoder().encode(World.receipt, signing: options))
+        #expect(judged.verdict.isGood)
+        #expect(try ASN1Element(judged.content).content == World.receipt.payload())
+    }
+
+    @Test("accepts Xcode's kind against its own certificate, and not against another")
+    func xcode() throws {
+        let signer = try World.xcodeSigner()
+        let template = AppReceiptTemplate.xcode(
+            bundleID: World.bundleID, creationDate: World.creationDate, purchases: [World.year]
+        )
+        let receipt = try signer.encode(template)
+        // Xcode's certificate is for signing code only.
+        #expect(try Judgement(receipt, anchor: signer.identity, purpose: "any").verdict.isGood)
+        #expect(try !Judgement(receipt).verdict.isGood)
+    }
+
+    @Test("accepts a receipt signed with an elliptic key")
+    func ellipticSigner() throws {
+        let authority = try World.authority()
+        let key = SigningKey.makeP256()
+        let leaf = try CertificateTemplate.receiptLeaf.signed(
+            by: authority.intermediate.privateKey, publicKeyInfo: key.publicKeyInfo
+        )
+        var options = SigningOptions()
+        options.signerKey = key
+        options.signerSerialNumber = [3]
+        options.signatureAlgorithm = .digestWithECDSA
+        options.embeddedCertificates = [leaf, authority.intermediate.certificate]
+        let judged = try Judgement(try World.encoder().encode(World.receipt, signing: options))
+        #expect(judged.verdict.isGood, "\(judged.verdict.text)")
+    }
+
+    @Test("refuses a receipt for the fault it has, and no other", arguments: ReceiptFault.allCases)
+    func faults(fault: ReceiptFault) throws {
+        let receipt = try World.encoder().encode(World.receipt, fault: fault)
+        // A developer's certificate is for signing code; mail is none of its business.
+        let judged = try Judgement(receipt, purpose: fault == .developerCertificate ? "any" : "smimesign")
+        if let words = Self.complaint(fault) {
+            #expect(!judged.verdict.isGood)
+            #expect(judged.verdict.text.contains(words), "\(judged.verdict.text)")
+        } else {
+            #expect(judged.verdict.isGood, "\(judged.verdict.text)")
+        }
+    }
+
+    /// What OpenSSL finds wrong; nil where the fault is none that a general verifier would look for.
+    private static func complaint(_ fault: ReceiptFault) -> String? {
+        switch fault {
+        case .wrongRoot: "certificate in certificate chain"
+        case .expiredLeaf, .expiredIntermediate: "certificate has expired"
+        case .leafNotYetValid: "certificate is not yet valid"
+        case .notAnAuthority, .intermediateKeyUsage: "invalid CA certificate"
+        case .pathLengthExceeded: "path length constraint exceeded"
+        case .leafKeyUsage: "unsuitable certificate purpose"
+        case .unknownCriticalExtension: "unhandled critical extension"
+        case .wrongIssuerName: "unable to get local issuer certificate"
+        case .flippedPayloadByte, .flippedSignatureByte, .foreignSignature: "verification failure"
+        case .flippedLeafCertificateByte: "certificate signature failure"
+        case .truncated: "not enough data"
+        case .digestMismatch: "no matching digest"
+        case .noSigner: "no signers"
+        case .signerNotEmbedded, .noCertificates: "signer certificate not found"
+        case .signedAttributesWithoutDigest: "attribute error"
+        case .wrongMessageDigest: "verification failure"
+        case .missingLeafMarker, .missingIntermediateMarker, .developerCertificate, .weakLeafKey,
+            .trailingBytes, .nonMinimalLength, .signatureAlgorithmMismatch, .twoSigners, .duplicateCertificate,
+            .wrongContentType, .missingCreationDate, .missingBundleID, .missingReceiptType, .duplicateAttribute,
+            .malformedDate, .noTransactionID, .payloadNotASet:
+            nil
+        }
+    }
+}
+
+/// What OpenSSL says of a receipt at its creation date, and the content it found.
+struct Judgement {
+    let verdict: OpenSSL.Verdict
+    let content: [UInt8]
+
+    /// - Parameter purpose: what the leaf must be good for, in OpenSSL's words; signing mail is what CMS is for.
+    init(_ receipt: [UInt8], anchor: SimulatorIdentity? = nil, purpose: String = "smimesign") throws {
+        let scratch = try ScratchFolder()
+        let anchor = try anchor ?? World.authority().root
+        verdict = try OpenSSL.run([
+            "cms", "-verify", "-binary", "-inform", "DER",
+            "-in", try scratch.file("receipt.der", receipt),
+            "-CAfile", try scratch.file("anchor.pem", Array(anchor.pem.utf8)),
+            "-no-CApath", "-no-CAstore", "-purpose", purpose,
+            "-attime", String(Int(World.creationDate.timeIntervalSince1970)),
+            "-out", scratch.url.appendingPathComponent("content").path,
+        ])
+        content = (try? scratch.bytes("content")) ?? []
+    }
+}
