@@ -4,7 +4,7 @@
 /// number of threads.
 ///
 ///     let verifier = PurchaseVerifier()
-///     switch try verifier.verifyEvidence(bytes, policies: [
+///     switch try verifier.verify(bytes, policies: [
 ///         EnvironmentPolicy(accepting: [.production]),
 ///         BundleIDPolicy("com.example.app"),
 ///     ]) {
@@ -16,13 +16,13 @@ public struct PurchaseVerifier: Sendable {
     let anchors: [TrustAnchor]
     let memory = CertificatePathMemory()
     let transactionReceiptAuthority: TransactionReceiptAuthority
-    let signedDataAuthority: SignedDataAuthority
+    let signedPayloadAuthority: SignedPayloadAuthority
 
     /// - Parameter anchors: whom to trust. Nothing in the evidence can add to it.
     public init(anchors: [TrustAnchor] = TrustAnchor.apple) {
         self.anchors = anchors
         transactionReceiptAuthority = TransactionReceiptAuthority(anchors: anchors)
-        signedDataAuthority = SignedDataAuthority(anchors: anchors, paths: memory)
+        signedPayloadAuthority = SignedPayloadAuthority(anchors: anchors, paths: memory)
     }
 
     /// Verifies evidence of any kind, cheapest checks first, and stops at the first that fails: size and form, certificates at
@@ -34,22 +34,22 @@ public struct PurchaseVerifier: Sendable {
     ///   - moment: when certificates are judged if the evidence does not say when it was signed, as some notifications of
     ///     2022 do not; without it, such evidence is refused.
     /// - Throws: the first reason against it.
-    public func verifyEvidence(
+    public func verify(
         _ evidence: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
     ) throws(VerificationError) -> VerifiedEvidence {
-        try verifyEvidence(try Evidence(evidence), policies: policies, undatedSignedAt: moment)
+        try verify(try Evidence(evidence), policies: policies, undatedSignedAt: moment)
     }
 
     /// Verifies evidence that was recognised already, in the same way.
-    public func verifyEvidence(
+    public func verify(
         _ evidence: Evidence, policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
     ) throws(VerificationError) -> VerifiedEvidence {
         switch evidence.form {
-        case .appReceipt: .appReceipt(try verify(evidence, policies: policies))
+        case .appReceipt: .appReceipt(try verifyAppReceipt(evidence, policies: policies))
         case .transactionReceipt:
             .transactionReceipt(try verifyTransactionReceipt(evidence.bytes, policies: policies))
         case .compactJWS:
-            try verifySignedData(evidence.bytes, policies: policies, undatedSignedAt: moment)
+            try verifySignedPayload(evidence.bytes, policies: policies, undatedSignedAt: moment)
         }
     }
 
@@ -59,24 +59,24 @@ public struct PurchaseVerifier: Sendable {
     ///   - evidence: the receipt, bare or in base64.
     ///   - policies: what the caller demands beyond that it is genuine.
     /// - Throws: the first reason against it.
-    public func verify(
+    public func verifyAppReceipt(
         _ evidence: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
-        try verify(try Evidence(evidence), policies: policies)
+        try verifyAppReceipt(try Evidence(evidence), policies: policies)
     }
 
     /// Verifies an app receipt that was recognised already, in the same way.
-    public func verify(
+    public func verifyAppReceipt(
         _ evidence: Evidence, policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
-        try verifyAppReceipt(try evidence.appReceiptBytes(), policies: policies)
+        try verifyAppReceipt(ber: try evidence.appReceiptBytes(), policies: policies)
     }
 
     /// How many certificate paths the verifier remembers.
     package var rememberedPaths: Int { memory.count }
 
     /// How many headers of signed data the verifier remembers.
-    package var rememberedHeaders: Int { signedDataAuthority.rememberedHeaders }
+    package var rememberedHeaders: Int { signedPayloadAuthority.rememberedHeaders }
 }
 
 extension EvidenceFacts {

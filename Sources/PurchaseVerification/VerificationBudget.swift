@@ -40,7 +40,7 @@ enum VerificationBudget {
 
     /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON of hostile
     /// claims takes up to twenty times their size, before any signature is checked.
-    static let signedDataBytes = 1 << 18
+    static let signedPayloadBytes = 1 << 18
 
     /// How deep the JSON of signed data may nest. Apple's goes four levels down.
     static let jsonDepth = 16

@@ -18,7 +18,7 @@ struct AppReceiptCorpusTests {
             let bytes = try item.bytes()
             let receipt: AppReceipt
             do throws(VerificationError) {
-                receipt = try verifier.verify(bytes, policies: storePolicies)
+                receipt = try verifier.verifyAppReceipt(bytes, policies: storePolicies)
             } catch {
                 Issue.record("\(item.name): \(error)")
                 continue
@@ -43,10 +43,10 @@ struct AppReceiptCorpusTests {
         try #require(!items.isEmpty)
         for item in items {
             let device = try #require(DeviceIdentifier(item.deviceGUID ?? ""))
-            _ = try verifier.verify(try item.bytes(), policies: [DeviceHashPolicy(device)])
+            _ = try verifier.verifyAppReceipt(try item.bytes(), policies: [DeviceHashPolicy(device)])
             let other = DeviceIdentifier(bytes: device.bytes.map { $0 ^ 1 })
             #expect(throws: VerificationError.self) {
-                try verifier.verify(try item.bytes(), policies: [DeviceHashPolicy(other)])
+                try verifier.verifyAppReceipt(try item.bytes(), policies: [DeviceHashPolicy(other)])
             }
         }
         print("corpus: \(items.count) device hashes recomputed")
@@ -65,7 +65,7 @@ struct AppReceiptCorpusTests {
             #expect(code(verifier, bytes, storePolicies) == .issuerUnknown)
             #expect(code(verifier, bytes, xcodePolicies) == .issuerUnknown)
             #expect(code(trusting, bytes, storePolicies) == .environmentNotAccepted)
-            let receipt = try trusting.verify(bytes, policies: xcodePolicies)
+            let receipt = try trusting.verifyAppReceipt(bytes, policies: xcodePolicies)
             #expect(receipt.bundleID == item.bundleID)
             #expect(receipt.inAppPurchases.count == item.inAppCount)
             #expect(receipt.creationDate == item.creationDate.flatMap { Timestamp($0) })
@@ -132,7 +132,7 @@ struct AppReceiptCorpusTests {
         _ verifier: PurchaseVerifier, _ bytes: [UInt8], _ policies: [any PurchasePolicy]
     ) -> ReasonCode? {
         do throws(VerificationError) {
-            _ = try verifier.verify(bytes, policies: policies)
+            _ = try verifier.verifyAppReceipt(bytes, policies: policies)
             return nil
         } catch {
             return error.code

@@ -18,7 +18,7 @@ struct TransactionReceiptCorpusTests {
             let bytes = try item.bytes()
             let receipt: TransactionReceipt
             do throws(VerificationError) {
-                let evidence = try verifier.verifyEvidence(bytes, policies: storePolicies)
+                let evidence = try verifier.verify(bytes, policies: storePolicies)
                 guard case .transactionReceipt(let found) = evidence else {
                     Issue.record("\(item.name) is \(evidence.kind)")
                     continue
@@ -109,7 +109,7 @@ struct TransactionReceiptCorpusTests {
 
     private func code(_ bytes: [UInt8], _ policies: [any PurchasePolicy]) -> ReasonCode? {
         do throws(VerificationError) {
-            _ = try verifier.verifyEvidence(bytes, policies: policies)
+            _ = try verifier.verify(bytes, policies: policies)
             return nil
         } catch {
             return error.code

@@ -9,8 +9,8 @@ struct AppStoreAuthorityTests {
         let store = try World.store()
         let identities = [
             store.transactionReceipts.storeIntermediate, store.transactionReceipts.versionTwoLeaf,
-            store.transactionReceipts.versionFourLeaf, store.signedData.root, store.signedData.intermediate,
-            store.signedData.leaf, try World.xcodeSigner().dataIdentity,
+            store.transactionReceipts.versionFourLeaf, store.signedPayload.root, store.signedPayload.intermediate,
+            store.signedPayload.leaf, try World.xcodeSigner().dataIdentity,
         ]
         for identity in identities {
             let name = String(decoding: identity.subject.der, as: UTF8.self)
@@ -23,13 +23,13 @@ struct AppStoreAuthorityTests {
     func certificates() throws {
         let store = try World.store()
         let expected: [(SimulatorIdentity, [String])] = [
-            (store.signedData.root, ["(384 bit)", "ecdsa-with-SHA384", "CA:TRUE"]),
+            (store.signedPayload.root, ["(384 bit)", "ecdsa-with-SHA384", "CA:TRUE"]),
             (
-                store.signedData.intermediate,
+                store.signedPayload.intermediate,
                 ["(384 bit)", "ecdsa-with-SHA384", "CA:TRUE, pathlen:0", "1.2.840.113635.100.6.2.1:"]
             ),
             (
-                store.signedData.leaf,
+                store.signedPayload.leaf,
                 ["(256 bit)", "prime256v1", "ecdsa-with-SHA384", "CA:FALSE", "1.2.840.113635.100.6.11.1:"]
             ),
             (
@@ -62,7 +62,7 @@ struct AppStoreAuthorityTests {
         let blocks = store.trustedCertificatesPEM.components(separatedBy: "-----BEGIN CERTIFICATE-----")
         #expect(blocks.count == 5)
         for identity in [
-            store.receipts.root, store.signedData.root, store.receipts.intermediate,
+            store.receipts.root, store.signedPayload.root, store.receipts.intermediate,
             store.transactionReceipts.storeIntermediate,
         ] {
             #expect(store.trustedCertificatesPEM.contains(identity.pem))
@@ -79,7 +79,7 @@ struct AppStoreAuthorityFolderTests {
         let made = try AppStoreAuthority(folder: folder)
         let loaded = try AppStoreAuthority(folder: folder)
         #expect(made.trustedCertificatesPEM == loaded.trustedCertificatesPEM)
-        #expect(made.signedData.leaf.certificate == loaded.signedData.leaf.certificate)
+        #expect(made.signedPayload.leaf.certificate == loaded.signedPayload.leaf.certificate)
         for version in TransactionReceiptVersion.allCases {
             #expect(
                 try TransactionReceiptEncoder(authority: made).encode(World.transactionReceipt, version: version)
@@ -97,7 +97,7 @@ struct AppStoreAuthorityFolderTests {
                     ).count, "\(fault)")
         }
         #expect(
-            try loaded.signedData.replacingLeaf { _ in }.leaf.subject == made.signedData.leaf.subject)
+            try loaded.signedPayload.replacingLeaf { _ in }.leaf.subject == made.signedPayload.leaf.subject)
         #expect(
             try String(contentsOf: folder.appendingPathComponent("trust.pem"), encoding: .utf8)
                 == loaded.trustedCertificatesPEM)
@@ -131,7 +131,7 @@ struct AppStoreAuthorityFolderTests {
             for _ in 0..<3 {
                 group.addTask {
                     let store = try AppStoreAuthority(folder: folder)
-                    return store.trustedCertificatesPEM + store.signedData.leaf.pem
+                    return store.trustedCertificatesPEM + store.signedPayload.leaf.pem
                         + store.transactionReceipts.versionTwoLeaf.pem + store.transactionReceipts.versionFourLeaf.pem
                 }
             }

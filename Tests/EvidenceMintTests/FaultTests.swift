@@ -100,20 +100,20 @@ struct FaultTests {
     @Test("of the signers shows in the signers and nowhere else")
     func signers() throws {
         let encoder = try World.encoder()
-        func signedData(_ fault: ReceiptFault) throws -> [ASN1Element] {
+        func signedPayload(_ fault: ReceiptFault) throws -> [ASN1Element] {
             try ASN1Element(try encoder.encode(World.receipt, fault: fault)).descend(1, 0).children()
         }
         let leaf = encoder.authority.leaf.certificate
-        #expect(try signedData(.noSigner)[4].children().isEmpty)
-        #expect(try signedData(.twoSigners)[4].children().count == 2)
-        #expect(try signedData(.noCertificates).map(\.tag) == [0x02, 0x31, 0x30, 0x31])
-        #expect(try signedData(.signerNotEmbedded)[3].children().contains { $0.encoded == leaf } == false)
-        #expect(try signedData(.duplicateCertificate)[3].children().filter { $0.encoded == leaf }.count == 2)
-        #expect(try signedData(.digestMismatch)[1].content != signedData(.noSigner)[1].content)
-        #expect(try signedData(.nonMinimalLength)[1].encoded.prefix(3) == [0x31, 0x81, 0x0F])
-        #expect(try signedData(.wrongContentType)[2].descend(0).content.hex == "2a864886f70d010705")
-        #expect(try signedData(.signedAttributesWithoutDigest)[4].descend(0, 3).children().count == 1)
-        #expect(try signedData(.wrongMessageDigest)[4].descend(0, 3).children().count == 2)
+        #expect(try signedPayload(.noSigner)[4].children().isEmpty)
+        #expect(try signedPayload(.twoSigners)[4].children().count == 2)
+        #expect(try signedPayload(.noCertificates).map(\.tag) == [0x02, 0x31, 0x30, 0x31])
+        #expect(try signedPayload(.signerNotEmbedded)[3].children().contains { $0.encoded == leaf } == false)
+        #expect(try signedPayload(.duplicateCertificate)[3].children().filter { $0.encoded == leaf }.count == 2)
+        #expect(try signedPayload(.digestMismatch)[1].content != signedPayload(.noSigner)[1].content)
+        #expect(try signedPayload(.nonMinimalLength)[1].encoded.prefix(3) == [0x31, 0x81, 0x0F])
+        #expect(try signedPayload(.wrongContentType)[2].descend(0).content.hex == "2a864886f70d010705")
+        #expect(try signedPayload(.signedAttributesWithoutDigest)[4].descend(0, 3).children().count == 1)
+        #expect(try signedPayload(.wrongMessageDigest)[4].descend(0, 3).children().count == 2)
     }
 
     private func payload(_ fault: ReceiptFault?) throws -> [UInt8] {

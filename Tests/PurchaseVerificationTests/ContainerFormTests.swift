@@ -13,7 +13,7 @@ struct ContainerFormTests {
 
     private func verify(_ evidence: [UInt8]) throws -> AppReceipt {
         let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
-        return try PurchaseVerifier(anchors: [anchor]).verify(evidence, policies: policies)
+        return try PurchaseVerifier(anchors: [anchor]).verifyAppReceipt(evidence, policies: policies)
     }
 
     @Test("Every digest of the SHA family, in both spellings of the algorithm", arguments: ReceiptDigest.allCases)
@@ -80,14 +80,14 @@ struct ContainerFormTests {
     func unreadableEmbedded() throws {
         let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
         let seenBefore = PurchaseVerifier(anchors: [anchor])
-        _ = try seenBefore.verify(try MintedWorld.mint(), policies: policies)
+        _ = try seenBefore.verifyAppReceipt(try MintedWorld.mint(), policies: policies)
         // Well formed up to its issuer, which is as far as the search for the signer reads.
         var tree = DERTree(try MintedWorld.mint())
-        var stranger = tree.signedData[3, 2]
+        var stranger = tree.signedPayload[3, 2]
         stranger[0, 4] = DERTree(tag: 0x05, content: [])
-        tree.signedData[3].children.append(stranger)
+        tree.signedPayload[3].children.append(stranger)
         for verifier in [seenBefore, PurchaseVerifier(anchors: [anchor])] {
-            #expect(try verifier.verify(tree.bytes, policies: policies).inAppPurchases.count == 3)
+            #expect(try verifier.verifyAppReceipt(tree.bytes, policies: policies).inAppPurchases.count == 3)
         }
     }
 
@@ -166,14 +166,14 @@ struct ContainerFormTests {
             template.creationDate = MintedWorld.moment.addingTimeInterval(days * 86_400)
             return try MintedWorld.mint(template, authority: authority)
         }
-        _ = try verifier.verify(try receipt(daysLater: 0), policies: [])
+        _ = try verifier.verifyAppReceipt(try receipt(daysLater: 0), policies: [])
         #expect(verifier.rememberedPaths == 1)
-        _ = try verifier.verify(try receipt(daysLater: 1), policies: [])
+        _ = try verifier.verifyAppReceipt(try receipt(daysLater: 1), policies: [])
         #expect(verifier.rememberedPaths == 1)
         #expect(throws: VerificationError.self) {
-            try verifier.verify(try receipt(daysLater: 2), policies: [])
+            try verifier.verifyAppReceipt(try receipt(daysLater: 2), policies: [])
         }
-        _ = try verifier.verify(try receipt(daysLater: 0.5), policies: [])
+        _ = try verifier.verifyAppReceipt(try receipt(daysLater: 0.5), policies: [])
         #expect(verifier.rememberedPaths == 1)
     }
 
@@ -183,13 +183,13 @@ struct ContainerFormTests {
         let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: authority.root.certificate)])
         for fault in [ReceiptFault.missingLeafMarker, .expiredLeaf, .wrongRoot, .flippedLeafCertificateByte] {
             #expect(throws: VerificationError.self) {
-                try verifier.verify(try MintedWorld.mint(fault: fault), policies: [])
+                try verifier.verifyAppReceipt(try MintedWorld.mint(fault: fault), policies: [])
             }
         }
         #expect(verifier.rememberedPaths == 0)
         for number in 0..<40 {
             let other = try authority.replacingLeaf { $0.serialNumber = [0x40, UInt8(number)] }
-            _ = try verifier.verify(try MintedWorld.mint(authority: other), policies: [])
+            _ = try verifier.verifyAppReceipt(try MintedWorld.mint(authority: other), policies: [])
         }
         #expect(verifier.rememberedPaths == 32)
     }
@@ -201,9 +201,9 @@ struct ContainerFormTests {
             bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: MintedWorld.purchases())
         let evidence = try signer.encode(template)
         let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: signer.identity.certificate)])
-        let receipt = try verifier.verify(evidence, policies: [EnvironmentPolicy(accepting: [.xcode])])
+        let receipt = try verifier.verifyAppReceipt(evidence, policies: [EnvironmentPolicy(accepting: [.xcode])])
         #expect(receipt.environment == .xcode)
         #expect(receipt.inAppPurchases.count == 3)
-        #expect(throws: VerificationError.self) { try PurchaseVerifier().verify(evidence, policies: []) }
+        #expect(throws: VerificationError.self) { try PurchaseVerifier().verifyAppReceipt(evidence, policies: []) }
     }
 }

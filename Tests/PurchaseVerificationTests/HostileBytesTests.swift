@@ -15,16 +15,18 @@ struct HostileBytesTests {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint(signing: signing)
         for count in 0..<evidence.count {
-            #expect(throws: VerificationError.self) { try verifier.verify(Array(evidence[..<count]), policies: []) }
+            #expect(throws: VerificationError.self) {
+                try verifier.verifyAppReceipt(Array(evidence[..<count]), policies: [])
+            }
         }
-        #expect(try verifier.verify(evidence, policies: []).inAppPurchases.count == 3)
+        #expect(try verifier.verifyAppReceipt(evidence, policies: []).inAppPurchases.count == 3)
     }
 
     @Test("Every flipped bit is refused, or changes nothing that was verified")
     func flippedBits() throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint()
-        let receipt = try verifier.verify(evidence, policies: [])
+        let receipt = try verifier.verifyAppReceipt(evidence, policies: [])
         var refused = 0
         var unchanged = 0
         // One bit of each byte, another one each time; all of them are flipped in `make torture`.
@@ -32,7 +34,7 @@ struct HostileBytesTests {
             var changed = evidence
             changed[offset] ^= 1 << UInt8(offset % 8)
             do throws(VerificationError) {
-                let other = try verifier.verify(changed, policies: [])
+                let other = try verifier.verifyAppReceipt(changed, policies: [])
                 #expect(other == receipt, "byte \(offset)")
                 unchanged += 1
             } catch {
@@ -48,7 +50,7 @@ struct HostileBytesTests {
     func randomEdits() throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint(signing: .xcode)
-        let receipt = try verifier.verify(evidence, policies: [])
+        let receipt = try verifier.verifyAppReceipt(evidence, policies: [])
         var random = SeededGenerator(seed: 20_261_121)
         for _ in 0..<3000 {
             var bytes = evidence
@@ -64,7 +66,7 @@ struct HostileBytesTests {
                 }
             }
             do throws(VerificationError) {
-                let other = try verifier.verify(bytes, policies: [])
+                let other = try verifier.verifyAppReceipt(bytes, policies: [])
                 #expect(other == receipt)
             } catch {
                 #expect(error.code.stage == .form || error.code.stage == .authenticity, "\(error)")
@@ -78,16 +80,19 @@ struct HostileBytesTests {
         let tree = DERTree(try MintedWorld.mint())
         let long = [UInt8](repeating: 0x2A, count: 1_000_000)
         let changes: [(inout DERTree) -> Void] = [
-            { $0[0].content = long }, { $0.signedData[0].content = long }, { $0.signerInfo[1, 1].content = long },
+            { $0[0].content = long }, { $0.signedPayload[0].content = long }, { $0.signerInfo[1, 1].content = long },
             { $0.signerInfo[2, 0].content = long }, { $0.signerInfo[3, 0].content = long },
-            { $0.signedData[3, 0, 0, 3].children = [DERTree](repeating: $0.signedData[3, 0, 0, 3, 0], count: 20_000) },
+            {
+                $0.signedPayload[3, 0, 0, 3].children = [DERTree](
+                    repeating: $0.signedPayload[3, 0, 0, 3, 0], count: 20_000)
+            },
         ]
         for change in changes {
             var changed = tree
             change(&changed)
             let verifier = try verifier()
             do throws(VerificationError) {
-                _ = try verifier.verify(changed.bytes, policies: [])
+                _ = try verifier.verifyAppReceipt(changed.bytes, policies: [])
                 Issue.record("accepted")
             } catch {
                 #expect((error.expected ?? "").utf8.count <= 1024)
@@ -101,7 +106,7 @@ struct HostileBytesTests {
         let verifier = try verifier()
         var bytes: [UInt8] = []
         for _ in 0..<1_000_000 { bytes += [0x30, 0x80] }
-        #expect(throws: VerificationError.self) { try verifier.verify(bytes, policies: []) }
+        #expect(throws: VerificationError.self) { try verifier.verifyAppReceipt(bytes, policies: []) }
     }
 }
 

@@ -21,7 +21,7 @@ struct HostileEvidenceTests {
 
         init(_ verifier: PurchaseVerifier, _ evidence: [UInt8]) {
             do throws(VerificationError) {
-                self = .verified(try verifier.verifyEvidence(evidence, policies: policies))
+                self = .verified(try verifier.verify(evidence, policies: policies))
             } catch {
                 self = .refused(error.code)
             }
@@ -37,12 +37,12 @@ struct HostileEvidenceTests {
 
     @Test("Every proper prefix of signed data is refused, and the whole is accepted", arguments: 0..<5)
     func dataPrefixes(_ number: Int) async throws {
-        try await requirePrefixesRefused(try MintedWorld.mint(MintedWorld.signedData()[number]))
+        try await requirePrefixesRefused(try MintedWorld.mint(MintedWorld.signedPayload()[number]))
     }
 
     private func requirePrefixesRefused(_ evidence: [UInt8]) async throws {
         let verifier = try Self.verifier()
-        _ = try verifier.verifyEvidence(evidence, policies: Self.policies)
+        _ = try verifier.verify(evidence, policies: Self.policies)
         for count in evidence.indices {
             await Task.yield()
             guard case .refused = Verdict(verifier, Array(evidence[..<count])) else {
@@ -66,7 +66,7 @@ struct HostileEvidenceTests {
 
     @Test("Every flipped bit of signed data is refused", arguments: 0..<5)
     func flippedData(_ number: Int) async throws {
-        let evidence = try MintedWorld.mint(MintedWorld.signedData()[number])
+        let evidence = try MintedWorld.mint(MintedWorld.signedPayload()[number])
         // The header is the same in all of them, so that one is enough.
         let header = try #require(evidence.firstIndex(of: UInt8(ascii: ".")))
         let counts = try await flip(evidence, in: number == 0 ? evidence.indices : header..<evidence.count)
@@ -104,7 +104,7 @@ struct HostileEvidenceTests {
         let verifier = try Self.verifier()
         var random = SeededGenerator(seed: 20_261_122)
         var evidence = try MintedVersion.allCases.map { try MintedWorld.mint(MintedWorld.transactionReceipt(), $0) }
-        evidence += try MintedWorld.signedData().map { try MintedWorld.mint($0) }
+        evidence += try MintedWorld.signedPayload().map { try MintedWorld.mint($0) }
         for original in evidence {
             let whole = Verdict(verifier, original)
             for _ in 0..<300 {
@@ -138,9 +138,9 @@ struct HostileEvidenceTests {
                 evidence.append(try MintedWorld.mint(MintedWorld.transactionReceipt(), version, fault: fault))
             }
         }
-        for template in MintedWorld.signedData() {
+        for template in MintedWorld.signedPayload() {
             evidence.append(try MintedWorld.mint(template))
-            for fault in SignedDataFault.allCases where fault != .oversized && Self.applies(fault, to: template) {
+            for fault in SignedPayloadFault.allCases where fault != .oversized && Self.applies(fault, to: template) {
                 evidence.append(try MintedWorld.mint(template, fault: fault))
             }
         }
@@ -156,7 +156,7 @@ struct HostileEvidenceTests {
         print("history: \(fresh.count) pieces of evidence, \(verified) of them verified, with and without memory")
     }
 
-    private static func applies(_ fault: SignedDataFault, to template: any SignedDataTemplate) -> Bool {
+    private static func applies(_ fault: SignedPayloadFault, to template: any SignedPayloadTemplate) -> Bool {
         fault.applies(to: template)
     }
 
@@ -183,7 +183,7 @@ struct HostileEvidenceTests {
             ).bytes())
         for bytes in evidence {
             do throws(VerificationError) {
-                _ = try verifier.verifyEvidence(bytes, policies: [])
+                _ = try verifier.verify(bytes, policies: [])
                 Issue.record("accepted")
             } catch {
                 #expect((error.expected ?? "").utf8.count <= 1024)
@@ -199,7 +199,7 @@ struct HostileEvidenceTests {
         let values = 4095 - ClaimsText.transaction.count
         for more in [BoundedJSON.nested(levels: 15), BoundedJSON.list(of: values)] {
             let jws = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["more": more]))
-            guard case .signedTransaction(let transaction) = try verifier.verifyEvidence(try jws.bytes(), policies: [])
+            guard case .signedTransaction(let transaction) = try verifier.verify(try jws.bytes(), policies: [])
             else {
                 Issue.record("no transaction")
                 continue

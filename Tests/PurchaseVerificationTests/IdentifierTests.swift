@@ -12,7 +12,7 @@ struct IdentifierTests {
     private func code(_ evidence: [UInt8], _ policy: any PurchasePolicy) throws -> ReasonCode? {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         do throws(VerificationError) {
-            _ = try PurchaseVerifier(anchors: anchors).verifyEvidence(evidence, policies: [policy])
+            _ = try PurchaseVerifier(anchors: anchors).verify(evidence, policies: [policy])
             return nil
         } catch {
             return error.code

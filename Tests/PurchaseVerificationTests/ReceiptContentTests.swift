@@ -8,7 +8,7 @@ import Testing
 struct ReceiptContentTests {
     private func verified(_ template: AppReceiptTemplate) throws -> AppReceipt {
         let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
-        return try PurchaseVerifier(anchors: [anchor]).verify(try MintedWorld.mint(template), policies: [])
+        return try PurchaseVerifier(anchors: [anchor]).verifyAppReceipt(try MintedWorld.mint(template), policies: [])
     }
 
     @Test("Every attribute of a receipt is read into its type")

@@ -26,7 +26,7 @@ struct ShortEvidenceTests {
     private func check(_ evidence: [UInt8], by verifier: PurchaseVerifier) {
         let inspected = verifier.inspect(evidence, policies: []).firstFailure
         do throws(VerificationError) {
-            _ = try verifier.verifyEvidence(evidence, policies: [])
+            _ = try verifier.verify(evidence, policies: [])
             Issue.record("accepted: \(evidence)")
         } catch {
             #expect(error == inspected, "\(evidence)")
@@ -112,7 +112,7 @@ struct ShortEvidenceTests {
     func elements() async throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint()
-        let receipt = try verifier.verify(evidence, policies: [])
+        let receipt = try verifier.verifyAppReceipt(evidence, policies: [])
         let container = DERTree(evidence)
         var checked = 0
         for fragment in Self.fragments {
@@ -121,7 +121,7 @@ struct ShortEvidenceTests {
                 let bytes = variant.bytes
                 let inspected = verifier.inspect(bytes, policies: []).firstFailure
                 do throws(VerificationError) {
-                    #expect(try verifier.verify(bytes, policies: []) == receipt)
+                    #expect(try verifier.verifyAppReceipt(bytes, policies: []) == receipt)
                 } catch {
                     // Another kind of evidence is refused before it is read.
                     #expect(error == inspected || error.code == .evidenceUnsupported)

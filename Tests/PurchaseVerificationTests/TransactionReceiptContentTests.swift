@@ -11,7 +11,7 @@ struct TransactionReceiptContentTests {
     }
 
     private func verified(_ bytes: [UInt8], _ policies: [any PurchasePolicy] = []) throws -> TransactionReceipt {
-        guard case .transactionReceipt(let receipt) = try verifier().verifyEvidence(bytes, policies: policies) else {
+        guard case .transactionReceipt(let receipt) = try verifier().verify(bytes, policies: policies) else {
             throw CorpusError.empty
         }
         return receipt

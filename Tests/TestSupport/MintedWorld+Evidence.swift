@@ -13,7 +13,7 @@ extension MintedWorld {
     public static func trustedCertificates() throws -> [[UInt8]] {
         let store = try store()
         return [
-            store.receipts.root, store.signedData.root, store.receipts.intermediate,
+            store.receipts.root, store.signedPayload.root, store.receipts.intermediate,
             store.transactionReceipts.storeIntermediate,
         ].map(\.certificate)
     }
@@ -71,19 +71,19 @@ extension MintedWorld {
     }
 
     /// Signed data of each kind.
-    public static func signedData() -> [any SignedDataTemplate] {
+    public static func signedPayload() -> [any SignedPayloadTemplate] {
         [transaction(), renewalInfo(), appTransaction(), testNotification(), notification()]
     }
 
     /// Signed data, as a compact JWS.
-    public static func mint(_ template: any SignedDataTemplate, fault: SignedDataFault? = nil) throws -> [UInt8] {
-        Array(try SignedDataEncoder(authority: try store()).encode(template, fault: fault).utf8)
+    public static func mint(_ template: any SignedPayloadTemplate, fault: SignedPayloadFault? = nil) throws -> [UInt8] {
+        Array(try SignedPayloadEncoder(authority: try store()).encode(template, fault: fault).utf8)
     }
 
     private static let sharedStore = Result {
         let receipts = try authority()
         return AppStoreAuthority(
             receipts: receipts, transactionReceipts: try TransactionReceiptAuthority(below: receipts),
-            signedData: try SignedDataAuthority())
+            signedPayload: try SignedPayloadAuthority())
     }
 }

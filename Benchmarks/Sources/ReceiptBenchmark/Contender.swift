@@ -107,9 +107,9 @@ extension BenchmarkReceipt {
     private func assayHot() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies, count) = (base64, policies, purchases)
-        _ = try verifier.verify(base64, policies: policies)
+        _ = try verifier.verifyAppReceipt(base64, policies: policies)
         return {
-            let receipt = try verifier.verify(base64, policies: policies)
+            let receipt = try verifier.verifyAppReceipt(base64, policies: policies)
             guard receipt.inAppPurchases.count == count else { throw BenchmarkError("Assay: purchases are missing") }
             return count
         }
@@ -119,8 +119,8 @@ extension BenchmarkReceipt {
     private func assayHotStrings() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies) = (base64, policies)
-        _ = try verifier.verify(base64, policies: policies)
-        return { try verifier.verify(base64, policies: policies).everythingRead() }
+        _ = try verifier.verifyAppReceipt(base64, policies: policies)
+        return { try verifier.verifyAppReceipt(base64, policies: policies).everythingRead() }
     }
 
     /// A new verifier each time: it knows its anchors and has seen no chain.

@@ -60,8 +60,8 @@ struct SignedEvidence {
             expiresDate: moment.addingTimeInterval(2_592_000))
         let transaction = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
         let renewalInfo = RenewalInfoTemplate(transaction: transaction)
-        let encoder = SignedDataEncoder(authority: authority)
-        let root = [authority.signedData.root.certificate]
+        let encoder = SignedPayloadEncoder(authority: authority)
+        let root = [authority.signedPayload.root.certificate]
         let signed = try [
             ("transaction", encoder.encode(transaction)), ("renewal", encoder.encode(renewalInfo)),
             (

@@ -30,7 +30,7 @@ extension SignedEvidence {
         let (evidence, policies, floor) = (evidence, Self.policies, parts.floor)
         let anchors = try trusted.isEmpty ? TrustAnchor.apple : trusted.map { try TrustAnchor(certificate: $0) }
         let warmed = PurchaseVerifier(anchors: anchors)
-        let first = try warmed.verifyEvidence(evidence, policies: policies)
+        let first = try warmed.verify(evidence, policies: policies)
         let run: () throws -> Int =
             switch row {
             case .floor:
@@ -39,13 +39,13 @@ extension SignedEvidence {
                     return 1
                 }
             case .assayHot:
-                { try warmed.verifyEvidence(evidence, policies: policies).kind == first.kind ? 1 : 0 }
+                { try warmed.verify(evidence, policies: policies).kind == first.kind ? 1 : 0 }
             case .assayHotStrings:
-                { try warmed.verifyEvidence(evidence, policies: policies).everythingRead() }
+                { try warmed.verify(evidence, policies: policies).everythingRead() }
             case .assayFirstSight:
                 {
                     let verifier = PurchaseVerifier(anchors: anchors)
-                    return try verifier.verifyEvidence(evidence, policies: policies).kind == first.kind ? 1 : 0
+                    return try verifier.verify(evidence, policies: policies).kind == first.kind ? 1 : 0
                 }
             }
         return Contender(name: contenderName(row), title: title(row), run: run)

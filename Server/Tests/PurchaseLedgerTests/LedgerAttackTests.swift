@@ -38,10 +38,10 @@ struct LedgerAttackTests {
             let signed = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
             let receipt = TransactionReceiptTemplate(purchase: purchase, bundleID: "com.example.app")
             var outcomes: [String: PurchaseOutcome] = [:]
-            for fault in SignedDataFault.allCases {
+            for fault in SignedPayloadFault.allCases {
                 guard
                     let evidence = try applicable({
-                        try SignedDataEncoder(authority: store).encode(signed, fault: fault)
+                        try SignedPayloadEncoder(authority: store).encode(signed, fault: fault)
                     })
                 else { continue }
                 outcomes["signed data, \(fault)"] = try await world.ledger.submit(
@@ -70,7 +70,7 @@ struct LedgerAttackTests {
     func unsuitable(engine: Engine) async throws {
         try await engine.withDatabase { database in
             let world = try await LedgerWorld(database)
-            let encoder = SignedDataEncoder(authority: try LedgerWorld.store.get())
+            let encoder = SignedPayloadEncoder(authority: try LedgerWorld.store.get())
             let renewal = RenewalInfoTemplate(
                 transaction: SignedTransactionTemplate(
                     purchase: MintedWorld.purchases()[2], bundleID: "com.example.app"))

@@ -165,7 +165,7 @@ struct PurchaseRouteTests {
                 #expect(answer.status == 422, "\(fault)")
                 let evidence = try MintedWorld.mint(fault: fault)
                 let error = #expect(throws: VerificationError.self) {
-                    try core.verifyEvidence(
+                    try core.verify(
                         evidence,
                         policies: [
                             BundleIDPolicy("com.example.app"), EnvironmentPolicy(accepting: [.production, .sandbox]),

@@ -116,7 +116,7 @@ struct GoldenPairReport {
 
     private static func receipt(_ request: Data) -> AppReceipt? {
         guard let text = (try? object(request))?["receipt-data"] as? String else { return nil }
-        return try? PurchaseVerifier().verify(Array(text.utf8), policies: [])
+        return try? PurchaseVerifier().verifyAppReceipt(Array(text.utf8), policies: [])
     }
 
     private mutating func compareList(

@@ -6,7 +6,7 @@ public import Foundation
 /// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))
 /// let coins = PurchaseTemplate.consumable(productID: "coins", transactionID: "1000", purchaseDate: .now)
 /// let template = SignedTransactionTemplate(purchase: coins, bundleID: "com.example.app")
-/// let transaction = try SignedDataEncoder(authority: authority).encode(template)
+/// let transaction = try SignedPayloadEncoder(authority: authority).encode(template)
 /// ```
 ///
 /// No name in it can pass for one of Apple's.
@@ -16,7 +16,7 @@ public struct AppStoreAuthority: Sendable {
     /// Signs transaction receipts of versions 2 and 4.
     public let transactionReceipts: TransactionReceiptAuthority
     /// Signs transactions, renewal information, app transactions and notifications.
-    public let signedData: SignedDataAuthority
+    public let signedPayload: SignedPayloadAuthority
 
     /// Makes an authority with new keys, which takes up to seconds. Its certificates are valid from 2008 to 2049.
     /// - Throws: what the crypto library throws when no key can be made.
@@ -25,7 +25,7 @@ public struct AppStoreAuthority: Sendable {
         self.init(
             receipts: receipts,
             transactionReceipts: try TransactionReceiptAuthority(below: receipts),
-            signedData: try SignedDataAuthority()
+            signedPayload: try SignedPayloadAuthority()
         )
     }
 
@@ -33,11 +33,11 @@ public struct AppStoreAuthority: Sendable {
     public init(
         receipts: SimulatorAuthority,
         transactionReceipts: TransactionReceiptAuthority,
-        signedData: SignedDataAuthority
+        signedPayload: SignedPayloadAuthority
     ) {
         self.receipts = receipts
         self.transactionReceipts = transactionReceipts
-        self.signedData = signedData
+        self.signedPayload = signedPayload
     }
 
     /// An authority that is made once and kept in a folder:
@@ -64,14 +64,14 @@ public struct AppStoreAuthority: Sendable {
         if !transactionReceipts.isInhabited {
             try transactionReceipts.publish(try TransactionReceiptAuthority(below: receipts).folderContent)
         }
-        let signedData = store.subfolder(Self.signedDataFolder)
-        if !signedData.isInhabited {
-            try signedData.publish(try SignedDataAuthority().chain.folderContent)
+        let signedPayload = store.subfolder(Self.signedPayloadFolder)
+        if !signedPayload.isInhabited {
+            try signedPayload.publish(try SignedPayloadAuthority().chain.folderContent)
         }
         self.init(
             receipts: receipts,
             transactionReceipts: try TransactionReceiptAuthority(transactionReceipts),
-            signedData: SignedDataAuthority(chain: try SimulatorAuthority(signedData))
+            signedPayload: SignedPayloadAuthority(chain: try SimulatorAuthority(signedPayload))
         )
         try store.complete(Self.trustFile, trustedCertificatesPEM)
     }
@@ -79,7 +79,7 @@ public struct AppStoreAuthority: Sendable {
     /// One PEM text of all that a verifier must be told to trust: both roots, and the two intermediates that issue the
     /// leaves of transaction receipts, where only the leaf travels.
     public var trustedCertificatesPEM: String {
-        [receipts.root, signedData.root, receipts.intermediate, transactionReceipts.storeIntermediate]
+        [receipts.root, signedPayload.root, receipts.intermediate, transactionReceipts.storeIntermediate]
             .map(\.pem).joined()
     }
 
@@ -89,14 +89,14 @@ public struct AppStoreAuthority: Sendable {
 
 extension AppStoreAuthority {
     static let transactionReceiptsFolder = "transaction-receipts"
-    static let signedDataFolder = "signed-data"
+    static let signedPayloadFolder = "signed-data"
 
     private var folderContent: IdentityFolder.Content {
         var content = receipts.folderContent
         content.texts = [(Self.trustFile, trustedCertificatesPEM)]
         content.folders = [
             Self.transactionReceiptsFolder: transactionReceipts.folderContent,
-            Self.signedDataFolder: signedData.chain.folderContent,
+            Self.signedPayloadFolder: signedPayload.chain.folderContent,
         ]
         return content
     }

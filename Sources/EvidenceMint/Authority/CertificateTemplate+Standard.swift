@@ -58,18 +58,18 @@ extension CertificateTemplate {
     }
 
     /// A self-signed root like the one above Apple's signed data. Its key is on the curve P-384.
-    public static var signedDataRoot: CertificateTemplate {
-        receiptRoot.forSignedData(issuer: .simulatorDataRoot, subject: .simulatorDataRoot)
+    public static var signedPayloadRoot: CertificateTemplate {
+        receiptRoot.forSignedPayload(issuer: .simulatorDataRoot, subject: .simulatorDataRoot)
     }
 
     /// An intermediate like the one above Apple's signed data. Its key is on the curve P-384.
-    public static var signedDataIntermediate: CertificateTemplate {
-        receiptIntermediate.forSignedData(issuer: .simulatorDataRoot, subject: .simulatorDataIntermediate)
+    public static var signedPayloadIntermediate: CertificateTemplate {
+        receiptIntermediate.forSignedPayload(issuer: .simulatorDataRoot, subject: .simulatorDataIntermediate)
     }
 
     /// A leaf like the one Apple signs data with. Its key is on the curve P-256.
-    public static var signedDataLeaf: CertificateTemplate {
-        receiptLeaf.forSignedData(issuer: .simulatorDataIntermediate, subject: .simulatorDataLeaf)
+    public static var signedPayloadLeaf: CertificateTemplate {
+        receiptLeaf.forSignedPayload(issuer: .simulatorDataIntermediate, subject: .simulatorDataLeaf)
     }
 
     /// 2008-01-01T00:00:00Z: where the standard certificates begin.
@@ -156,7 +156,7 @@ extension CertificateTemplate {
         return template
     }
 
-    private func forSignedData(issuer: Name, subject: Name) -> CertificateTemplate {
+    private func forSignedPayload(issuer: Name, subject: Name) -> CertificateTemplate {
         var template = self
         template.issuer = issuer
         template.subject = subject

@@ -1,4 +1,4 @@
-/// A CMS SignedData message (RFC 5652, 5.1), as free as its parts allow.
+/// A CMS SignedPayload message (RFC 5652, 5.1), as free as its parts allow.
 struct SignedMessage {
     /// AlgorithmIdentifiers.
     var digestAlgorithms: [[UInt8]]

@@ -28,7 +28,7 @@ public struct XcodeSigner: Sendable {
             try store.publish(try XcodeSigner().folderContent)
         }
         identity = try store.identity(Self.name)
-        let dataStore = store.subfolder(AppStoreAuthority.signedDataFolder)
+        let dataStore = store.subfolder(AppStoreAuthority.signedPayloadFolder)
         if !dataStore.isInhabited {
             let made = try Self.dataIdentity(CertificateTemplate.earliestDate)
             try dataStore.publish(IdentityFolder.Content(anchors: [(Self.name, made)], identities: []))
@@ -46,12 +46,12 @@ public struct XcodeSigner: Sendable {
     /// - Parameter template: written as it is; `asXcodeWritesIt` gives it Xcode's environment and dates.
     /// - Returns: the compact JWS.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func encode(_ template: some SignedDataTemplate) throws -> String {
-        var plan = SignedDataPlan(
+    public func encode(_ template: some SignedPayloadTemplate) throws -> String {
+        var plan = SignedPayloadPlan(
             claims: try template.claims { try encode($0) },
             signingDateClaim: type(of: template).signingDateClaim,
             signingDate: template.signingDate,
-            authority: SignedDataAuthority(root: dataIdentity, intermediate: dataIdentity, leaf: dataIdentity)
+            authority: SignedPayloadAuthority(root: dataIdentity, intermediate: dataIdentity, leaf: dataIdentity)
         )
         plan.certificates = [dataIdentity.certificate]
         plan.headerStyle = .xcode
@@ -83,7 +83,7 @@ extension XcodeSigner {
         return IdentityFolder.Content(
             anchors: [(Self.name, identity)], identities: [],
             texts: [(AppStoreAuthority.trustFile, trustedCertificatesPEM)],
-            folders: [AppStoreAuthority.signedDataFolder: data]
+            folders: [AppStoreAuthority.signedPayloadFolder: data]
         )
     }
 

@@ -1,7 +1,7 @@
 extension PurchaseVerifier {
     /// Verifies the container, the path at the creation date, the signature, the content and the policies, in this order.
     func verifyAppReceipt(
-        _ bytes: [UInt8], policies: [any PurchasePolicy]
+        ber bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
         let container = try AppReceiptContainer(bytes)
         let creationDate = try AppReceiptPayload.creationDate(container.payloadBytes.span, container.payload)

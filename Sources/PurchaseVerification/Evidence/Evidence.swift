@@ -38,7 +38,7 @@ public struct Evidence: Sendable {
         case .transactionReceipt: return .transactionReceipt
         case .compactJWS:
             do throws(VerificationError) {
-                return try SignedDataKind(try CompactJWS(bytes).payload).kind
+                return try SignedPayloadKind(try CompactJWS(bytes).payload).kind
             } catch {
                 return nil
             }

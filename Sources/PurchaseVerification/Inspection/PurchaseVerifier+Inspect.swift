@@ -2,7 +2,7 @@ extension PurchaseVerifier {
     /// Makes every check on its own and reads what can be read, without vouching for any of it.
     ///
     /// - Parameters:
-    ///   - evidence: evidence of any kind, in any encoding that `verifyEvidence` takes.
+    ///   - evidence: evidence of any kind, in any encoding that `verify` takes.
     ///   - policies: the caller's demands, each of which is shown as a check.
     ///   - moment: when certificates are judged if the evidence does not say when it was signed.
     public func inspect(
@@ -17,7 +17,7 @@ extension PurchaseVerifier {
         switch recognized.form {
         case .appReceipt: return inspectAppReceipt(recognized, policies, &run)
         case .transactionReceipt: return inspectTransactionReceipt(recognized, policies, &run)
-        case .compactJWS: return inspectSignedData(recognized, policies, moment, &run)
+        case .compactJWS: return inspectSignedPayload(recognized, policies, moment, &run)
         }
     }
 
@@ -112,7 +112,7 @@ extension PurchaseVerifier {
             containerBytes: evidence.bytes.count, content: content)
     }
 
-    private func inspectSignedData(
+    private func inspectSignedPayload(
         _ evidence: Evidence, _ policies: [any PurchasePolicy], _ moment: Timestamp?, _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let jws = run.check("segments") { () throws(VerificationError) in try CompactJWS(evidence.bytes) }
@@ -127,7 +127,7 @@ extension PurchaseVerifier {
         }
         let path = run.check("certificate path", after: header, signingDate) {
             header, date throws(VerificationError) in
-            try signedDataAuthority.path(header, at: date, checkingMarkers: false)
+            try signedPayloadAuthority.path(header, at: date, checkingMarkers: false)
         }
         run.check("marker extensions", after: path) { path throws(VerificationError) in
             try MarkerPolicy.require(path)
@@ -136,7 +136,7 @@ extension PurchaseVerifier {
             try Certificate(header.certificates[0])
         }
         run.check("signature", after: jws, signer) { jws, leaf throws(VerificationError) in
-            try SignedDataAuthority.requireSignature(jws, by: leaf)
+            try SignedPayloadAuthority.requireSignature(jws, by: leaf)
         }
         let claims = run.check("claims", after: jws) { jws throws(VerificationError) in
             try AnySignedClaims(jws.payload)
@@ -145,7 +145,7 @@ extension PurchaseVerifier {
         if case .notification(let notification) = claims, !notification.nestedData.isEmpty {
             // The whole of it, since what is nested counts only with its envelope.
             run.check("signed data inside", after: jws) { jws throws(VerificationError) in
-                _ = try verifySignedData(jws.bytes, policies: [], undatedSignedAt: moment)
+                _ = try verifySignedPayload(jws.bytes, policies: [], undatedSignedAt: moment)
             }
         }
         run.check("authority for the environment", after: path, content) {

@@ -13,9 +13,9 @@ struct CompactJWS: Sendable {
 
     /// - Throws: `evidence_too_large`, `jws_malformed`.
     init(_ bytes: [UInt8]) throws(VerificationError) {
-        guard bytes.count <= VerificationBudget.signedDataBytes else {
+        guard bytes.count <= VerificationBudget.signedPayloadBytes else {
             throw VerificationError(
-                .evidenceTooLarge, expected: "at most \(VerificationBudget.signedDataBytes) bytes of signed data",
+                .evidenceTooLarge, expected: "at most \(VerificationBudget.signedPayloadBytes) bytes of signed data",
                 found: "\(bytes.count)")
         }
         let dot = UInt8(ascii: ".")

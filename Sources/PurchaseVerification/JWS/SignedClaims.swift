@@ -58,12 +58,12 @@ extension AnySignedClaims: Decodable {
 
 /// Which of the four kinds it is, told by the names of its claims alone: their values are not looked at, so it costs little
 /// before anything is verified.
-struct SignedDataKind: Decodable {
+struct SignedPayloadKind: Decodable {
     let kind: EvidenceKind
 
     /// - Throws: `claims_malformed`, `claims_unrecognized`.
     init(_ payload: [UInt8]) throws(VerificationError) {
-        self = try decodeJSON(SignedDataKind.self, payload)
+        self = try decodeJSON(SignedPayloadKind.self, payload)
     }
 
     init(from decoder: any Decoder) throws {

@@ -68,7 +68,7 @@ extension World {
     }
 
     /// One of each kind of signed data.
-    static var signedData: [any SignedDataTemplate] { [transaction, renewalInfo, appTransaction, notification] }
+    static var signedPayload: [any SignedPayloadTemplate] { [transaction, renewalInfo, appTransaction, notification] }
 
     /// A device that is nobody's: 00010203-0405-0607-0809-0A0B0C0D0E0F.
     static let device = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))

@@ -9,13 +9,13 @@ enum CertificateCounterExamples {
 
     static let certificates: [CounterExample] = [
         .container(.certificateMalformed, "a leaf that is not a certificate inside") { tree in
-            tree.signedData[3, 0, 2].tag = 0x04
+            tree.signedPayload[3, 0, 2].tag = 0x04
         },
         .container(.certificateMalformed, "an intermediate with a serial number of no bytes") { tree in
-            tree.signedData[3, 1, 0, 1].content = []
+            tree.signedPayload[3, 1, 0, 1].content = []
         },
         .container(.certificateMalformed, "an embedded certificate that is an empty SEQUENCE") { tree in
-            tree.signedData[3].children.append(DERTree(tag: 0x30, children: []))
+            tree.signedPayload[3].children.append(DERTree(tag: 0x30, children: []))
         },
         .leaf(.certificateMalformed, "65 extensions") {
             $0.extraExtensions += (0..<65).map { number in
@@ -38,9 +38,9 @@ enum CertificateCounterExamples {
             for number in [0, 1] {
                 let algorithm: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x04]
                 if number == 0 {
-                    tree.signedData[3, 0, 0, 2, 0].content = algorithm
+                    tree.signedPayload[3, 0, 0, 2, 0].content = algorithm
                 } else {
-                    tree.signedData[3, 0, 1, 0].content = algorithm
+                    tree.signedPayload[3, 0, 1, 0].content = algorithm
                 }
             }
         },

@@ -40,36 +40,36 @@ enum ContainerCounterExamples {
             let bytes = try MintedWorld.mint()
             return [bytes[0], 0x83, 0] + bytes[2...]
         },
-        .container(.asn1IntegerNotMinimal, "the version of SignedData as 00 01") {
-            $0.signedData[0].content = [0, 1]
+        .container(.asn1IntegerNotMinimal, "the version of SignedPayload as 00 01") {
+            $0.signedPayload[0].content = [0, 1]
         },
-        .container(.asn1IntegerNotMinimal, "an empty version") { $0.signedData[0].content = [] },
+        .container(.asn1IntegerNotMinimal, "an empty version") { $0.signedPayload[0].content = [] },
         .container(.asn1IntegerNotMinimal, "a serial number with a leading zero") {
             $0.signerInfo[1, 1].content = [0, 0x43]
         },
-        .container(.asn1Malformed, "a tag number in two bytes") { $0.signedData[0].raw = [0x1F, 0x02, 0x01, 0x01] },
+        .container(.asn1Malformed, "a tag number in two bytes") { $0.signedPayload[0].raw = [0x1F, 0x02, 0x01, 0x01] },
         .container(.asn1Malformed, "a length of five bytes") {
-            $0.signedData[0].raw = [0x02, 0x85, 0, 0, 0, 0, 1, 1]
+            $0.signedPayload[0].raw = [0x02, 0x85, 0, 0, 0, 0, 1, 1]
         },
-        .container(.asn1Malformed, "the version as a BOOLEAN") { $0.signedData[0].tag = 0x01 },
+        .container(.asn1Malformed, "the version as a BOOLEAN") { $0.signedPayload[0].tag = 0x01 },
         .container(.asn1Malformed, "a primitive with an indefinite length") {
-            $0.signedData[0].raw = [0x02, 0x80, 0x01, 0, 0]
+            $0.signedPayload[0].raw = [0x02, 0x80, 0x01, 0, 0]
         },
         .container(.asn1Truncated, "an element that ends beyond its container") {
-            $0.signedData[4].raw = [0x31, 0x7F, 0x00]
+            $0.signedPayload[4].raw = [0x31, 0x7F, 0x00]
         },
         CounterExample(.asn1Truncated, "an indefinite length that nothing ends") { [0x30, 0x80, 0x06, 0x00] },
         CounterExample(.asn1TooDeep, "a thousand indefinite lengths") {
             [UInt8](repeating: 0, count: 2000).enumerated().map { $0.offset % 2 == 0 ? 0x30 : 0x80 }
         },
         .container(.trailingBytes, "an element behind the signer infos") {
-            $0.signedData.children.append(DERTree(tag: 0x05, content: []))
+            $0.signedPayload.children.append(DERTree(tag: 0x05, content: []))
         },
         .container(.trailingBytes, "unsigned attributes") {
             $0.signerInfo.children.append(DERTree(tag: 0xA1, children: []))
         },
         .container(.asn1Malformed, "revocation lists") {
-            $0.signedData.children.insert(DERTree(tag: 0xA1, children: []), at: 4)
+            $0.signedPayload.children.insert(DERTree(tag: 0xA1, children: []), at: 4)
         },
     ]
 
@@ -77,15 +77,15 @@ enum ContainerCounterExamples {
         CounterExample(.notSignedData, "an empty SEQUENCE") { [0x30, 0x00] },
         CounterExample(.notSignedData, "a certificate") { try MintedWorld.authority().root.certificate },
         .container(.notSignedData, "the content type of enveloped data") { $0[0].content[8] = 3 },
-        .container(.signedDataVersionUnsupported, "version 3") { $0.signedData[0].content = [3] },
+        .container(.signedDataVersionUnsupported, "version 3") { $0.signedPayload[0].content = [3] },
         .minted(.contentTypeUnsupported, .wrongContentType),
-        .container(.contentMissing, "no content") { $0.signedData[2].children.removeLast() },
-        .container(.contentMissing, "empty content") { $0.signedData[2, 1, 0].content = [] },
+        .container(.contentMissing, "no content") { $0.signedPayload[2].children.removeLast() },
+        .container(.contentMissing, "empty content") { $0.signedPayload[2, 1, 0].content = [] },
         .minted(.certificatesMissing, .noCertificates),
-        .container(.certificatesMissing, "an empty set of certificates") { $0.signedData[3].children = [] },
+        .container(.certificatesMissing, "an empty set of certificates") { $0.signedPayload[3].children = [] },
         .container(.tooManyCertificates, "eleven certificates") { tree in
-            let root = tree.signedData[3, 2]
-            tree.signedData[3].children += [DERTree](repeating: root, count: 8)
+            let root = tree.signedPayload[3, 2]
+            tree.signedPayload[3].children += [DERTree](repeating: root, count: 8)
         },
         .minted(.certificateDuplicated, .duplicateCertificate),
         .minted(.payloadMalformed, .payloadNotASet),
@@ -119,13 +119,13 @@ enum ContainerCounterExamples {
             $0.signerInfo[2, 0].content = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02, 0x05]
         },
         .container(.digestAlgorithmUnsupported, "MD5 as the container's digest") {
-            $0.signedData[1, 0, 0].content = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02, 0x05]
+            $0.signedPayload[1, 0, 0].content = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02, 0x05]
         },
         .container(.digestAlgorithmUnsupported, "SHA-256 with parameters") {
             $0.signerInfo[2, 1] = DERTree(tag: 0x02, content: [1])
         },
         .minted(.digestAlgorithmMismatch, .digestMismatch),
-        .container(.digestAlgorithmMismatch, "no digest announced") { $0.signedData[1].children = [] },
+        .container(.digestAlgorithmMismatch, "no digest announced") { $0.signedPayload[1].children = [] },
         .container(.signatureAlgorithmUnsupported, "RSASSA-PSS") { $0.signerInfo[3, 0].content[8] = 0x0A },
         CounterExample(.signatureAlgorithmUnsupported, "ECDSA") {
             var signing = SigningOptions()

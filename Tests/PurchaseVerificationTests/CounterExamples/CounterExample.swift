@@ -176,8 +176,8 @@ extension CounterExample {
         _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
     ) -> CounterExample {
         evidence(code, "signed data: \(fault)") {
-            let authority = try MintedWorld.store().signedData.replacingLeaf(change)
-            return Array(try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+            let authority = try MintedWorld.store().signedPayload.replacingLeaf(change)
+            return Array(try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
         }
     }
 
@@ -186,16 +186,16 @@ extension CounterExample {
         _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
     ) -> CounterExample {
         evidence(code, "signed data: \(fault)") {
-            let authority = try MintedWorld.store().signedData.replacingIntermediate(change)
-            return Array(try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+            let authority = try MintedWorld.store().signedPayload.replacingIntermediate(change)
+            return Array(try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
         }
     }
 }
 
 /// Where things lie in the tree of a container.
 extension DERTree {
-    /// SignedData.
-    var signedData: DERTree {
+    /// SignedPayload.
+    var signedPayload: DERTree {
         get { self[1, 0] }
         set { self[1, 0] = newValue }
     }

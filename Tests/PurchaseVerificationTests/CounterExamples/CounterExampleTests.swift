@@ -6,7 +6,7 @@ import Testing
 @Suite("Every rule has its counter-example")
 struct CounterExampleTests {
     private static let table: [CounterExample] =
-        receipts + transactionReceipts + signedData + PolicyCounterExamples.all
+        receipts + transactionReceipts + signedPayload + PolicyCounterExamples.all
 
     private static let receipts: [CounterExample] =
         ContainerCounterExamples.all + CertificateCounterExamples.all + ContentCounterExamples.all
@@ -15,8 +15,8 @@ struct CounterExampleTests {
         FaultCounterExamples.transactionReceipts + PropertyListCounterExamples.all + SignatureFieldCounterExamples.all
         + ReceiptLeafCounterExamples.all + PurchaseInfoCounterExamples.all
 
-    private static let signedData: [CounterExample] =
-        FaultCounterExamples.signedData + SignedDataFormCounterExamples.all + SignedDataPathCounterExamples.all
+    private static let signedPayload: [CounterExample] =
+        FaultCounterExamples.signedPayload + SignedPayloadFormCounterExamples.all + SignedPayloadPathCounterExamples.all
         + ClaimsCounterExamples.all + NestedDataCounterExamples.all
 
     @Test("Evidence that breaks only this rule is refused with this rule's code", arguments: table)
@@ -26,9 +26,9 @@ struct CounterExampleTests {
         do throws(VerificationError) {
             switch example.entry {
             case .anyEvidence:
-                _ = try verifier.verifyEvidence(
+                _ = try verifier.verify(
                     evidence, policies: example.policies, undatedSignedAt: example.moment)
-            case .appReceipt: _ = try verifier.verify(evidence, policies: example.policies)
+            case .appReceipt: _ = try verifier.verifyAppReceipt(evidence, policies: example.policies)
             }
             Issue.record("accepted: \(example.testDescription)")
         } catch {
@@ -58,7 +58,8 @@ struct CounterExampleTests {
     func genuine() throws {
         let verifier = PurchaseVerifier(
             anchors: [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)])
-        let receipt = try verifier.verify(try MintedWorld.mint(), policies: [EnvironmentPolicy(accepting: [.sandbox])])
+        let receipt = try verifier.verifyAppReceipt(
+            try MintedWorld.mint(), policies: [EnvironmentPolicy(accepting: [.sandbox])])
         #expect(receipt.inAppPurchases.count == 3)
         #expect(verifier.inspect(try MintedWorld.mint(), policies: []).firstFailure == nil)
     }
@@ -73,10 +74,10 @@ struct CounterExampleTests {
             ClaimsText.transaction, ClaimsText.renewalInfo, ClaimsText.appTransaction, ClaimsText.notification,
         ]
         evidence += try claims.map { try HandmadeJWS(ClaimsText.object($0)).bytes() }
-        evidence += try MintedWorld.signedData().map { try MintedWorld.mint($0) }
+        evidence += try MintedWorld.signedPayload().map { try MintedWorld.mint($0) }
         evidence.append(try MintedWorld.mint())
         for bytes in evidence {
-            _ = try verifier.verifyEvidence(bytes, policies: [])
+            _ = try verifier.verify(bytes, policies: [])
             #expect(verifier.inspect(bytes, policies: []).firstFailure == nil)
         }
     }

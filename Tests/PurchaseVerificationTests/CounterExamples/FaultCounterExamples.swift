@@ -12,8 +12,8 @@ enum FaultCounterExamples {
         }
     }
 
-    static let signedData: [CounterExample] = kinds.flatMap { name, template in
-        SignedDataFault.allCases.filter { applies($0, to: template) }.map { fault in
+    static let signedPayload: [CounterExample] = kinds.flatMap { name, template in
+        SignedPayloadFault.allCases.filter { applies($0, to: template) }.map { fault in
             CounterExample.evidence(
                 code(fault, isEnvelope: name == "notification"), "\(name): \(fault.rawValue)",
                 policies: policies(fault)
@@ -21,13 +21,13 @@ enum FaultCounterExamples {
         }
     }
 
-    private static let kinds: [(String, any SignedDataTemplate)] = [
+    private static let kinds: [(String, any SignedPayloadTemplate)] = [
         ("transaction", MintedWorld.transaction()), ("renewal info", MintedWorld.renewalInfo()),
         ("app transaction", MintedWorld.appTransaction()), ("test notification", MintedWorld.testNotification()),
         ("notification", MintedWorld.notification()),
     ]
 
-    private static func applies(_ fault: SignedDataFault, to template: any SignedDataTemplate) -> Bool {
+    private static func applies(_ fault: SignedPayloadFault, to template: any SignedPayloadTemplate) -> Bool {
         fault.applies(to: template)
     }
 
@@ -39,7 +39,7 @@ enum FaultCounterExamples {
         }
     }
 
-    private static func policies(_ fault: SignedDataFault) -> [any PurchasePolicy] {
+    private static func policies(_ fault: SignedPayloadFault) -> [any PurchasePolicy] {
         switch fault {
         case .wrongBundleID, .missingBundleID: [BundleIDPolicy("com.example.app")]
         case .xcodeEnvironment: [EnvironmentPolicy(accepting: [.production, .sandbox])]
@@ -73,7 +73,7 @@ enum FaultCounterExamples {
     }
 
     /// - Parameter isEnvelope: whether something is nested in it, with which a change in the envelope disagrees.
-    private static func code(_ fault: SignedDataFault, isEnvelope: Bool) -> ReasonCode {
+    private static func code(_ fault: SignedPayloadFault, isEnvelope: Bool) -> ReasonCode {
         switch fault {
         case .wrongRoot, .ownLeaf, .forgedNestedData: .certificateSignatureInvalid
         case .missingLeafMarker, .developerCertificate: .leafMarkerMissing

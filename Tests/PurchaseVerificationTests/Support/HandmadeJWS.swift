@@ -1,5 +1,5 @@
-import EvidenceMint
 import Crypto
+import EvidenceMint
 import Foundation
 import TestSupport
 
@@ -20,7 +20,7 @@ struct HandmadeJWS {
     init(_ payload: String, header: String? = nil) throws {
         self.payload = payload
         self.header = try header ?? Self.header()
-        key = try MintedWorld.store().signedData.leaf.privateKey
+        key = try MintedWorld.store().signedPayload.leaf.privateKey
     }
 
     /// A header. The members are JSON.
@@ -34,7 +34,7 @@ struct HandmadeJWS {
 
     /// Leaf, intermediate and root of the shared store.
     static func chain() throws -> [[UInt8]] {
-        let store = try MintedWorld.store().signedData
+        let store = try MintedWorld.store().signedPayload
         return [store.leaf, store.intermediate, store.root].map(\.certificate)
     }
 

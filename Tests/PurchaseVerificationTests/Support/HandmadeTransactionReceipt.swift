@@ -1,6 +1,6 @@
-import EvidenceMint
 import Crypto
 import CryptoExtras
+import EvidenceMint
 import Foundation
 import TestSupport
 

@@ -18,7 +18,7 @@ public struct EvidenceSamples: Sendable {
             authority.receipts.intermediate.certificate, authority.transactionReceipts.storeIntermediate.certificate,
         ]
         trust = try Trust(
-            certificates: [authority.receipts.root.certificate, authority.signedData.root.certificate] + issuers)
+            certificates: [authority.receipts.root.certificate, authority.signedPayload.root.certificate] + issuers)
     }
 
     private static let purchase = PurchaseTemplate.subscription(
@@ -32,7 +32,7 @@ public struct EvidenceSamples: Sendable {
         deviceID: UUID(uuidString: "6B29FC40-CA47-1067-B31D-00DD010662DA"))
 
     /// One of each kind, by name.
-    public static let templates: [(name: String, template: any SignedDataTemplate)] = [
+    public static let templates: [(name: String, template: any SignedPayloadTemplate)] = [
         ("transaction", transaction),
         ("renewal info", RenewalInfoTemplate(transaction: transaction)),
         (
@@ -56,8 +56,8 @@ public struct EvidenceSamples: Sendable {
     }
 
     /// One of each kind of signed data.
-    public func signedData() throws -> [Sample] {
-        let encoder = SignedDataEncoder(authority: authority)
+    public func signedPayload() throws -> [Sample] {
+        let encoder = SignedPayloadEncoder(authority: authority)
         return try Self.templates.map { name, template in
             sample(name, Array(try encoder.encode(template).utf8), isGenuine: true)
         }
@@ -73,10 +73,10 @@ public struct EvidenceSamples: Sendable {
     }
 
     /// Signed data with every fault, but for those that are large.
-    public func faultySignedData() throws -> [Sample] {
-        let encoder = SignedDataEncoder(authority: authority)
+    public func faultySignedPayload() throws -> [Sample] {
+        let encoder = SignedPayloadEncoder(authority: authority)
         return try Self.templates.flatMap { name, template in
-            try SignedDataFault.allCases.filter { $0 != .oversized && $0.applies(to: template) }.map { fault in
+            try SignedPayloadFault.allCases.filter { $0 != .oversized && $0.applies(to: template) }.map { fault in
                 let jws = try encoder.encode(template, fault: fault)
                 return sample("\(name), \(fault.rawValue)", Array(jws.utf8), isGenuine: false)
             }

@@ -7,7 +7,7 @@ struct ClaimsTarget {
     private let genuine: LooseJWS
 
     init(_ store: EvidenceSamples) throws {
-        guard let sample = try store.signedData().first, let genuine = LooseJWS(sample.bytes) else {
+        guard let sample = try store.signedPayload().first, let genuine = LooseJWS(sample.bytes) else {
             throw FuzzError.unreadableSeed
         }
         self.genuine = genuine

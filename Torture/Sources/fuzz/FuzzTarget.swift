@@ -78,8 +78,8 @@ enum FuzzTarget: String, CaseIterable {
         case .propertyList: world.receipts.map(\.bytes) + world.looseReceipts.map(\.purchaseInfo)
         case .signatureField: world.looseReceipts.map(\.field)
         case .transactionReceipt: world.receipts.map(\.bytes) + world.receipts.map(\.evidence)
-        case .compactJWS: world.signedData.map(\.bytes)
-        case .claims: world.signedData.compactMap { LooseJWS($0.bytes)?.payload }
+        case .compactJWS: world.signedPayload.map(\.bytes)
+        case .claims: world.signedPayload.compactMap { LooseJWS($0.bytes)?.payload }
         case .canary: [[0x20]]
         }
     }

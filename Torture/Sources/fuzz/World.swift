@@ -11,7 +11,7 @@ struct World {
     /// Transaction receipts, minted and real, genuine and not.
     let receipts: [Sample]
     /// Signed data, minted and real, genuine and not.
-    let signedData: [Sample]
+    let signedPayload: [Sample]
     let trust: Trust
     let warmed: PurchaseVerifier
     /// What may come out of a verification: what the samples say that verify, and nothing else.
@@ -41,8 +41,9 @@ struct World {
         let isReceipt: (Sample) -> Bool = { $0.bytes.first == UInt8(ascii: "{") }
         receipts =
             try store.transactionReceipts() + store.faultyTransactionReceipts() + signed.filter(isReceipt)
-        signedData =
-            try store.signedData() + store.faultySignedData() + signed.filter { $0.bytes.first == UInt8(ascii: "e") }
+        signedPayload =
+            try store.signedPayload() + store.faultySignedPayload()
+            + signed.filter { $0.bytes.first == UInt8(ascii: "e") }
         let operators =
             [minted.trust, minted.xcodeTrust, store.trust] + signed.map(\.trust).filter { $0.certificates.count == 1 }
             + samples.map(\.trust).filter { $0.certificates.count == 1 }
@@ -54,7 +55,7 @@ struct World {
         trust = Trust(anchors: TrustAnchor.apple + own.anchors, certificates: own.certificates)
         let verifier = PurchaseVerifier(anchors: trust.anchors)
         warmed = verifier
-        genuine = try (samples + receipts + signedData).compactMap { sample in
+        genuine = try (samples + receipts + signedPayload).compactMap { sample in
             let verdict = Verdict(verifier, sample.evidence)
             if sample.isGenuine, let error = verdict.error { throw error }
             return verdict.verified
@@ -106,7 +107,7 @@ struct Verdict {
 
     init(_ verifier: PurchaseVerifier, _ evidence: [UInt8]) {
         do throws(VerificationError) {
-            verified = try verifier.verifyEvidence(evidence, policies: [])
+            verified = try verifier.verify(evidence, policies: [])
         } catch {
             self.error = error
         }

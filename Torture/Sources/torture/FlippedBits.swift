@@ -13,7 +13,7 @@ enum FlippedBits {
         print("\n## Every bit flipped, every proper prefix\n")
         let samples =
             try chosen(corpus) + mintedSamples(minted) + chosen(signed: signed) + store.transactionReceipts()
-            + store.signedData()
+            + store.signedPayload()
         var holds = true
         for sample in samples { holds = flip(sample) && holds }
         return holds

@@ -77,9 +77,9 @@ enum HostileEvidence {
         return [
             (
                 "a certificate of 1.5 million extensions",
-                changed { signedData in
-                    let last = signedData.children[3].children[0].children[0].children.count - 1
-                    signedData.children[3].children[0].children[0].children[last].children[0].children = extensions
+                changed { signedPayload in
+                    let last = signedPayload.children[3].children[0].children[0].children.count - 1
+                    signedPayload.children[3].children[0].children[0].children[last].children[0].children = extensions
                 }
             ),
             ("a version of 16 MB", changed { $0.children[0].content = filler }),
@@ -98,9 +98,9 @@ enum HostileEvidence {
             ),
             (
                 "nine certificates of 1.8 MB",
-                changed { signedData in
-                    let intermediate = signedData.children[3].children[1]
-                    signedData.children[3].children += (0..<7).map { number in
+                changed { signedPayload in
+                    let intermediate = signedPayload.children[3].children[1]
+                    signedPayload.children[3].children += (0..<7).map { number in
                         var impostor = intermediate
                         impostor.children[0].children[5].children.append(
                             DERTree(tag: 0x31, content: [UInt8](repeating: UInt8(number), count: filler.count / 8)))
@@ -110,7 +110,7 @@ enum HostileEvidence {
             ),
             (
                 "attributes to the brim",
-                changed { signedData in
+                changed { signedPayload in
                     let attributes = (0..<1_000_000).map { number in
                         let type = [0x40, UInt8(number >> 16), UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF)]
                         return DERTree(
@@ -119,7 +119,7 @@ enum HostileEvidence {
                                 DERTree(tag: 0x02, content: type), DERTree(tag: 0x02, content: [1]), DERTree(tag: 0x04),
                             ])
                     }
-                    signedData.children[2].children[1].children[0].children[0].children += attributes
+                    signedPayload.children[2].children[1].children[0].children[0].children += attributes
                 }
             ),
         ]

@@ -84,7 +84,7 @@ enum HostileSignedEvidence {
         func header(_ text: String) -> [UInt8] {
             LooseJWS(header: Array(text.utf8), payload: payload, signature: [UInt8](repeating: 1, count: 64)).bytes
         }
-        let certificate = store.authority.signedData.leaf.certificate
+        let certificate = store.authority.signedPayload.leaf.certificate
         let long = certificate + [UInt8](repeating: 0, count: room / 2)
         return [
             (

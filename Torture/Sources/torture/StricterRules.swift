@@ -56,7 +56,7 @@ enum StricterRules {
     ]
 
     /// The rules of signed data that Apple's library does not have.
-    static let ofSignedData: [ReasonCode: String] = [
+    static let ofSignedPayload: [ReasonCode: String] = [
         .evidenceUnrecognized: "signed data begins with a JSON object; PyJWT skips what is no base64url",
         .base64Malformed: "signed data begins with a JSON object; PyJWT skips what is no base64url",
         .evidenceUnsupported: "signed data begins with a JSON object; PyJWT skips what is no base64url",

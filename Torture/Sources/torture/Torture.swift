@@ -41,7 +41,7 @@ enum Torture {
                 after(try TransactionReceiptOpinion.run(store, signed, seed: seed, mutations: Int(mutations))) && holds
         }
         if wanted.contains("jws") {
-            holds = after(try SignedDataOpinion.run(store, signed, seed: seed, mutations: Int(mutations))) && holds
+            holds = after(try SignedPayloadOpinion.run(store, signed, seed: seed, mutations: Int(mutations))) && holds
         }
         print(holds ? "\nEverything holds." : "\nNOT everything holds.")
         exit(holds ? 0 : 1)

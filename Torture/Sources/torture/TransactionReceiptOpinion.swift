@@ -1,5 +1,5 @@
-import EvidenceMint
 import CryptoExtras
+import EvidenceMint
 import Foundation
 import HostileBytes
 import PurchaseVerification

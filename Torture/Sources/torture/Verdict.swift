@@ -7,7 +7,7 @@ struct Verdict: Sendable {
 
     init(_ verifier: PurchaseVerifier, _ bytes: [UInt8], policies: [any PurchasePolicy] = []) {
         do throws(VerificationError) {
-            evidence = try verifier.verifyEvidence(bytes, policies: policies)
+            evidence = try verifier.verify(bytes, policies: policies)
         } catch {
             self.error = error
         }

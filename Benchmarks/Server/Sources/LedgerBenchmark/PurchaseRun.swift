@@ -18,7 +18,7 @@ enum Claims: String, CaseIterable {
             switch self {
             case .signedTransactions:
                 let template = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
-                return Array(try SignedDataEncoder(authority: authority).encode(template).utf8)
+                return Array(try SignedPayloadEncoder(authority: authority).encode(template).utf8)
             case .appReceipts:
                 let template = AppReceiptTemplate.sandbox(
                     bundleID: "com.example.app", creationDate: Self.moment, purchases: [purchase])
@@ -48,7 +48,7 @@ struct PurchaseRun {
         let database = try SQLiteDatabase(path: path)
         let now = Timestamp(millisecondsSince1970: Int64(Claims.moment.timeIntervalSince1970 * 1000) + 60_000)
         try await LedgerMigrations.migrate(database, now: now.millisecondsSince1970)
-        let anchors = try [authority.receipts.root, authority.signedData.root].map {
+        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
             try TrustAnchor(certificate: $0.certificate)
         }
         let ledger = PurchaseLedger(database: database, verifier: PurchaseVerifier(anchors: anchors), clock: { now })

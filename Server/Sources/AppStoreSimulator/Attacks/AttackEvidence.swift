@@ -55,7 +55,7 @@ struct AttackEvidence: Sendable {
         SignedTransactionTemplate(purchase: purchase(number), bundleID: bundleID, environment: environment)
     }
 
-    func signedTransaction(_ number: Int, fault: SignedDataFault? = nil) throws -> String {
-        try SignedDataEncoder(authority: authority).encode(signedTransactionTemplate(number), fault: fault)
+    func signedTransaction(_ number: Int, fault: SignedPayloadFault? = nil) throws -> String {
+        try SignedPayloadEncoder(authority: authority).encode(signedTransactionTemplate(number), fault: fault)
     }
 }

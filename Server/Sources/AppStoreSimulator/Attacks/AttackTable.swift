@@ -102,7 +102,7 @@ struct AttackTable: Sendable {
                     Array(try evidence.signedTransaction($0).utf8)
                 })
         }
-        for fault in SignedDataFault.applicable(to: evidence.signedTransactionTemplate(0)) {
+        for fault in SignedPayloadFault.applicable(to: evidence.signedTransactionTemplate(0)) {
             attacks.append(
                 attack("signed-transaction: \(fault.rawValue)", fault.explanation, door, .refused, next()) {
                     Array(try evidence.signedTransaction($0, fault: fault).utf8)
@@ -193,7 +193,7 @@ struct AttackTable: Sendable {
     }
 
     /// Compact JWS travels as it is, everything else as base64.
-    private static func text(_ evidence: [UInt8]) -> (text: String, isSignedData: Bool) {
+    private static func text(_ evidence: [UInt8]) -> (text: String, isSignedPayload: Bool) {
         if evidence.starts(with: "eyJ".utf8) { return (String(decoding: evidence, as: UTF8.self), true) }
         return (Data(evidence).base64EncodedString(), false)
     }
@@ -205,9 +205,9 @@ struct AttackTable: Sendable {
     private static func purchaseBody(
         _ evidence: [UInt8], transactionID: String, productID: String, customerID: String
     ) -> [UInt8] {
-        let (text, isSignedData) = text(evidence)
+        let (text, isSignedPayload) = text(evidence)
         return ClaimValue.object([
-            Claim(isSignedData ? "signed_transaction" : "receipt_data", .string(text)),
+            Claim(isSignedPayload ? "signed_transaction" : "receipt_data", .string(text)),
             Claim("product_id", .string(productID)), Claim("transaction_id", .string(transactionID)),
             Claim("customer_id", .string(customerID)),
         ]).json

@@ -6,13 +6,13 @@ struct EvidenceIssuer: Sendable {
     let authority: AppStoreAuthority
     private let receipts: AppReceiptEncoder
     private let transactionReceipts: TransactionReceiptEncoder
-    private let signedData: SignedDataEncoder
+    private let signedPayload: SignedPayloadEncoder
 
     init(authority: AppStoreAuthority) {
         self.authority = authority
         receipts = AppReceiptEncoder(authority: authority.receipts)
         transactionReceipts = TransactionReceiptEncoder(authority: authority)
-        signedData = SignedDataEncoder(authority: authority)
+        signedPayload = SignedPayloadEncoder(authority: authority)
     }
 
     /// An app receipt.
@@ -69,9 +69,9 @@ struct EvidenceIssuer: Sendable {
     }
 
     /// Signed data of any kind.
-    /// - Parameter fault: a `SignedDataFault`.
-    func signed(_ template: some SignedDataTemplate, fault: String? = nil) throws -> String {
-        try signedData.encode(template, fault: fault.flatMap(SignedDataFault.init(rawValue:)))
+    /// - Parameter fault: a `SignedPayloadFault`.
+    func signed(_ template: some SignedPayloadTemplate, fault: String? = nil) throws -> String {
+        try signedPayload.encode(template, fault: fault.flatMap(SignedPayloadFault.init(rawValue:)))
     }
 }
 

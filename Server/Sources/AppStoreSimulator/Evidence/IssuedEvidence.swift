@@ -1,5 +1,5 @@
-import EvidenceMint
 import Crypto
+import EvidenceMint
 import Foundation
 
 /// What the store keeps of evidence that it issued. `verifyReceipt` answers from this alone, and never from what somebody sends.

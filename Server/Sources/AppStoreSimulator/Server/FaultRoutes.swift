@@ -76,7 +76,7 @@ private struct FaultName: Encodable {
         case .transactionReceipt:
             TransactionReceiptFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
-            SignedDataFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
+            SignedPayloadFault.allCases.map { FaultName(name: $0.rawValue, explanation: $0.explanation) }
         }
     }
 }

@@ -78,7 +78,7 @@ extension EvidenceFault {
         case .appReceipt: StoreFault.allCases.map(\.rawValue) + ReceiptFault.allCases.map(\.rawValue)
         case .transactionReceipt: TransactionReceiptFault.allCases.map(\.rawValue)
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
-            SignedDataFault.allCases.map(\.rawValue)
+            SignedPayloadFault.allCases.map(\.rawValue)
         }
     }
 

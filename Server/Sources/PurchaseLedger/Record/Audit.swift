@@ -71,7 +71,7 @@ public struct Audit: Sendable {
             var books = BooksAudit()
             try Self.verify(SubmissionRecord.chain, connection, pageSize, &report) { _ in }
             try Self.verify(LedgerEvent.chain, connection, pageSize, &report) { books.apply($0) }
-            try Self.verifyEvidence(connection, pageSize, &report)
+            try Self.verify(connection, pageSize, &report)
             try Self.verifyPurchases(connection, &report)
             report.findings += try books.findings(connection, pageSize: pageSize)
             return report
@@ -162,7 +162,7 @@ public struct Audit: Sendable {
             [.integer(sequence), .integer(Int64(pageSize)), .integer(skipping)])
     }
 
-    private static func verifyEvidence(
+    private static func verify(
         _ connection: any LedgerConnection, _ pageSize: Int, _ report: inout Report
     ) throws(LedgerStorageError) {
         var last = ""

@@ -37,7 +37,7 @@ public struct SubmissionExaminer: Sendable {
         let evidence = try Evidence(bytes)
         let verified: VerifiedEvidence
         do throws(VerificationError) {
-            verified = try verifier.verifyEvidence(evidence, policies: [PurchasesPolicy(policies: app.policies)])
+            verified = try verifier.verify(evidence, policies: [PurchasesPolicy(policies: app.policies)])
         } catch {
             // What was verified knows what it is; only the others are read once more for it.
             kind = evidence.kind

@@ -59,12 +59,12 @@ package struct VerifyReceiptService: Sendable {
             let policies = [EnvironmentPolicy(accepting: environments)]
             switch evidence.form {
             case .transactionReceipt:
-                let verified = try verifier.verifyEvidence(evidence, policies: policies)
+                let verified = try verifier.verify(evidence, policies: policies)
                 guard case .transactionReceipt(let receipt) = verified else { break }
                 return answer(request, evidence, receipt, at: door, now: now)
             case .appReceipt, .compactJWS: break
             }
-            let receipt = try verifier.verify(evidence, policies: policies)
+            let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
             return answer(request, evidence, receipt, at: door, now: now)
         } catch {
             return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))

@@ -136,13 +136,13 @@ struct Mint: ParsableCommand {
             let fault = fault.flatMap(TransactionReceiptFault.init)
             return inText(
                 try onePurchase(created).transactionReceipt(version, fault: fault, authority: try storeAuthority()))
-        case .signedData:
-            let fault = fault.flatMap(SignedDataFault.init)
+        case .signedPayload:
+            let fault = fault.flatMap(SignedPayloadFault.init)
             let mint = try onePurchase(created)
             let text =
                 environment == "Xcode"
-                ? try mint.signedData(kind, signer: try xcodeSigner())
-                : try mint.signedData(kind, fault: fault, authority: try storeAuthority())
+                ? try mint.signedPayload(kind, signer: try xcodeSigner())
+                : try mint.signedPayload(kind, fault: fault, authority: try storeAuthority())
             return Data((text + "\n").utf8)
         }
     }

@@ -21,12 +21,12 @@ enum MintKind: String, CaseIterable, ExpressibleByArgument {
         case .transactionV2: .transactionReceipt(.two)
         case .transactionV3: .transactionReceipt(.three)
         case .transactionV4: .transactionReceipt(.four)
-        case .signedTransaction, .renewalInfo, .appTransaction, .notification: .signedData
+        case .signedTransaction, .renewalInfo, .appTransaction, .notification: .signedPayload
         }
     }
 
     enum Form {
-        case appReceipt, transactionReceipt(TransactionReceiptVersion), signedData
+        case appReceipt, transactionReceipt(TransactionReceiptVersion), signedPayload
     }
 
     /// The names of the faults that it can have; Xcode's receipts have none.
@@ -35,14 +35,14 @@ enum MintKind: String, CaseIterable, ExpressibleByArgument {
         case .xcode: []
         case .sandbox, .production, .vpp, .mac: ReceiptFault.allCases.map(\.rawValue)
         case .transactionV2, .transactionV3, .transactionV4: TransactionReceiptFault.allCases.map(\.rawValue)
-        case .signedTransaction: SignedDataFault.applicable(to: Self.sample).map(\.rawValue)
+        case .signedTransaction: SignedPayloadFault.applicable(to: Self.sample).map(\.rawValue)
         case .renewalInfo:
-            SignedDataFault.applicable(to: RenewalInfoTemplate(transaction: Self.sample)).map(\.rawValue)
+            SignedPayloadFault.applicable(to: RenewalInfoTemplate(transaction: Self.sample)).map(\.rawValue)
         case .appTransaction:
-            SignedDataFault.applicable(to: AppTransactionTemplate(bundleID: "a", creationDate: .distantPast))
+            SignedPayloadFault.applicable(to: AppTransactionTemplate(bundleID: "a", creationDate: .distantPast))
                 .map(\.rawValue)
         case .notification:
-            SignedDataFault.applicable(to: NotificationTemplate(notificationType: "TEST", transaction: Self.sample))
+            SignedPayloadFault.applicable(to: NotificationTemplate(notificationType: "TEST", transaction: Self.sample))
                 .map(\.rawValue)
         }
     }

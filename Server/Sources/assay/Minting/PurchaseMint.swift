@@ -24,8 +24,8 @@ struct PurchaseMint {
     }
 
     /// The compact JWS of the store.
-    func signedData(_ kind: MintKind, fault: SignedDataFault?, authority: AppStoreAuthority) throws -> String {
-        let encoder = SignedDataEncoder(authority: authority)
+    func signedPayload(_ kind: MintKind, fault: SignedPayloadFault?, authority: AppStoreAuthority) throws -> String {
+        let encoder = SignedPayloadEncoder(authority: authority)
         switch kind {
         case .renewalInfo: return try encoder.encode(renewalInfo, fault: fault)
         case .appTransaction: return try encoder.encode(appTransaction, fault: fault)
@@ -35,7 +35,7 @@ struct PurchaseMint {
     }
 
     /// The compact JWS of Xcode.
-    func signedData(_ kind: MintKind, signer: XcodeSigner) throws -> String {
+    func signedPayload(_ kind: MintKind, signer: XcodeSigner) throws -> String {
         switch kind {
         case .renewalInfo: try signer.encode(renewalInfo.asXcodeWritesIt)
         case .appTransaction: try signer.encode(appTransaction.asXcodeWritesIt)

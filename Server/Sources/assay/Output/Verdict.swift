@@ -18,7 +18,7 @@ struct Verdict: Sendable {
         do throws(VerificationError) {
             let evidence = try Evidence(item.evidence())
             let result = Result { () throws(VerificationError) in
-                try verifier.verifyEvidence(evidence, policies: policies, undatedSignedAt: moment)
+                try verifier.verify(evidence, policies: policies, undatedSignedAt: moment)
             }
             self.result = result
             // What was verified knows what it is; only the others are read once more for it.

@@ -19,7 +19,8 @@ struct SimulatorClient {
         _ body: @escaping @Sendable (SimulatorClient) async throws -> Void
     ) async throws {
         let server = try simulatorServer(
-            configuration, authority: try StoreWorld.authority(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            configuration, authority: try StoreWorld.authority(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         try await server.live { http in try await body(SimulatorClient(http: http)) }
     }

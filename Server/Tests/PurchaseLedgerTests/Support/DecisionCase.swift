@@ -21,7 +21,7 @@ struct DecisionCase {
     }
 
     func decision() throws -> PurchaseDecision {
-        let verified = try LedgerWorld.verifier().verifyEvidence(
+        let verified = try LedgerWorld.verifier().verify(
             try evidence ?? MintedWorld.mint(receipt), policies: [BundleIDPolicy("com.example.app")])
         let purchases = try #require(try ProvenPurchase.purchases(of: verified))
         return PurchaseDecision.decide(claim, .verified(purchases), known)

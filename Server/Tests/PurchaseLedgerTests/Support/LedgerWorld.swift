@@ -75,7 +75,7 @@ struct LedgerWorld: Sendable {
         let store = try store.get()
         return PurchaseVerifier(
             anchors: try [
-                store.receipts.root, store.signedData.root,
+                store.receipts.root, store.signedPayload.root,
                 store.transactionReceipts.storeIntermediate,
             ].map { try TrustAnchor(certificate: $0.certificate) })
     }
@@ -85,7 +85,7 @@ struct LedgerWorld: Sendable {
         AppStoreAuthority(
             receipts: try MintedWorld.authority(),
             transactionReceipts: try TransactionReceiptAuthority(below: try MintedWorld.authority()),
-            signedData: try SignedDataAuthority())
+            signedPayload: try SignedPayloadAuthority())
     }
 
     /// A signed transaction of one of the minted world's purchases.
@@ -95,7 +95,7 @@ struct LedgerWorld: Sendable {
         var template = SignedTransactionTemplate(
             purchase: MintedWorld.purchases()[index], bundleID: "com.example.app")
         change(&template)
-        return Array(try SignedDataEncoder(authority: try store.get()).encode(template).utf8)
+        return Array(try SignedPayloadEncoder(authority: try store.get()).encode(template).utf8)
     }
 
     static func app() -> RegisteredApp {

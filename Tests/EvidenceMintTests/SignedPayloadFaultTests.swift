@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 @Suite("A fault of signed data")
-struct SignedDataFaultTests {
+struct SignedPayloadFaultTests {
     @Test(
         "changes the text of all kinds that it applies to, and is refused for others",
-        arguments: SignedDataFault.allCases)
-    func changesText(fault: SignedDataFault) throws {
-        let encoder = SignedDataEncoder(authority: try World.store())
+        arguments: SignedPayloadFault.allCases)
+    func changesText(fault: SignedPayloadFault) throws {
+        let encoder = SignedPayloadEncoder(authority: try World.store())
         var count = 0
-        for template in World.signedData {
+        for template in World.signedPayload {
             guard fault.applies(to: template) else {
                 #expect(throws: SimulatorError.inapplicableFault(fault.rawValue)) {
                     try encoder.encode(template, fault: fault)
@@ -30,33 +30,33 @@ struct SignedDataFaultTests {
         #expect(count > 0)
     }
 
-    @Test("has a name of small letters, digits and hyphens, and an explanation", arguments: SignedDataFault.allCases)
-    func names(fault: SignedDataFault) {
+    @Test("has a name of small letters, digits and hyphens, and an explanation", arguments: SignedPayloadFault.allCases)
+    func names(fault: SignedPayloadFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) || ("0"..."9").contains($0) })
-        #expect(SignedDataFault(rawValue: fault.rawValue) == fault)
+        #expect(SignedPayloadFault(rawValue: fault.rawValue) == fault)
         #expect(fault.explanation.hasSuffix("."))
     }
 
     @Test("applies to all kinds, but for the bundle identifier and what is nested")
     func applicable() {
-        let all = SignedDataFault.allCases
-        let nested: [SignedDataFault] = [.forgedNestedData, .nestedDataOfAnotherApp]
-        let bundle: [SignedDataFault] = [.wrongBundleID, .missingBundleID]
-        #expect(SignedDataFault.applicable(to: World.transaction) == all.filter { !nested.contains($0) })
+        let all = SignedPayloadFault.allCases
+        let nested: [SignedPayloadFault] = [.forgedNestedData, .nestedDataOfAnotherApp]
+        let bundle: [SignedPayloadFault] = [.wrongBundleID, .missingBundleID]
+        #expect(SignedPayloadFault.applicable(to: World.transaction) == all.filter { !nested.contains($0) })
         #expect(
-            SignedDataFault.applicable(to: World.renewalInfo) == all.filter { !(nested + bundle).contains($0) })
-        #expect(SignedDataFault.applicable(to: World.appTransaction) == all.filter { !nested.contains($0) })
-        #expect(SignedDataFault.applicable(to: World.notification) == all)
+            SignedPayloadFault.applicable(to: World.renewalInfo) == all.filter { !(nested + bundle).contains($0) })
+        #expect(SignedPayloadFault.applicable(to: World.appTransaction) == all.filter { !nested.contains($0) })
+        #expect(SignedPayloadFault.applicable(to: World.notification) == all)
     }
 
     @Test("changes the header as it says")
     func headers() throws {
-        func header(_ fault: SignedDataFault) throws -> [String: Any] {
+        func header(_ fault: SignedPayloadFault) throws -> [String: Any] {
             try CompactText(try encode(fault)).headerMembers()
         }
-        let store = try World.store().signedData
+        let store = try World.store().signedPayload
         let chain = [store.leaf, store.intermediate, store.root].map(\.certificate)
-        func certificates(_ fault: SignedDataFault) throws -> [[UInt8]] {
+        func certificates(_ fault: SignedPayloadFault) throws -> [[UInt8]] {
             try CompactText(try encode(fault)).certificates()
         }
         #expect(try certificates(.swappedX5C) == [chain[1], chain[0], chain[2]])
@@ -76,7 +76,7 @@ struct SignedDataFaultTests {
 
     @Test("changes the signature as it says")
     func signatures() throws {
-        func signature(_ fault: SignedDataFault) throws -> [UInt8] {
+        func signature(_ fault: SignedPayloadFault) throws -> [UInt8] {
             try CompactText(try encode(fault)).signature
         }
         #expect(try signature(.algNone).isEmpty)
@@ -88,7 +88,7 @@ struct SignedDataFaultTests {
 
     @Test("changes the content as it says, and leaves JSON")
     func content() throws {
-        func claims(_ fault: SignedDataFault) throws -> [String: Any] {
+        func claims(_ fault: SignedPayloadFault) throws -> [String: Any] {
             try CompactText(try encode(fault)).claims()
         }
         #expect(try claims(.wrongBundleID)["bundleId"] as? String == "com.example.app.other")
@@ -99,22 +99,23 @@ struct SignedDataFaultTests {
         #expect(try claims(.flippedPayloadByte)["productId"] as? String == "yeas")
         #expect(throws: (any Error).self) { try claims(.payloadNotJSON) }
         let app = try CompactText(
-            try SignedDataEncoder(authority: try World.store()).encode(World.appTransaction, fault: .missingSignedDate))
+            try SignedPayloadEncoder(authority: try World.store()).encode(
+                World.appTransaction, fault: .missingSignedDate))
         #expect(try app.claims()["receiptCreationDate"] == nil)
     }
 
     @Test("of what is nested leaves the envelope genuine")
     func nested() throws {
         let store = try World.store()
-        func transaction(_ fault: SignedDataFault) throws -> CompactText {
-            let text = try SignedDataEncoder(authority: store).encode(World.notification, fault: fault)
+        func transaction(_ fault: SignedPayloadFault) throws -> CompactText {
+            let text = try SignedPayloadEncoder(authority: store).encode(World.notification, fault: fault)
             let envelope = try CompactText(text)
-            #expect(try envelope.certificates().first == store.signedData.leaf.certificate)
+            #expect(try envelope.certificates().first == store.signedPayload.leaf.certificate)
             let data = try #require(try envelope.claims()["data"] as? [String: Any])
             return try CompactText(try #require(data["signedTransactionInfo"] as? String))
         }
         let forged = try transaction(.forgedNestedData)
-        #expect(try forged.certificates().first != store.signedData.leaf.certificate)
+        #expect(try forged.certificates().first != store.signedPayload.leaf.certificate)
         #expect(forged.payload == World.transaction.payload { _ in "" })
         let other = try transaction(.nestedDataOfAnotherApp)
         #expect(try other.claims()["bundleId"] as? String == "com.example.app.other")
@@ -122,10 +123,10 @@ struct SignedDataFaultTests {
 
     @Test(
         "breaks the signature or the chain for OpenSSL exactly where it says so",
-        .enabled(if: OpenSSL.isInstalled, OpenSSL.absence), arguments: SignedDataFault.allCases)
-    func openSSL(fault: SignedDataFault) throws {
+        .enabled(if: OpenSSL.isInstalled, OpenSSL.absence), arguments: SignedPayloadFault.allCases)
+    func openSSL(fault: SignedPayloadFault) throws {
         // Those without three parts of base64, a leaf in the first place, or a signature of r and s.
-        let unreadable: Set<SignedDataFault> = [
+        let unreadable: Set<SignedPayloadFault> = [
             .swappedX5C, .x5cOfOne, .missingX5C, .derSignature, .algNone, .hs256WithPublicKey, .truncated, .fourthPart,
             .paddedBase64, .forgedNestedData, .nestedDataOfAnotherApp, .oversized,
         ]
@@ -138,13 +139,13 @@ struct SignedDataFaultTests {
         #expect(signature.isGood == !broken.contains(fault), "\(signature.text)")
 
         let verdict = try OpenSSL.verify(
-            chain[0], below: [chain[1]], anchor: store.signedData.root, at: World.creationDate)
+            chain[0], below: [chain[1]], anchor: store.signedPayload.root, at: World.creationDate)
         let words = Self.complaint(fault)
         #expect(verdict.isGood == (words == nil), "\(verdict.text)")
         #expect(words.map(verdict.text.contains) ?? true, "\(verdict.text)")
     }
 
-    private static func complaint(_ fault: SignedDataFault) -> String? {
+    private static func complaint(_ fault: SignedPayloadFault) -> String? {
         switch fault {
         case .wrongRoot, .ownLeaf: "unable to get local issuer certificate"
         case .expiredChain, .expiredLeaf, .expiredIntermediate: "certificate has expired"
@@ -155,7 +156,7 @@ struct SignedDataFaultTests {
     }
 
     /// What differs in nothing but the octets of the signature.
-    private static let ofSignatureAlone: Set<SignedDataFault> = [
+    private static let ofSignatureAlone: Set<SignedPayloadFault> = [
         .foreignSignature, .flippedSignatureByte, .reusedSignature, .zeroSignature,
     ]
 
@@ -171,7 +172,7 @@ struct SignedDataFaultTests {
         text.split(separator: ".").prefix(2).joined(separator: ".")
     }
 
-    private func encode(_ fault: SignedDataFault) throws -> String {
-        try SignedDataEncoder(authority: try World.store()).encode(World.transaction, fault: fault)
+    private func encode(_ fault: SignedPayloadFault) throws -> String {
+        try SignedPayloadEncoder(authority: try World.store()).encode(World.transaction, fault: fault)
     }
 }

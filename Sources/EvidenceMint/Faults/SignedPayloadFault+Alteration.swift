@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
 
-extension SignedDataFault {
+extension SignedPayloadFault {
     /// Changes what is signed; the signature over it will be good.
-    func alterContent(of plan: inout SignedDataPlan) {
+    func alterContent(of plan: inout SignedPayloadPlan) {
         switch self {
         case .wrongBundleID:
             plan.claims.change("bundleId") { Self.appending(".other", to: $0) }
@@ -35,12 +35,12 @@ extension SignedDataFault {
 
     /// Replaces certificates and keys. The certificates keep their serial numbers, as a forger's would.
     /// - Throws: what the crypto library throws when a key cannot sign.
-    func alterAuthority(of plan: inout SignedDataPlan) throws {
+    func alterAuthority(of plan: inout SignedPayloadPlan) throws {
         let authority = plan.authority
         let signed = plan.signingDate ?? Self.fallbackDate
         switch self {
         case .wrongRoot:
-            plan.authority = SignedDataAuthority(
+            plan.authority = SignedPayloadAuthority(
                 chain: try authority.chain.impersonated(with: ForeignKeys.elliptic))
         case .missingLeafMarker:
             plan.authority = try authority.replacingLeaf { $0.markers = [] }
@@ -65,7 +65,7 @@ extension SignedDataFault {
         case .ownLeaf:
             // Its own work: what stands in the place of the intermediate's key is not the intermediate's.
             let forger = try authority.chain.impersonated(with: ForeignKeys.elliptic)
-            plan.authority = SignedDataAuthority(
+            plan.authority = SignedPayloadAuthority(
                 root: authority.root, intermediate: authority.intermediate, leaf: forger.leaf)
         case .foreignSignature, .embeddedKey:
             plan.signerKey = ForeignKeys.elliptic.leaf
@@ -75,7 +75,7 @@ extension SignedDataFault {
     }
 
     /// Changes what the header says.
-    func alterHeader(of plan: inout SignedDataPlan) {
+    func alterHeader(of plan: inout SignedPayloadPlan) {
         let chain = [plan.authority.leaf, plan.authority.intermediate, plan.authority.root].map(\.certificate)
         switch self {
         case .swappedX5C:
@@ -107,7 +107,7 @@ extension SignedDataFault {
 
     /// Changes the JWS after it was signed.
     /// - Throws: what the crypto library throws when a key cannot sign.
-    func alter(_ message: inout SignedDataMessage, of plan: SignedDataPlan) throws {
+    func alter(_ message: inout SignedPayloadMessage, of plan: SignedPayloadPlan) throws {
         switch self {
         case .flippedSignatureByte:
             message.signature.flipBit(at: message.signature.count / 2)

@@ -4,13 +4,14 @@ import TestSupport
 import Testing
 
 @Suite("Signed data")
-struct SignedDataTests {
+struct SignedPayloadTests {
     @Test("has exactly ES256 and leaf, intermediate and root in its header, and a signature of 64 octets")
     func header() throws {
         let store = try World.store()
-        let chain = [store.signedData.leaf, store.signedData.intermediate, store.signedData.root].map(\.certificate)
-        for template in World.signedData {
-            let text = try CompactText(try SignedDataEncoder(authority: store).encode(template))
+        let chain = [store.signedPayload.leaf, store.signedPayload.intermediate, store.signedPayload.root].map(
+            \.certificate)
+        for template in World.signedPayload {
+            let text = try CompactText(try SignedPayloadEncoder(authority: store).encode(template))
             let x5c = chain.map { "\"\(Data($0).base64EncodedString())\"" }.joined(separator: ",")
             #expect(text.headerText == "{\"alg\":\"ES256\",\"x5c\":[\(x5c)]}")
             #expect(text.signature.count == 64)
@@ -49,7 +50,7 @@ struct SignedDataTests {
             #expect(Data(try scratch.bytes("digest")).base64EncodedString() == verification.value)
         }
         #expect(Data(base64Encoded: verification.value)?.count == 48)
-        for template in [World.transaction, World.appTransaction] as [any SignedDataTemplate] {
+        for template in [World.transaction, World.appTransaction] as [any SignedPayloadTemplate] {
             let claims = try CompactText(try encode(template)).claims()
             let written = try #require(claims["deviceVerificationNonce"] as? String)
             #expect(written == written.lowercased())
@@ -85,7 +86,7 @@ struct SignedDataTests {
         #expect(text.payloadText.contains(#""purchaseDate":1720000000000.2441,"#))
         #expect(text.payloadText.contains(#""environment":"Xcode""#))
         for template in [World.renewalInfo.asXcodeWritesIt, World.appTransaction.asXcodeWritesIt]
-            as [any SignedDataTemplate]
+            as [any SignedPayloadTemplate]
         {
             let payload = try CompactText(try signer.encode(template)).payloadText
             #expect(payload.contains("1720000000000.2441"))
@@ -96,13 +97,13 @@ struct SignedDataTests {
     @Test("verifies with OpenSSL, signature and chain", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func openSSL() throws {
         let store = try World.store()
-        for template in World.signedData {
+        for template in World.signedPayload {
             let text = try CompactText(try encode(template))
             let chain = try text.certificates()
             #expect(
                 try OpenSSL.verify(text.derSignature, of: text.signedBytes, by: chain[0], digest: "sha256").isGood)
             let verdict = try OpenSSL.verify(
-                chain[0], below: [chain[1]], anchor: store.signedData.root, at: World.creationDate)
+                chain[0], below: [chain[1]], anchor: store.signedPayload.root, at: World.creationDate)
             #expect(verdict.isGood, "\(verdict.text)")
             #expect(
                 try !OpenSSL.verify(chain[0], below: [chain[1]], anchor: store.receipts.root, at: World.creationDate)
@@ -114,11 +115,11 @@ struct SignedDataTests {
             try OpenSSL.verify(xcode.derSignature, of: xcode.signedBytes, by: certificate, digest: "sha256").isGood)
     }
 
-    private func encode(_ template: any SignedDataTemplate) throws -> String {
-        try SignedDataEncoder(authority: try World.store()).encode(template)
+    private func encode(_ template: any SignedPayloadTemplate) throws -> String {
+        try SignedPayloadEncoder(authority: try World.store()).encode(template)
     }
 
-    private func payload(_ template: any SignedDataTemplate) throws -> String {
+    private func payload(_ template: any SignedPayloadTemplate) throws -> String {
         try CompactText(try encode(template)).payloadText
     }
 }

@@ -2,7 +2,7 @@ import Crypto
 import Synchronization
 
 /// Judges the certificates of signed data and the signature over it.
-struct SignedDataAuthority: Sendable {
+struct SignedPayloadAuthority: Sendable {
     private let anchors: [TrustAnchor]
     private let paths: CertificatePathMemory
     private let headers = HeaderMemory()

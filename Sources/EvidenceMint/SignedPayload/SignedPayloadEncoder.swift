@@ -4,23 +4,23 @@ import Foundation
 /// demand.
 ///
 /// ```swift
-/// let encoder = SignedDataEncoder(authority: try AppStoreAuthority())
+/// let encoder = SignedPayloadEncoder(authority: try AppStoreAuthority())
 /// let coins = PurchaseTemplate.consumable(productID: "coins", transactionID: "1000", purchaseDate: .now)
 /// let transaction = SignedTransactionTemplate(purchase: coins, bundleID: "com.example.app")
 /// let genuine = try encoder.encode(transaction)
 /// let forged = try encoder.encode(transaction, fault: .editedClaims)
 /// ```
-public struct SignedDataEncoder: Sendable {
+public struct SignedPayloadEncoder: Sendable {
     /// Who signs.
-    public let authority: SignedDataAuthority
+    public let authority: SignedPayloadAuthority
 
     /// An encoder for one authority.
     public init(authority: AppStoreAuthority) {
-        self.init(authority: authority.signedData)
+        self.init(authority: authority.signedPayload)
     }
 
     /// An encoder for one authority.
-    public init(authority: SignedDataAuthority) {
+    public init(authority: SignedPayloadAuthority) {
         self.authority = authority
     }
 
@@ -33,12 +33,12 @@ public struct SignedDataEncoder: Sendable {
     /// - Returns: the compact JWS.
     /// - Throws: `SimulatorError.inapplicableFault` where the content lacks what the fault would break, and what the
     ///   crypto library throws when a key cannot sign.
-    public func encode(_ template: some SignedDataTemplate, fault: SignedDataFault? = nil) throws -> String {
+    public func encode(_ template: some SignedPayloadTemplate, fault: SignedPayloadFault? = nil) throws -> String {
         if let fault, !fault.applies(to: template) {
             throw SimulatorError.inapplicableFault(fault.rawValue)
         }
         let claims = try template.claims { try encode($0, fault: fault?.faultOfNestedData($0)) }
-        var plan = SignedDataPlan(
+        var plan = SignedPayloadPlan(
             claims: claims,
             signingDateClaim: type(of: template).signingDateClaim,
             signingDate: template.signingDate,

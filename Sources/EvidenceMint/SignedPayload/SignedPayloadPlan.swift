@@ -3,13 +3,13 @@ import CryptoExtras
 import Foundation
 
 /// Everything that determines a JWS, before it is signed. Faults change it.
-struct SignedDataPlan {
+struct SignedPayloadPlan {
     var claims: [Claim]
     /// What is signed in place of the claims.
     var payload: [UInt8]?
     let signingDateClaim: String
     let signingDate: Date?
-    var authority: SignedDataAuthority
+    var authority: SignedPayloadAuthority
     /// Certificates to name in `x5c` in place of leaf, intermediate and root.
     var certificates: [[UInt8]]?
     /// The key to sign with in place of the leaf's.
@@ -31,8 +31,8 @@ struct SignedDataPlan {
     }
 
     /// Signs.
-    func message() throws -> SignedDataMessage {
-        var message = SignedDataMessage(
+    func message() throws -> SignedPayloadMessage {
+        var message = SignedPayloadMessage(
             header: header.json(escapesSlashes: headerStyle == .xcode),
             payload: payload ?? ClaimValue.object(claims).json,
             padsBase64: padsBase64
@@ -66,7 +66,7 @@ struct SignedDataPlan {
 }
 
 /// A JWS in its compact form (RFC 7515, 7.1), as free as its parts allow.
-struct SignedDataMessage {
+struct SignedPayloadMessage {
     var header: [UInt8]
     var payload: [UInt8]
     var signature: [UInt8] = []

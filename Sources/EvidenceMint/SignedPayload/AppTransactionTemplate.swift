@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The content of a signed app transaction: `AppTransaction` in StoreKit 2, which took the place of the app receipt.
-public struct AppTransactionTemplate: SignedDataTemplate, Hashable {
+public struct AppTransactionTemplate: SignedPayloadTemplate, Hashable {
     /// `receiptType`: the environment; `Sandbox`, `Production` or `Xcode`
     public var receiptType: String?
     /// `appAppleId`: the number of the app; 0 or absent in the sandbox
@@ -62,7 +62,7 @@ public struct AppTransactionTemplate: SignedDataTemplate, Hashable {
     }
 
     /// The same; nothing is nested within.
-    public func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim] {
+    public func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
         claims
     }
 }

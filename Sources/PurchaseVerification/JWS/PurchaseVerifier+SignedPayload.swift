@@ -1,7 +1,7 @@
 extension PurchaseVerifier {
     /// Verifies signed data of any kind: form, certificates at the date of signing, signature, claims, what is nested in them,
     /// and the policies, in this order.
-    func verifySignedData(
+    func verifySignedPayload(
         _ bytes: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp?
     ) throws(VerificationError) -> VerifiedEvidence {
         let (payload, claims, path) = try verifiedClaims(bytes, undatedSignedAt: moment)
@@ -17,7 +17,7 @@ extension PurchaseVerifier {
         _ bytes: [UInt8], undatedSignedAt moment: Timestamp?
     ) throws(VerificationError) -> (payload: [UInt8], claims: AnySignedClaims, path: CertificatePath) {
         let jws = try CompactJWS(bytes)
-        if let path = signedDataAuthority.rememberedPath(jws),
+        if let path = signedPayloadAuthority.rememberedPath(jws),
             let claims = Self.claims(jws, by: path, undatedSignedAt: moment)
         {
             return (jws.payload, claims, path)
@@ -26,8 +26,8 @@ extension PurchaseVerifier {
         guard let signingDate = try SigningDate(jws.payload).moment ?? moment else {
             throw VerificationError(.creationDateMissing, expected: "signedDate")
         }
-        let path = try signedDataAuthority.path(jws, at: signingDate)
-        try SignedDataAuthority.requireSignature(jws, by: path.leaf)
+        let path = try signedPayloadAuthority.path(jws, at: signingDate)
+        try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
         return (jws.payload, try AnySignedClaims(jws.payload), path)
     }
 
@@ -36,7 +36,7 @@ extension PurchaseVerifier {
         _ jws: CompactJWS, by path: CertificatePath, undatedSignedAt moment: Timestamp?
     ) -> AnySignedClaims? {
         do throws(VerificationError) {
-            try SignedDataAuthority.requireSignature(jws, by: path.leaf)
+            try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
             let claims = try AnySignedClaims(jws.payload)
             guard let signingDate = claims.signedDate ?? moment, path.isValid(at: signingDate) else { return nil }
             return claims
@@ -62,7 +62,7 @@ extension PurchaseVerifier {
         _ claims: NotificationClaims, _ payload: [UInt8], undatedSignedAt moment: Timestamp?
     ) throws(VerificationError) -> AppStoreNotification {
         let envelope = AppStoreNotification(claims, payload: payload)
-        var nested = NestedSignedData()
+        var nested = NestedSignedPayload()
         for (text, kind) in claims.nestedData {
             let (payload, claims, path) = try verifiedClaims(Array(text.utf8), undatedSignedAt: moment)
             guard claims.kind == kind else {
@@ -88,7 +88,7 @@ extension NotificationClaims {
 }
 
 /// What a notification carries, as far as it was verified.
-struct NestedSignedData {
+struct NestedSignedPayload {
     private(set) var transaction: SignedTransaction?
     private(set) var renewalInfo: SignedRenewalInfo?
     private(set) var appTransaction: AppTransaction?

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The content of a signed transaction: `JWSTransactionDecodedPayload` in Apple's documents.
-public struct SignedTransactionTemplate: SignedDataTemplate, Hashable {
+public struct SignedTransactionTemplate: SignedPayloadTemplate, Hashable {
     /// `transactionId`
     public var transactionID: String?
     /// `originalTransactionId`
@@ -142,7 +142,7 @@ public struct SignedTransactionTemplate: SignedDataTemplate, Hashable {
     }
 
     /// The same; nothing is nested within.
-    public func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim] {
+    public func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
         claims
     }
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The authority behind signed data, shaped like the one that vouches for what StoreKit 2 and the App Store server
 /// sign: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with `ecdsa-with-SHA384`.
-public struct SignedDataAuthority: Sendable {
+public struct SignedPayloadAuthority: Sendable {
     /// The same three identities; the operations on them do not depend on the kind of keys.
     let chain: SimulatorAuthority
 
@@ -24,7 +24,7 @@ public struct SignedDataAuthority: Sendable {
     ) throws {
         chain = try SimulatorAuthority(
             keys: .elliptic(),
-            standard: (.signedDataRoot, .signedDataIntermediate, .signedDataLeaf),
+            standard: (.signedPayloadRoot, .signedPayloadIntermediate, .signedPayloadLeaf),
             createdAt: createdAt,
             validity: validity,
             signatureAlgorithm: .ecdsaWithSHA384
@@ -41,22 +41,22 @@ public struct SignedDataAuthority: Sendable {
     }
 }
 
-extension SignedDataAuthority {
+extension SignedPayloadAuthority {
     /// The same authority with another root certificate for the same key.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
-        SignedDataAuthority(chain: try chain.replacingRoot(change))
+    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
+        SignedPayloadAuthority(chain: try chain.replacingRoot(change))
     }
 
     /// The same authority with another intermediate certificate for the same key, signed by the root.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
-        SignedDataAuthority(chain: try chain.replacingIntermediate(change))
+    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
+        SignedPayloadAuthority(chain: try chain.replacingIntermediate(change))
     }
 
     /// The same authority with another leaf certificate for the same key, signed by the intermediate.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SignedDataAuthority {
-        SignedDataAuthority(chain: try chain.replacingLeaf(change))
+    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
+        SignedPayloadAuthority(chain: try chain.replacingLeaf(change))
     }
 }

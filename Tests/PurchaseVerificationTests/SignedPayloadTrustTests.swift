@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Trust in signed data")
-struct SignedDataTrustTests {
+struct SignedPayloadTrustTests {
     private func verifier() throws -> PurchaseVerifier {
         PurchaseVerifier(anchors: try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) })
     }
@@ -14,7 +14,7 @@ struct SignedDataTrustTests {
         _ verifier: PurchaseVerifier, _ bytes: [UInt8], _ policies: [any PurchasePolicy]
     ) -> ReasonCode? {
         do throws(VerificationError) {
-            _ = try verifier.verifyEvidence(bytes, policies: policies)
+            _ = try verifier.verify(bytes, policies: policies)
             return nil
         } catch {
             return error.code
@@ -44,7 +44,8 @@ struct SignedDataTrustTests {
     @Test("The third certificate is not looked at")
     func thirdCertificate() throws {
         let chain = try HandmadeJWS.chain()
-        let otherRoot = try MintedWorld.store().signedData.replacingRoot { $0.serialNumber = [0x77] }.root.certificate
+        let otherRoot = try MintedWorld.store().signedPayload.replacingRoot { $0.serialNumber = [0x77] }.root
+            .certificate
         for third in [otherRoot, chain[0], [1, 2, 3], try MintedWorld.otherAuthority().root.certificate] {
             let verifier = try verifier()
             let header = try HandmadeJWS.header(certificates: [chain[0], chain[1], third])
@@ -56,11 +57,11 @@ struct SignedDataTrustTests {
 
     @Test("A certificate that has expired since does not matter")
     func expiredSince() throws {
-        let authority = try MintedWorld.store().signedData.replacingLeaf {
+        let authority = try MintedWorld.store().signedPayload.replacingLeaf {
             $0.notAfter = MintedWorld.moment
             $0.notBefore = MintedWorld.moment
         }
-        let bytes = Array(try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
+        let bytes = Array(try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction()).utf8)
         #expect(code(try verifier(), bytes, []) == nil)
     }
 
@@ -79,7 +80,7 @@ struct SignedDataTrustTests {
         }
         #expect(verifier.rememberedHeaders == 0)
         #expect(verifier.rememberedPaths == 1)
-        _ = try verifier.verifyEvidence(try MintedWorld.mint(MintedWorld.transaction()), policies: [])
+        _ = try verifier.verify(try MintedWorld.mint(MintedWorld.transaction()), policies: [])
         #expect(verifier.rememberedHeaders == 1)
     }
 
@@ -87,23 +88,23 @@ struct SignedDataTrustTests {
     func boundedMemory() throws {
         let verifier = try verifier()
         let first = try MintedWorld.mint(MintedWorld.transaction())
-        _ = try verifier.verifyEvidence(first, policies: [])
+        _ = try verifier.verify(first, policies: [])
         for number in 1...40 {
-            let authority = try MintedWorld.store().signedData.replacingLeaf {
+            let authority = try MintedWorld.store().signedPayload.replacingLeaf {
                 $0.serialNumber = [0x50, UInt8(number)]
             }
-            let text = try SignedDataEncoder(authority: authority).encode(MintedWorld.transaction())
-            _ = try verifier.verifyEvidence(Array(text.utf8), policies: [])
+            let text = try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction())
+            _ = try verifier.verify(Array(text.utf8), policies: [])
             #expect(verifier.rememberedHeaders == min(number + 1, 32))
         }
-        _ = try verifier.verifyEvidence(first, policies: [])
+        _ = try verifier.verify(first, policies: [])
         #expect(verifier.rememberedHeaders == 32)
     }
 
     @Test("What was refused is not remembered")
     func refused() throws {
         let verifier = try verifier()
-        for fault in [SignedDataFault.wrongRoot, .missingLeafMarker, .expiredLeaf, .algES384, .x5cOfTwo] {
+        for fault in [SignedPayloadFault.wrongRoot, .missingLeafMarker, .expiredLeaf, .algES384, .x5cOfTwo] {
             #expect(code(verifier, try MintedWorld.mint(MintedWorld.transaction(), fault: fault), []) != nil)
         }
         #expect(verifier.rememberedHeaders == 0)
@@ -115,7 +116,7 @@ struct SignedDataTrustTests {
         #expect(code(try verifier(), try MintedWorld.mint(), []) == nil)
         #expect(code(try verifier(), try MintedWorld.mint(MintedWorld.transaction()), []) == nil)
         let store = try MintedWorld.store()
-        let issuers = [store.receipts.intermediate, store.signedData.intermediate]
+        let issuers = [store.receipts.intermediate, store.signedPayload.intermediate]
         let alone = PurchaseVerifier(anchors: try issuers.map { try TrustAnchor(certificate: $0.certificate) })
         #expect(code(alone, try MintedWorld.mint(), []) == .issuerUnknown)
         #expect(code(alone, try MintedWorld.mint(MintedWorld.transaction()), []) == .issuerUnknown)

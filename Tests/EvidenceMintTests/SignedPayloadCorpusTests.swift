@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Signed data filled with the values of genuine data",
     .enabled(if: Corpus.isPresent, Comment(rawValue: Corpus.absence)))
-struct SignedDataCorpusTests {
+struct SignedPayloadCorpusTests {
     @Test("has the same payload, byte for byte: transactions")
     func transactions() throws {
         try compare("jws-transaction") { claims in
@@ -79,7 +79,7 @@ struct SignedDataCorpusTests {
     }
 
     private func compare(
-        _ kind: String, _ fill: ([String: Any]) -> any SignedDataTemplate
+        _ kind: String, _ fill: ([String: Any]) -> any SignedPayloadTemplate
     ) throws {
         let items = try Corpus.items(kind)
         #expect(!items.isEmpty)

@@ -6,10 +6,10 @@ import Testing
 
 /// Forms of JSON that mean the same, and forms that are none of it.
 @Suite("The form of signed claims")
-struct SignedDataFormTests {
+struct SignedPayloadFormTests {
     private func verify(_ evidence: [UInt8]) throws(any Error) -> VerifiedEvidence {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
-        return try PurchaseVerifier(anchors: anchors).verifyEvidence(evidence, policies: [])
+        return try PurchaseVerifier(anchors: anchors).verify(evidence, policies: [])
     }
 
     @Test(

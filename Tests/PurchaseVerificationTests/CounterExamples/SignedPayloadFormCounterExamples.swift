@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 
 /// What can be wrong with the segments, the header and the signature of signed data.
-enum SignedDataFormCounterExamples {
+enum SignedPayloadFormCounterExamples {
     static let all: [CounterExample] = segments + algorithms + header + signature
 
     /// A genuine signed transaction, changed as text.

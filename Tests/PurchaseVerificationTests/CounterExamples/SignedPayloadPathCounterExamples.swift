@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 
 /// What can be wrong with the certificates of signed data, and with the moment at which they are judged.
-enum SignedDataPathCounterExamples {
+enum SignedPayloadPathCounterExamples {
     static let all: [CounterExample] = leaf + intermediate + time + environments
 
     private static func rsaKey(bytes: Int) -> [UInt8] {
@@ -13,8 +13,8 @@ enum SignedDataPathCounterExamples {
 
     /// A leaf for the store's key, issued by the root.
     private static func leafOfRoot() throws -> [UInt8] {
-        let store = try MintedWorld.store().signedData
-        var template = CertificateTemplate.signedDataLeaf
+        let store = try MintedWorld.store().signedPayload
+        var template = CertificateTemplate.signedPayloadLeaf
         template.issuer = store.root.subject
         return try template.signed(by: store.root.privateKey, publicKeyInfo: store.leaf.privateKey.publicKeyInfo)
     }
@@ -50,7 +50,7 @@ enum SignedDataPathCounterExamples {
             return try jws.bytes()
         },
         .evidence(.intermediateMarkerMissing, "signed data: a leaf that the root itself issued") {
-            let store = try MintedWorld.store().signedData
+            let store = try MintedWorld.store().signedPayload
             let header = try HandmadeJWS.header(
                 certificates: [try leafOfRoot(), store.intermediate.certificate, store.root.certificate])
             return try HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: header).bytes()
@@ -95,14 +95,14 @@ enum SignedDataPathCounterExamples {
         CounterExample(
             .pathLengthExceeded, "signed data: a root that allows no authority below it",
             anchors: {
-                [try MintedWorld.store().signedData.replacingRoot { $0.pathLength = 0 }.root.certificate]
+                [try MintedWorld.store().signedPayload.replacingRoot { $0.pathLength = 0 }.root.certificate]
             }
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
         CounterExample(
             .intermediateMarkerMissing, "signed data: a leaf that a root with an intermediate's marker issued",
             anchors: {
                 [
-                    try MintedWorld.store().signedData.replacingRoot { $0.markers = [.intermediateMarker] }
+                    try MintedWorld.store().signedPayload.replacingRoot { $0.markers = [.intermediateMarker] }
                         .root.certificate
                 ]
             }
@@ -116,7 +116,7 @@ enum SignedDataPathCounterExamples {
             .certificateExpired, "signed data: a root that ended a second before",
             anchors: {
                 let end = MintedWorld.moment.addingTimeInterval(-1)
-                return [try MintedWorld.store().signedData.replacingRoot { $0.notAfter = end }.root.certificate]
+                return [try MintedWorld.store().signedPayload.replacingRoot { $0.notAfter = end }.root.certificate]
             }
         ) { try MintedWorld.mint(MintedWorld.transaction()) },
         .evidence(.jwsCertificateCountUnsupported, "signed data: one certificate, which the trusted root issued") {

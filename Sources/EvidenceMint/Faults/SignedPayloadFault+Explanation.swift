@@ -1,4 +1,4 @@
-extension SignedDataFault {
+extension SignedPayloadFault {
     /// What is wrong, in one English sentence, for people who choose a fault by its name.
     public var explanation: String {
         switch self {

@@ -3,7 +3,7 @@ public import Foundation
 /// The content of signed data (JWS): a transaction, renewal information, an app transaction or a notification.
 ///
 /// Nothing is checked, so that wrong content can be made, too. A field that is nil is left out.
-public protocol SignedDataTemplate: Sendable {
+public protocol SignedPayloadTemplate: Sendable {
     /// When it was signed; the certificates must be valid then.
     var signingDate: Date? { get }
     /// The name of the claim with that date.
@@ -15,16 +15,16 @@ public protocol SignedDataTemplate: Sendable {
 
     /// All claims, in the order of the App Store.
     /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
-    func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim]
+    func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim]
 }
 
-extension SignedDataTemplate {
+extension SignedPayloadTemplate {
     /// The claim `signedDate`.
     public static var signingDateClaim: String { "signedDate" }
 
     /// The JSON text that is signed.
     /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
-    public func payload(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [UInt8] {
+    public func payload(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [UInt8] {
         ClaimValue.object(try claims(signing: sign)).json
     }
 }

@@ -1,12 +1,12 @@
-import EvidenceMint
 import Crypto
+import EvidenceMint
 import Foundation
 import HostileBytes
 import PurchaseVerification
 
 /// The core's verdict on chain, markers and signature of signed data beside that of Apple's own library for Python
 /// (dev/interop/signed-data-verifier.py), with the same roots.
-enum SignedDataOpinion {
+enum SignedPayloadOpinion {
     static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
         print("\n## Signed data, a second opinion: PyPI's app-store-server-library\n")
         guard let python = ProcessInfo.processInfo.environment["ASSAY_PYTHON"] else {
@@ -14,7 +14,7 @@ enum SignedDataOpinion {
             return true
         }
         let corpus = corpus.filter { $0.bytes.first == UInt8(ascii: "e") }
-        let (genuine, faulty) = (try store.signedData(), try store.faultySignedData())
+        let (genuine, faulty) = (try store.signedPayload(), try store.faultySignedPayload())
         var groups: [(String, [JWSCase])] = [
             ("real data", corpus.filter(\.isGenuine).map { JWSCase($0) }),
             ("real negatives", corpus.filter { !$0.isGenuine }.map { JWSCase($0) }),
@@ -121,7 +121,7 @@ struct JWSCase {
         case (nil, true): tally.bothAccept += 1
         case (.some, false): tally.bothRefuse += 1
         case (let code?, true):
-            if let reason = StricterRules.ofSignedData[code] {
+            if let reason = StricterRules.ofSignedPayload[code] {
                 tally.onlyOther.add("\(code.rawValue) | \(reason)")
             } else {
                 tally.unexplained.append("only Apple's library accepts \(name): \(code.rawValue)")
@@ -190,7 +190,7 @@ enum JWSMutation {
     private static func signedAgain(
         _ bytes: [UInt8], _ store: EvidenceSamples, _ change: (inout LooseJWS) -> Void
     ) -> [UInt8] {
-        guard var jws = LooseJWS(bytes), case .p256(let key) = store.authority.signedData.leaf.privateKey else {
+        guard var jws = LooseJWS(bytes), case .p256(let key) = store.authority.signedPayload.leaf.privateKey else {
             return bytes
         }
         change(&jws)

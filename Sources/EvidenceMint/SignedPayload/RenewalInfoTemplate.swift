@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The content of signed renewal information: `JWSRenewalInfoDecodedPayload` in Apple's documents. It names no app.
-public struct RenewalInfoTemplate: SignedDataTemplate, Hashable {
+public struct RenewalInfoTemplate: SignedPayloadTemplate, Hashable {
     /// `expirationIntent`: 1 cancelled, 2 billing error, 3 price not agreed to, 4 not for sale, 5 other
     public var expirationIntent: Int64?
     /// `originalTransactionId`
@@ -95,7 +95,7 @@ public struct RenewalInfoTemplate: SignedDataTemplate, Hashable {
     }
 
     /// The same; nothing is nested within.
-    public func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim] {
+    public func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
         claims
     }
 }

@@ -3,7 +3,7 @@ public import Foundation
 /// The content of a version 2 notification of the App Store server: `responseBodyV2DecodedPayload` in Apple's documents.
 ///
 /// A genuine one has exactly one of `data`, `summary`, `externalPurchaseToken` and `appData`.
-public struct NotificationTemplate: SignedDataTemplate, Hashable {
+public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
     /// `notificationType`, such as `DID_RENEW`
     public var notificationType: String?
     /// `subtype`, such as `BILLING_RECOVERY`

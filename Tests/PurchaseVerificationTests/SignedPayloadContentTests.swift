@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 @Suite("The content of signed data")
-struct SignedDataContentTests {
+struct SignedPayloadContentTests {
     private func verified(
         _ bytes: [UInt8], _ policies: [any PurchasePolicy] = [], undatedSignedAt moment: Timestamp? = nil
     ) throws -> VerifiedEvidence {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         return try PurchaseVerifier(anchors: anchors)
-            .verifyEvidence(bytes, policies: policies, undatedSignedAt: moment)
+            .verify(bytes, policies: policies, undatedSignedAt: moment)
     }
 
     private func transaction(_ bytes: [UInt8]) throws -> SignedTransaction {
@@ -294,7 +294,7 @@ struct SignedDataContentTests {
     func device() throws {
         let right = DeviceIdentifier(identifierForVendor: MintedWorld.device)
         for template in [MintedWorld.transaction(), MintedWorld.renewalInfo(), MintedWorld.appTransaction()]
-            as [any SignedDataTemplate]
+            as [any SignedPayloadTemplate]
         {
             let bytes = try MintedWorld.mint(template)
             _ = try verified(bytes, [DeviceHashPolicy(right)])

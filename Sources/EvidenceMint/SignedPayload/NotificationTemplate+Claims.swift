@@ -1,6 +1,6 @@
 extension NotificationTemplate {
     /// All claims, in the order of the App Store.
-    public func claims(signing sign: (any SignedDataTemplate) throws -> String) rethrows -> [Claim] {
+    public func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim] {
         var list = ClaimList(dateStyle)
         list.add("notificationType", notificationType)
         list.add("subtype", subtype)
@@ -17,7 +17,7 @@ extension NotificationTemplate {
 
 extension NotificationTemplate.Data {
     fileprivate func members(
-        _ style: ClaimDateStyle, _ sign: (any SignedDataTemplate) throws -> String
+        _ style: ClaimDateStyle, _ sign: (any SignedPayloadTemplate) throws -> String
     ) rethrows -> [Claim] {
         var list = ClaimList(style)
         list.add("appAppleId", appAppleID)
@@ -60,7 +60,7 @@ extension NotificationTemplate.ExternalPurchaseToken {
 
 extension NotificationTemplate.AppData {
     fileprivate func members(
-        _ style: ClaimDateStyle, _ sign: (any SignedDataTemplate) throws -> String
+        _ style: ClaimDateStyle, _ sign: (any SignedPayloadTemplate) throws -> String
     ) rethrows -> [Claim] {
         var list = ClaimList(style)
         list.add("appAppleId", appAppleID)

@@ -1,7 +1,7 @@
 /// What can be wrong with signed data (JWS). A fault breaks one thing and leaves everything else in order.
 ///
 /// The raw value is the name of the fault on the command line.
-public enum SignedDataFault: String, CaseIterable, Sendable {
+public enum SignedPayloadFault: String, CaseIterable, Sendable {
     // MARK: Certificates
 
     /// The chain ends in another root: an authority with the same names, but keys of its own.
@@ -98,15 +98,15 @@ public enum SignedDataFault: String, CaseIterable, Sendable {
     case nestedDataOfAnotherApp = "nested-data-of-another-app"
 }
 
-extension SignedDataFault {
+extension SignedPayloadFault {
     /// The faults that some content can have, in their order.
-    public static func applicable(to template: some SignedDataTemplate) -> [SignedDataFault] {
+    public static func applicable(to template: some SignedPayloadTemplate) -> [SignedPayloadFault] {
         allCases.filter { $0.applies(to: template) }
     }
 
     /// Whether the content has what the fault would break. Renewal information has no bundle identifier, and nothing
     /// is nested in anything but notifications.
-    public func applies(to template: some SignedDataTemplate) -> Bool {
+    public func applies(to template: some SignedPayloadTemplate) -> Bool {
         var nested: [[Claim]] = []
         let claims = template.claims { inner in
             nested.append(inner.claims { _ in "" })
@@ -123,10 +123,10 @@ extension SignedDataFault {
     }
 
     /// The fault of what is nested, where the envelope is right.
-    func faultOfNestedData(_ template: any SignedDataTemplate) -> SignedDataFault? {
+    func faultOfNestedData(_ template: any SignedPayloadTemplate) -> SignedPayloadFault? {
         switch self {
         case .forgedNestedData: .wrongRoot
-        case .nestedDataOfAnotherApp where SignedDataFault.wrongBundleID.applies(to: template): .wrongBundleID
+        case .nestedDataOfAnotherApp where SignedPayloadFault.wrongBundleID.applies(to: template): .wrongBundleID
         default: nil
         }
     }

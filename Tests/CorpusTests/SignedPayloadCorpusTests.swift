@@ -5,7 +5,7 @@ import Testing
 
 /// Every real JWS verifies, and no other does.
 @Suite("Signed data of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
-struct SignedDataCorpusTests {
+struct SignedPayloadCorpusTests {
     private let verifier = PurchaseVerifier()
     private let storePolicies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
 
@@ -24,7 +24,7 @@ struct SignedDataCorpusTests {
         for item in items {
             let bytes = try item.bytes()
             do throws(VerificationError) {
-                let evidence = try verifier.verifyEvidence(bytes, policies: storePolicies)
+                let evidence = try verifier.verify(bytes, policies: storePolicies)
                 #expect(evidence.kind == Self.kinds[item.kind], "\(item.name)")
                 compare(evidence, item)
                 counts[evidence.kind.rawValue, default: 0] += 1
@@ -119,7 +119,7 @@ struct SignedDataCorpusTests {
         _ verifier: PurchaseVerifier, _ bytes: [UInt8], _ policies: [any PurchasePolicy]
     ) -> ReasonCode? {
         do throws(VerificationError) {
-            _ = try verifier.verifyEvidence(bytes, policies: policies)
+            _ = try verifier.verify(bytes, policies: policies)
             return nil
         } catch {
             return error.code
