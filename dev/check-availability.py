@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Refuses what needs a newer Apple system than the root package supports (its `platforms`: iOS 15, macOS 12).
+
+No Apple SDK compiles the package on Linux, so this reads the sources instead, and the availability of the standard
+library's types in the toolchain's interface files. It finds names, not meanings: it does not replace a build on a Mac.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FLOOR = ".macOS(.v12), .iOS(.v15)"
+FLOOR_MACOS = (12, 0)
+
+# What is newer, as it is written, and since when. Types of the standard library are read from its interface as well.
+NEWER = [
+    (r"import Synchronization\b", "Synchronization needs iOS 18, macOS 15; use Locked"),
+    (r"\b(Mutex|Atomic)\b", "needs iOS 18, macOS 15; use Locked"),
+    (r"\b(InlineArray|UTF8Span)\b", "needs the 26 systems"),
+    (r"\b(ContinuousClock|SuspendingClock|Duration|Clock)\b", "needs iOS 16, macOS 13"),
+    (r"\bTask\.sleep\(for:", "needs iOS 16, macOS 13"),
+    (r"\bany [A-Z]\w*<", "a parameterised existential needs iOS 16, macOS 13"),
+    (r"\b(Regex|RegexBuilder)\b|\.(wholeMatch|firstMatch|prefixMatch)\(of:|=\s*/[^/ ]", "needs iOS 16, macOS 13"),
+    (r"\.(replacing|trimmingPrefix|ranges)\(", "needs iOS 16, macOS 13"),
+    (r"\.(appending|append)\((path|component|queryItems|components):", "needs iOS 16, macOS 13"),
+    (r"\bURL\(filePath:|\.path\(percentEncoded:", "needs iOS 16, macOS 13"),
+    (r"\bURL\.\w*(temporary|documents|home)Directory\b", "needs iOS 16, macOS 13"),
+    (r"\bString\(validating:", "needs iOS 18, macOS 15; use Span.isUTF8"),
+    (r"\b(Int128|UInt128)\b", "needs iOS 18, macOS 15"),
+    (r"\.utf8\.span\b|\.utf8Span\b|\.unicodeScalars\.span\b", "needs the 26 systems"),
+    (r"\bOSAllocatedUnfairLock\b", "needs iOS 16, macOS 13"),
+    (r"\bISO8601FormatStyle\(.*includingFractionalSeconds|\.iso8601\w*Components", "needs iOS 18, macOS 15"),
+]
+
+# `.span` of these is back-deployed; that of Array needs the 26 systems.
+SPAN = re.compile(r"(?:(\w+)|([\])]))\.(?:span|mutableSpan)\b")
+SCOPE = re.compile(r"\b(func|init|subscript)\b.*[({]|\bvar \w+: [^=]*\{\s*$|\bget\b")
+
+
+def back_deployed(name):
+    """What may stand on the line that declares the value whose span is taken."""
+    word = re.escape(name)
+    return re.compile(
+        rf"\b(?:let|var) {word}(?:: [^=]+)? = .*\[[^\]]*\](?:\))?\s*$"  # a slice of an array
+        rf"|\b(?:let|var) {word}(?:: [^=]+)? = .*\[\.\.\.\](?:\)|,|$)"
+        rf"|\(.*\b{word}\b.*\) = \(.*\[\.\.\.\].*\)"  # slices in a tuple
+        rf"|\b{word}: (?:inout )?(?:ArraySlice|ContiguousArray|UnsafeBufferPointer|UnsafeMutableBufferPointer)\b"
+        rf"|\b(?:let|var) {word}\b.*\b(?:ContiguousArray|ArraySlice)\b"
+    )
+
+
+def compiled_on_apple(text):
+    """The lines that Apple's systems compile, without comments and texts; the others are left empty."""
+    text = re.sub(r'"""[\s\S]*?"""', lambda m: "\n" * m.group().count("\n"), text)
+    text = re.sub(r"/\*[\s\S]*?\*/", lambda m: "\n" * m.group().count("\n"), text)
+    text = re.sub(r'#"(?:[^"]|"(?!#))*"#|"(?:\\.|[^"\\\n])*"', '""', text)
+    lines, branches = [], []
+    for line in text.split("\n"):
+        line = re.sub(r"//.*", "", line)
+        word = line.strip()
+        if word.startswith("#if"):
+            apple = True
+            if re.fullmatch(r"#if (os\(Linux\)|!canImport\(Darwin\))", word):
+                apple = False
+            branches.append([apple, re.fullmatch(r"#if (canImport\(Darwin\)|os\((macOS|iOS)\))", word) is not None])
+            line = ""
+        elif word.startswith("#else") and branches:
+            apple, only = branches[-1]
+            branches[-1] = [not only, only] if apple else [True, False]
+            line = ""
+        elif word.startswith("#endif") and branches:
+            branches.pop()
+            line = ""
+        lines.append(line if all(branch[0] for branch in branches) else "")
+    return lines
+
+
+def problems(path, text, types):
+    lines = compiled_on_apple(text)
+    for number, line in enumerate(lines):
+        for pattern, reason in NEWER:
+            if re.search(pattern, line):
+                yield f"{path}:{number + 1}: {line.strip()}: {reason}"
+        for name in re.findall(r"\b[A-Z]\w+\b", line):
+            if name in types:
+                yield f"{path}:{number + 1}: {name} needs macOS {types[name]}"
+        for match in SPAN.finditer(line):
+            name = match.group(1)
+            if name and any(back_deployed(name).search(other) for other in scope(lines, number)):
+                continue
+            if any(re.search(rf"static let {name}: ContiguousArray\b", other) for other in lines):
+                continue
+            if re.search(r"buffer\.extracting\([^)]*\)\.mutableSpan", line):
+                continue
+            yield f"{path}:{number + 1}: {line.strip()}: Array.span needs the 26 systems; take the span of a slice in a constant"
+
+
+def scope(lines, number):
+    """The lines from the one with the function's name to this one."""
+    for other in range(number, -1, -1):
+        yield lines[other]
+        if other < number and SCOPE.search(lines[other]):
+            # A signature of several lines.
+            yield from lines[max(0, other - 3) : other]
+            return
+
+
+def interfaces():
+    swift = shutil.which("swiftc")
+    if not swift:
+        return []
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(swift))), "lib")
+    found = []
+    for module in ["Swift", "_Concurrency", "_StringProcessing", "Synchronization"]:
+        files = sorted(glob.glob(f"{folder}/**/{module}.swiftmodule/*.swiftinterface", recursive=True))
+        found += [file for file in files if "private" not in file][:1]
+    return found
+
+
+def newer_types(files):
+    """The types that the interfaces say are newer than the floor, with the version."""
+    types = {}
+    for file in files:
+        version = None
+        for line in open(file, encoding="utf-8", errors="replace"):
+            available = re.match(r"@available\(macOS (\d+)(?:\.(\d+))?", line)
+            if available:
+                version = (int(available.group(1)), int(available.group(2) or 0))
+                continue
+            if line.startswith("#") or line.startswith("@") and " struct " not in line and " enum " not in line:
+                continue
+            declared = re.match(r"(?:@\w+(?:\([^)]*\))? )*public (?:indirect )?(?:struct|enum|protocol|actor|final class|class) (\w+)", line)
+            if declared and version and version > FLOOR_MACOS:
+                types[declared.group(1)] = ".".join(map(str, version))
+            if not line.startswith(" "):
+                version = None
+    return types
+
+
+def self_test(types):
+    """The check must find what it is for, and must let pass what may stand."""
+    bad = [
+        "let lock = Mutex(0)", "import Synchronization", "func f(_ a: [UInt8]) {\n    g(a.span)\n}",
+        "func f() {\n    let a = Array(text)\n    g(a.span)\n}", "var x: any Policy<Int>", "folder.appending(path: name)",
+        "let d: Duration = x", "#if canImport(Darwin)\nlet m = Mutex(1)\n#endif", "f(Array(t.utf8).span)",
+        "if String(validating: b, as: UTF8.self) != nil {}", "let t = text.replacing(a, with: b)",
+    ]
+    good = [
+        "func f(_ a: [UInt8]) {\n    let b = a[...]\n    g(b.span)\n}", "func f(_ a: ArraySlice<UInt8>) { g(a.span) }",
+        "// Mutex\nlet text = \"Mutex\"", "#if canImport(Darwin)\n#else\nimport Synchronization\n#endif",
+        "func f() {\n    let b = a[range]\n    g(b.span)\n}", "folder.appendingPathComponent(name)",
+    ]
+    missed = [text for text in bad if not list(problems("test", text, types))]
+    refused = [text for text in good if list(problems("test", text, types))]
+    return missed + refused
+
+
+def main():
+    interface_files = interfaces()
+    types = newer_types(interface_files)
+    wrong = self_test(types)
+    if wrong:
+        sys.exit(f"the check itself is wrong about: {wrong}")
+    if interface_files and not {"InlineArray", "UTF8Span"} <= set(types):
+        sys.exit("the interfaces of the standard library were read, but not understood")
+    if FLOOR not in open(f"{ROOT}/Package.swift", encoding="utf-8").read():
+        sys.exit(f"Package.swift no longer says {FLOOR}; this check was written for that floor")
+    files = sorted(glob.glob(f"{ROOT}/Sources/**/*.swift", recursive=True) + glob.glob(f"{ROOT}/Tests/**/*.swift", recursive=True))
+    if len(files) < 50:
+        sys.exit(f"only {len(files)} files were found, so nothing was checked")
+    found = []
+    for file in files:
+        with open(file, encoding="utf-8") as source:
+            found += problems(os.path.relpath(file, ROOT), source.read(), types)
+    for line in found:
+        print(line)
+    if found:
+        sys.exit(1)
+    read = f"{len(types)} newer types from {len(interface_files)} interface files" if interface_files else "no interface files found"
+    print(f"availability: {len(files)} files use nothing newer than iOS 15 and macOS 12 ({read}). No Apple SDK compiled them here.")
+
+
+if __name__ == "__main__":
+    main()
