@@ -1,5 +1,5 @@
 /// Where a purchase was made.
-public enum AppStoreEnvironment: Sendable, Hashable {
+public enum AppStoreEnvironment: Sendable {
     /// The App Store: somebody paid.
     case production
     /// Apple's sandbox: TestFlight, App Review and testers' accounts. Nobody paid.
@@ -11,22 +11,30 @@ public enum AppStoreEnvironment: Sendable, Hashable {
 
     /// The environment of a name, as Apple writes it (`Production`, `Sandbox`, `Xcode`); any other name stands for itself.
     public init(_ name: String) {
-        switch name {
-        case "Production": self = .production
-        case "Sandbox": self = .sandbox
-        case "Xcode": self = .xcode
-        default: self = .other(name)
-        }
+        self =
+            if name.isSame(as: "Production") {
+                .production
+            } else if name.isSame(as: "Sandbox") {
+                .sandbox
+            } else if name.isSame(as: "Xcode") {
+                .xcode
+            } else {
+                .other(name)
+            }
     }
 
     /// The environment of a `receipt_type` (attribute 0 of an app receipt; Apple, "responseBody.Receipt").
     public init(receiptType: String) {
-        switch receiptType {
-        case "Production", "ProductionVPP": self = .production
-        case "ProductionSandbox", "ProductionVPPSandbox": self = .sandbox
-        case "Xcode": self = .xcode
-        default: self = .other(receiptType)
-        }
+        self =
+            if receiptType.isSame(as: "Production") || receiptType.isSame(as: "ProductionVPP") {
+                .production
+            } else if receiptType.isSame(as: "ProductionSandbox") || receiptType.isSame(as: "ProductionVPPSandbox") {
+                .sandbox
+            } else if receiptType.isSame(as: "Xcode") {
+                .xcode
+            } else {
+                .other(receiptType)
+            }
     }
 
     /// The name as Apple writes it.
@@ -36,6 +44,28 @@ public enum AppStoreEnvironment: Sendable, Hashable {
         case .sandbox: "Sandbox"
         case .xcode: "Xcode"
         case .other(let name): name
+        }
+    }
+}
+
+extension AppStoreEnvironment: Hashable {
+    /// Compares names byte by byte: they come from outside, and `String` takes quadratic time for some of them.
+    public static func == (left: AppStoreEnvironment, right: AppStoreEnvironment) -> Bool {
+        switch (left, right) {
+        case (.production, .production), (.sandbox, .sandbox), (.xcode, .xcode): true
+        case (.other(let left), .other(let right)): left.isSame(as: right)
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .production: hasher.combine(0)
+        case .sandbox: hasher.combine(1)
+        case .xcode: hasher.combine(2)
+        case .other(let name):
+            hasher.combine(3)
+            for byte in name.utf8 { hasher.combine(byte) }
         }
     }
 }

@@ -14,15 +14,26 @@
 ///     }
 public struct PurchaseVerifier: Sendable {
     let anchors: [TrustAnchor]
-    let memory = CertificatePathMemory()
-    let transactionReceiptAuthority: TransactionReceiptAuthority
-    let signedPayloadAuthority: SignedPayloadAuthority
+    let memory: CertificatePathMemory
+    private(set) var transactionReceiptAuthority: TransactionReceiptAuthority
+    private(set) var signedPayloadAuthority: SignedPayloadAuthority
 
     /// - Parameter anchors: whom to trust. Nothing in the evidence can add to it.
     public init(anchors: [TrustAnchor] = TrustAnchor.apple) {
         self.anchors = anchors
-        transactionReceiptAuthority = TransactionReceiptAuthority(anchors: anchors)
-        signedPayloadAuthority = SignedPayloadAuthority(anchors: anchors, paths: memory)
+        memory = CertificatePathMemory()
+        transactionReceiptAuthority = TransactionReceiptAuthority(anchors: anchors, memory: memory)
+        signedPayloadAuthority = SignedPayloadAuthority(anchors: anchors, memory: memory)
+    }
+
+    /// A verifier with the same anchors and an empty memory, so that nothing that it sees is remembered by the other one.
+    init(withoutMemoryOf verifier: PurchaseVerifier) {
+        anchors = verifier.anchors
+        memory = CertificatePathMemory()
+        transactionReceiptAuthority = verifier.transactionReceiptAuthority
+        transactionReceiptAuthority.memory = memory
+        signedPayloadAuthority = verifier.signedPayloadAuthority
+        signedPayloadAuthority.memory = memory
     }
 
     /// Verifies evidence of any kind, cheapest checks first, and stops at the first that fails: size and form, certificates at
@@ -31,25 +42,22 @@ public struct PurchaseVerifier: Sendable {
     /// - Parameters:
     ///   - evidence: an app receipt or a transaction receipt, bare or in base64, or signed data as a compact JWS.
     ///   - policies: what the caller demands beyond that it is genuine. Without any, evidence of any app passes.
-    ///   - moment: when certificates are judged if the evidence does not say when it was signed, as some notifications of
-    ///     2022 do not; without it, such evidence is refused.
     /// - Throws: the first reason against it.
     public func verify(
-        _ evidence: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
+        _ evidence: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
-        try verify(try Evidence(evidence), policies: policies, undatedSignedAt: moment)
+        try verify(try Evidence(evidence), policies: policies)
     }
 
     /// Verifies evidence that was recognised already, in the same way.
     public func verify(
-        _ evidence: Evidence, policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
+        _ evidence: Evidence, policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
         switch evidence.form {
         case .appReceipt: .appReceipt(try verifyAppReceipt(evidence, policies: policies))
         case .transactionReceipt:
             .transactionReceipt(try verifyTransactionReceipt(evidence.bytes, policies: policies))
-        case .compactJWS:
-            try verifySignedPayload(evidence.bytes, policies: policies, undatedSignedAt: moment)
+        case .compactJWS: try verifySignedPayload(evidence.bytes, policies: policies)
         }
     }
 
@@ -75,8 +83,8 @@ public struct PurchaseVerifier: Sendable {
     /// How many certificate paths the verifier remembers.
     package var rememberedPaths: Int { memory.count }
 
-    /// How many headers of signed data the verifier remembers.
-    package var rememberedHeaders: Int { signedPayloadAuthority.rememberedHeaders }
+    /// How many of them it finds by the header of a signed payload.
+    package var rememberedHeaders: Int { memory.headers }
 }
 
 extension EvidenceFacts {

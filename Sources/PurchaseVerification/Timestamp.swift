@@ -22,7 +22,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
     /// The moment of an RFC 3339 text, such as `2023-06-21T09:14:02Z`; `nil` for anything else.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
+        let bytes = Array(text.utf8)[...]
         guard let moment = ReceiptDate.read(bytes.span, 0..<bytes.count) else { return nil }
         self = moment
     }

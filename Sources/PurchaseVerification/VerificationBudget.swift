@@ -26,8 +26,9 @@ enum VerificationBudget {
     /// certificate taken by an impostor of its issuer needs some twenty.
     static let pathSignatures = 100
 
-    /// Remembered certificate paths. Apple has signed receipts with a dozen leaves since 2010.
-    static let rememberedPaths = 32
+    /// Entries of the memory of verified paths, all kinds of evidence together. Apple has signed receipts with a dozen leaves
+    /// since 2010 and transaction receipts with about as many; signed payloads, with three, take two entries each.
+    static let rememberedPaths = 64
 
     /// Attributes of the receipt itself, purchases aside, and of one purchase. Apple writes fewer than 30 of each.
     static let attributes = 256
@@ -38,6 +39,9 @@ enum VerificationBudget {
     /// Keys of one property list. A transaction receipt has at most 5 outside and 25 inside.
     static let propertyListEntries = 64
 
+    /// The longest key of a property list in bytes. Apple's longest, `version-external-identifier`, has 27.
+    static let propertyListKeyBytes = 64
+
     /// The largest signed data (JWS) in bytes. A notification with both of its parts takes some 12 kB; reading the JSON of hostile
     /// claims takes up to twenty times their size, before any signature is checked.
     static let signedPayloadBytes = 1 << 18
@@ -45,11 +49,27 @@ enum VerificationBudget {
     /// How deep the JSON of signed data may nest. Apple's goes four levels down.
     static let jsonDepth = 16
 
-    /// Objects, arrays and members in the JSON of signed data. Apple's have some fifty; what the Advanced Commerce API adds
-    /// has a dozen for each item.
+    /// Values in one JSON document, objects and arrays among them. Apple's claims have some fifty; the Advanced Commerce API
+    /// adds a dozen for each item.
     static let jsonValues = 4096
 
-    /// Milliseconds since 1970 that a date may have: the end of the year 9999.
+    /// Members of one JSON object. Apple's largest has 40; each name is compared with those before it.
+    static let jsonMembers = 128
+
+    /// The longest name of a JSON member in bytes. Apple's longest, `recentSubscriptionStartDate`, has 27.
+    static let jsonNameBytes = 64
+
+    /// The longest number in JSON in bytes. The longest that Apple writes is a date with a fraction, of 18.
+    static let jsonNumberBytes = 64
+
+    /// The longest value of an open set in bytes. Apple's longest, `Auto-Renewable Subscription`, has 27.
+    static let openValueBytes = 64
+
+    /// Milliseconds since 1970 that a date of a claim has at the least. Xcode writes this one, Foundation's `distantPast`, where
+    /// there is no date.
+    static let earliestMilliseconds: Int64 = -62_135_769_600_000
+
+    /// Milliseconds since 1970 that no date reaches: the end of the year 9999.
     static let latestMilliseconds: Int64 = 253_402_300_800_000
 
     /// Bytes of the modulus of an RSA key: 2,048 to 4,096 bit. Shorter is not safe, longer only slow.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A date as `verifyReceipt` writes it: three times, in Greenwich, in milliseconds and in Los Angeles.
 ///
@@ -118,7 +117,7 @@ private func floored(_ number: Int64, by divisor: Int64) -> (quotient: Int64, re
 
 /// The offset of America/Los_Angeles, from Foundation's time zone data, asked once for each stretch of time with one offset:
 /// an answer of 200 purchases asks 800 times.
-final class PacificTime: Sendable {
+final class PacificTime: @unchecked Sendable {
     static let shared = PacificTime()
 
     /// A stretch of time with one offset.
@@ -134,13 +133,15 @@ final class PacificTime: Sendable {
     }
 
     private let zone = TimeZone(identifier: "America/Los_Angeles")
-    private let stretches = Mutex<[Stretch]>([])
+    // `Mutex` needs iOS 18 and macOS 15.
+    private let lock = NSLock()
+    private var stretches: [Stretch] = []
 
     /// The stretch in which the moment lies, as far as it is known; it holds at least that second.
     func stretch(at seconds: Int64) -> Stretch {
-        stretches.withLock { stretches in
-            stretches.last { $0.contains(seconds) } ?? find(seconds, &stretches)
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        return stretches.last { $0.contains(seconds) } ?? find(seconds, &stretches)
     }
 
     private func find(_ seconds: Int64, _ stretches: inout [Stretch]) -> Stretch {

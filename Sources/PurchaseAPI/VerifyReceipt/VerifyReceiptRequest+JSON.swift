@@ -9,7 +9,8 @@ extension VerifyReceiptRequest {
     ///     to sixty times their size.
     /// - Throws: where it is no JSON object, or not bounded.
     public init(json: [UInt8], isBounded: ([UInt8]) -> Bool = { _ in true }) throws {
-        if let request = PlainRequestScanner.request(json.span) {
+        let text = json[...]
+        if let request = PlainRequestScanner.request(text.span) {
             self = request
         } else {
             guard isBounded(json) else { throw CocoaError(.coderReadCorrupt) }

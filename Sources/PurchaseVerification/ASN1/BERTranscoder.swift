@@ -10,7 +10,8 @@ enum BERTranscoder {
 
     /// The same value in definite lengths. What follows it is not touched and counts as trailing.
     static func definite(_ bytes: [UInt8]) throws(VerificationError) -> [UInt8] {
-        let span = bytes.span
+        let slice = bytes[...]
+        let span = slice.span
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var position = 0
@@ -69,7 +70,8 @@ enum BERTranscoder {
             return
         }
         // The pieces are primitive octet strings by now: nested ones were joined on the way up.
-        let pieces = content.span
+        let slice = content[...]
+        let pieces = slice.span
         var joined: [UInt8] = []
         var cursor = DERCursor(0..<content.count)
         while !cursor.isAtEnd {

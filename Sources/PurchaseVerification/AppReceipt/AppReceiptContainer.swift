@@ -19,7 +19,8 @@ struct AppReceiptContainer {
 
     private init(der: [UInt8]) throws(VerificationError) {
         bytes = der
-        signedData = try SignedData(der.span)
+        let slice = der[...]
+        signedData = try SignedData(slice.span)
         (payloadBytes, payload) = try Self.payload(der, content: signedData.content)
     }
 
@@ -27,14 +28,16 @@ struct AppReceiptContainer {
         _ der: [UInt8], content: Range<Int>
     ) throws(VerificationError) -> ([UInt8], Range<Int>) {
         do throws(VerificationError) {
-            return (der, try AppReceiptPayload.attributes(der.span, content: content))
+            let slice = der[...]
+            return (der, try AppReceiptPayload.attributes(slice.span, content: content))
         } catch let error where error.code.isASN1 && error != BERTranscoder.indefiniteLength {
             throw VerificationError(
                 .payloadMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
         } catch let error where error == BERTranscoder.indefiniteLength {
             // The signature is over the content as it is; only the reading of it needs definite lengths.
-            let definite = try BERTranscoder.definite(der.span.copy(content))
-            return (definite, try AppReceiptPayload.attributes(definite.span, content: 0..<definite.count))
+            let definite = try BERTranscoder.definite(Array(der[content]))
+            let slice = definite[...]
+            return (definite, try AppReceiptPayload.attributes(slice.span, content: 0..<definite.count))
         }
     }
 
@@ -43,7 +46,8 @@ struct AppReceiptContainer {
 
     /// The one embedded certificate that the signer names by issuer and serial number (RFC 5652, 5.3).
     func signerCertificate() throws(VerificationError) -> Range<Int> {
-        let span = bytes.span
+        let slice = bytes[...]
+        let span = slice.span
         let signer = signedData.signer
         var found: Range<Int>?
         for (index, certificate) in signedData.certificates.enumerated() {

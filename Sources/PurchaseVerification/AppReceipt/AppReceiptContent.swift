@@ -94,7 +94,7 @@ extension AppReceiptContent where Trust == Verified {
 extension AppReceiptContent: Equatable {
     /// Two receipts are equal if their signed attributes are the same bytes.
     public static func == (left: AppReceiptContent, right: AppReceiptContent) -> Bool {
-        let (leftBytes, rightBytes) = (left.payload.bytes, right.payload.bytes)
+        let (leftBytes, rightBytes) = (left.payload.bytes[...], right.payload.bytes[...])
         return leftBytes.span.isEqual(left.payload.range, rightBytes.span.extracting(right.payload.range))
     }
 }
@@ -111,7 +111,7 @@ extension AppReceiptPayload {
     /// Text of an attribute that no check needs: absent, too, where it has another form.
     func descriptiveText(_ type: Int64) -> String? {
         guard let value = value(of: type, in: range) else { return nil }
-        let bytes = bytes
+        let bytes = bytes[...]
         do throws(VerificationError) {
             return text(try ReceiptAttributeReader(type: type).text(bytes.span, value))
         } catch {
@@ -122,7 +122,7 @@ extension AppReceiptPayload {
     /// A number of an attribute that no check needs: absent, too, where it has another form.
     func descriptiveNumber(_ type: Int64) -> UInt64? {
         guard let value = value(of: type, in: range) else { return nil }
-        let bytes = bytes
+        let bytes = bytes[...]
         do throws(VerificationError) {
             return try ReceiptAttributeReader(type: type).unsigned(bytes.span, value)
         } catch {
@@ -131,7 +131,7 @@ extension AppReceiptPayload {
     }
 
     private func value(of type: Int64, in range: Range<Int>) -> Range<Int>? {
-        let bytes = bytes
+        let bytes = bytes[...]
         var cursor = DERCursor(range)
         do throws(VerificationError) {
             while !cursor.isAtEnd {

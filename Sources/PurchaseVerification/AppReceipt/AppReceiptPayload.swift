@@ -15,7 +15,8 @@ final class AppReceiptPayload: Sendable {
         self.bytes = bytes
         self.range = range
         do throws(VerificationError) {
-            (record, purchases) = try Self.read(bytes.span, range)
+            let slice = bytes[...]
+            (record, purchases) = try Self.read(slice.span, range)
         } catch let error where error.code.isASN1 {
             // The signature is good by now: it is not the receipt that is damaged, it says something unknown.
             throw VerificationError(
@@ -95,7 +96,7 @@ final class AppReceiptPayload: Sendable {
 
     /// All attributes of the receipt itself, purchases included, as they stand.
     func attributes(in range: Range<Int>? = nil) -> [ReceiptAttribute] {
-        let ownBytes = self.bytes
+        let ownBytes = self.bytes[...]
         let bytes = ownBytes.span
         var result: [ReceiptAttribute] = []
         var cursor = DERCursor(range ?? self.range)

@@ -4,9 +4,11 @@ extension PurchaseVerifier {
         ber bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> AppReceipt {
         let container = try AppReceiptContainer(bytes)
-        let creationDate = try AppReceiptPayload.creationDate(container.payloadBytes.span, container.payload)
+        let bytes = container.bytes[...]
+        let payloadBytes = container.payloadBytes[...]
+        let creationDate = try AppReceiptPayload.creationDate(payloadBytes.span, container.payload)
         let path = try certificatePath(of: container, at: creationDate)
-        try ContentSignature.verify(container.signedData, container.bytes.span, key: try path.leaf.publicKey.get())
+        try ContentSignature.verify(container.signedData, bytes.span, key: try path.leaf.publicKey.get())
         let receipt = AppReceipt(
             try AppReceiptPayload(container.payloadBytes, container.payload), path: path)
         try path.requireVouching(for: receipt.environment)
@@ -18,7 +20,8 @@ extension PurchaseVerifier {
     private func certificatePath(
         of container: AppReceiptContainer, at moment: Timestamp
     ) throws(VerificationError) -> CertificatePath {
-        let bytes = container.bytes.span
+        let slice = container.bytes[...]
+        let bytes = slice.span
         let certificates = container.signedData.certificates
         let leaf = try container.signerCertificate()
         if let path = memory.path(leaf: leaf, certificates: certificates, bytes), path.isValid(at: moment) {
@@ -34,7 +37,8 @@ extension PurchaseVerifier {
     func newCertificatePath(
         of container: AppReceiptContainer, leaf: Range<Int>, at moment: Timestamp
     ) throws(VerificationError) -> CertificatePath {
-        let bytes = container.bytes.span
+        let slice = container.bytes[...]
+        let bytes = slice.span
         var builder = CertificatePathBuilder(anchors: anchors, at: moment)
         for range in container.signedData.certificates where range != leaf {
             builder.add { () throws(VerificationError) in try Certificate(bytes.copy(range)) }

@@ -144,15 +144,16 @@ public struct ReceiptAttribute: Sendable, Hashable {
     public var content: Content {
         // The raw values could begin like a DER element by chance.
         guard !(4...7).contains(type) else { return .bytes(value) }
-        let bytes = value.span
+        let slice = value[...]
+        let bytes = slice.span
         var cursor = DERCursor(0..<value.count)
         do throws(VerificationError) {
             let element = try cursor.next(bytes)
             try cursor.finish()
             switch element.tag {
             case DERTag.utf8String, DERTag.ia5String:
-                guard let text = String(validating: bytes.copy(element.content), as: UTF8.self) else { break }
-                return .text(text)
+                guard bytes.extracting(element.content).isUTF8 else { break }
+                return .text(String(decoding: value[element.content], as: UTF8.self))
             case DERTag.integer:
                 guard let number = try DERInteger.uint64(bytes, element.content) else { break }
                 return .number(number)

@@ -53,7 +53,7 @@ struct ReceiptAttributeReader {
         guard element.tag == DERTag.utf8String || (element.tag == DERTag.ia5String && isASCII) else {
             throw malformed("a string", "tag \(hexByte(element.tag))")
         }
-        guard isASCII || String(validating: bytes.copy(element.content), as: UTF8.self) != nil else {
+        guard isASCII || bytes.extracting(element.content).isUTF8 else {
             throw malformed("a string", "bytes that are none")
         }
         return CompactRange(element.content)

@@ -6,16 +6,23 @@ enum Base64URL {
     static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         let count = text.count
         guard count > 0, count % 4 != 1, !hasUnusedBits(text[count - 1], count % 4) else { return nil }
-        guard let characters = plain(text) else { return nil }
-        return Base64Decoder.decode(characters.span)
+        let characters = plain(text)
+        guard !characters.isEmpty else { return nil }
+        return Base64Decoder.decode(characters)
     }
 
-    /// The same in the usual alphabet and with its padding; `nil` where the text holds what only that one has.
-    private static func plain(_ text: Span<UInt8>) -> [UInt8]? {
+    /// The same in the usual alphabet and with its padding; empty where the text holds what only that one has.
+    private static func plain(_ text: Span<UInt8>) -> [UInt8] {
+        let size = (text.count + 3) / 4 * 4
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
+            var output = buffer.extracting(..<size).mutableSpan
+            written = translate(text, into: &output) ? size : 0
+        }
+    }
+
+    /// Writes the text in the usual alphabet, with its padding; `false` where it holds what only that one has.
+    private static func translate(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Bool {
         let count = text.count
-        var characters = [UInt8](repeating: UInt8(ascii: "="), count: (count + 3) / 4 * 4)
-        var span = characters.mutableSpan
-        var output = span.mutableBytes
         let input = text.bytes
         var foreign = vector(0)
         var position = 0
@@ -25,21 +32,26 @@ enum Base64URL {
             let underscore = mask(block .== vector(0x5F)) & vector(0x5F ^ 0x2F)
             foreign =
                 foreign | mask(block .== vector(0x2B)) | mask(block .== vector(0x2F)) | mask(block .== vector(0x3D))
-            output.storeBytes(of: block ^ minus ^ underscore, toByteOffset: position, as: Characters.self)
+            var bytes = output.mutableBytes
+            bytes.storeBytes(of: block ^ minus ^ underscore, toByteOffset: position, as: Characters.self)
             position += 16
         }
         let words = unsafeBitCast(foreign, to: SIMD2<UInt64>.self)
-        guard words[0] | words[1] == 0 else { return nil }
+        guard words[0] | words[1] == 0 else { return false }
         while position < count {
             switch text[position] {
-            case UInt8(ascii: "-"): span[position] = UInt8(ascii: "+")
-            case UInt8(ascii: "_"): span[position] = UInt8(ascii: "/")
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-            default: span[position] = text[position]
+            case UInt8(ascii: "-"): output[position] = UInt8(ascii: "+")
+            case UInt8(ascii: "_"): output[position] = UInt8(ascii: "/")
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return false
+            default: output[position] = text[position]
             }
             position += 1
         }
-        return characters
+        while position < output.count {
+            output[position] = UInt8(ascii: "=")
+            position += 1
+        }
+        return true
     }
 
     // Whole vectors only, for the reason that `Base64Decoder` names.

@@ -29,6 +29,12 @@ extension Span where Element == UInt8 {
         return bytes.isEqual(left.lowerBound, bytes, right.lowerBound, count: left.count)
     }
 
+    /// Whether a stretch of the bytes is exactly those of the array.
+    func isEqual(_ range: Range<Int>, _ other: [UInt8]) -> Bool {
+        let slice = other[...]
+        return isEqual(range, slice.span)
+    }
+
     /// Whether a stretch of the bytes is exactly these others.
     func isEqual(_ range: Range<Int>, _ other: Span<UInt8>) -> Bool {
         guard range.count == other.count, range.lowerBound >= 0, range.upperBound <= count else { return false }

@@ -30,7 +30,8 @@ final class Certificate: Sendable {
         }
         do throws(VerificationError) {
             self.der = der
-            let bytes = der.span
+            let slice = der[...]
+            let bytes = slice.span
             var outer = DERCursor(0..<der.count)
             var certificate = DERCursor(try outer.next(DERTag.sequence, bytes).content)
             try outer.finish()
@@ -93,7 +94,7 @@ final class Certificate: Sendable {
 
     /// Checks that the key of an authority with this name signed this certificate.
     func requireSignature(by key: PublicKey, named issuer: DistinguishedName) throws(VerificationError) {
-        let der = der
+        let der = der[...]
         let digest = MessageDigest(signatureAlgorithm.digestAlgorithm, der.span, toBeSigned)
         let isValid: Bool? =
             switch (key, signatureAlgorithm.isRSA) {

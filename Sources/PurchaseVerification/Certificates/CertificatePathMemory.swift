@@ -1,19 +1,35 @@
-import Synchronization
-
-/// The certificate paths that were verified before, so that a receipt whose chain was seen costs one signature check and not
-/// three.
+/// The certificate paths that were verified before, of all kinds of evidence: a receipt whose chain was seen costs one signature
+/// check and not three.
 ///
-/// A path is found again by the bytes of its leaf and of its intermediates, all of which the container must hold. It enters
-/// only after it was verified in full, so nobody without a trusted authority's key can fill the memory; the oldest leaves when
-/// it is full. Validity is not part of what is remembered: the caller judges it for each receipt.
+/// A path enters only after it was verified in full, so nobody without a trusted authority's key can fill the memory; the oldest
+/// leaves when it is full. Validity is not part of what is remembered: the caller judges it for each piece of evidence.
 final class CertificatePathMemory: Sendable {
-    private let paths = Mutex<[CertificatePath]>([])
+    /// What a path is found again by.
+    private enum Entry: Sendable {
+        /// The bytes of its leaf and of its intermediates, all of which the evidence must hold.
+        case chain(CertificatePath)
+        /// The whole header of a signed payload: on a hit nothing of it is decoded.
+        case header([UInt8], CertificatePath)
+        /// The leaf of a transaction receipt, whose issuer does not travel.
+        case transactionReceiptLeaf(VerifiedLeaf)
+    }
+
+    private let entries = Locked<[Entry]>([])
+
+    /// How many entries there are.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// How many headers of signed payloads are among them.
+    var headers: Int {
+        entries.withLock { entries in
+            entries.reduce(0) { count, entry in if case .header = entry { count + 1 } else { count } }
+        }
+    }
 
     /// The remembered path of a leaf, if all of its intermediates are among the certificates.
     func path(leaf: Range<Int>, certificates: [Range<Int>], _ bytes: Span<UInt8>) -> CertificatePath? {
-        for path in paths.withLock({ $0 }) {
-            let leafDER = path.leaf.der
-            guard bytes.isEqual(leaf, leafDER.span) else { continue }
+        for entry in entries.withLock({ $0 }) {
+            guard case .chain(let path) = entry, bytes.isEqual(leaf, path.leaf.der) else { continue }
             let isEmbedded = path.intermediates.allSatisfy { intermediate in
                 Self.contains(certificates, bytes, intermediate.der)
             }
@@ -22,20 +38,58 @@ final class CertificatePathMemory: Sendable {
         return nil
     }
 
+    /// The remembered path of exactly this header.
+    func path(header: Range<Int>, _ bytes: Span<UInt8>) -> CertificatePath? {
+        for entry in entries.withLock({ $0 }) {
+            if case .header(let known, let path) = entry, bytes.isEqual(header, known) { return path }
+        }
+        return nil
+    }
+
+    /// The remembered leaf of a transaction receipt, valid at the moment. A leaf is remembered once for each authority whose
+    /// period it was judged in.
+    func leaf(_ field: SignatureField, at moment: Timestamp) -> VerifiedLeaf? {
+        let bytes = field.bytes[...]
+        for entry in entries.withLock({ $0 }) {
+            guard case .transactionReceiptLeaf(let leaf) = entry, leaf.version == field.version,
+                leaf.validity.contains(moment), bytes.span.isEqual(field.certificateRange, leaf.certificate)
+            else { continue }
+            return leaf
+        }
+        return nil
+    }
+
     /// Keeps a path that was verified in full.
     func remember(_ path: CertificatePath) {
-        paths.withLock { paths in
-            guard !paths.contains(where: { $0.isSame(as: path) }) else { return }
-            if paths.count >= VerificationBudget.rememberedPaths { paths.removeFirst() }
-            paths.append(path)
+        remember(.chain(path)) { entry in
+            if case .chain(let known) = entry { known.isSame(as: path) } else { false }
         }
     }
 
-    /// How many paths are remembered.
-    var count: Int { paths.withLock { $0.count } }
+    /// Keeps a path that was verified in full, under the header that holds it.
+    func remember(_ path: CertificatePath, header: [UInt8]) {
+        remember(.header(header, path)) { entry in
+            if case .header(let known, _) = entry { known == header } else { false }
+        }
+    }
+
+    /// Keeps the leaf of a transaction receipt that was verified in full.
+    func remember(_ leaf: VerifiedLeaf) {
+        remember(.transactionReceiptLeaf(leaf)) { entry in
+            if case .transactionReceiptLeaf(let known) = entry { known.isSame(as: leaf) } else { false }
+        }
+    }
+
+    private func remember(_ entry: Entry, unless isSame: (Entry) -> Bool) {
+        entries.withLock { entries in
+            guard !entries.contains(where: isSame) else { return }
+            if entries.count >= VerificationBudget.rememberedPaths { entries.removeFirst() }
+            entries.append(entry)
+        }
+    }
 
     private static func contains(_ certificates: [Range<Int>], _ bytes: Span<UInt8>, _ der: [UInt8]) -> Bool {
-        for certificate in certificates where bytes.isEqual(certificate, der.span) { return true }
+        for certificate in certificates where bytes.isEqual(certificate, der) { return true }
         return false
     }
 }
@@ -43,5 +97,11 @@ final class CertificatePathMemory: Sendable {
 extension CertificatePath {
     fileprivate func isSame(as other: CertificatePath) -> Bool {
         leaf.der == other.leaf.der && intermediates.map(\.der) == other.intermediates.map(\.der)
+    }
+}
+
+extension VerifiedLeaf {
+    fileprivate func isSame(as other: VerifiedLeaf) -> Bool {
+        version == other.version && validity == other.validity && certificate == other.certificate
     }
 }

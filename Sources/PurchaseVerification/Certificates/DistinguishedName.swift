@@ -18,7 +18,8 @@ extension DistinguishedName: CustomStringConvertible {
     }
 
     private func attributes() throws(VerificationError) -> [String] {
-        let bytes = der.span
+        let slice = der[...]
+        let bytes = slice.span
         var result: [String] = []
         var outer = DERCursor(0..<der.count)
         var relativeNames = DERCursor(try outer.next(DERTag.sequence, bytes).content)

@@ -107,7 +107,10 @@ struct RSAPublicKey: Sendable {
     }
 
     /// The same for a signature of its own.
-    func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool { isValid(signature.span, for: digest) }
+    func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool {
+        let slice = signature[...]
+        return isValid(slice.span, for: digest)
+    }
 
     /// Whether the signature is RSASSA-PKCS1-v1_5 by this key over this digest (RFC 8017, 8.2.2).
     func isValid(_ signature: Span<UInt8>, for digest: MessageDigest) -> Bool {

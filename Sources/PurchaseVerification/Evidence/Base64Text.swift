@@ -68,9 +68,11 @@ enum Base64Text {
     /// Whether the bytes are one element of DER or BER that ends where they do.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         if bytes.count > 4, bytes[1] == 0x80 { return bytes.suffix(2) == [0, 0] }
+        let slice = bytes[...]
+        let span = slice.span
         var cursor = DERCursor(0..<bytes.count)
         do throws(VerificationError) {
-            _ = try cursor.next(bytes.span)
+            _ = try cursor.next(span)
             return cursor.isAtEnd
         } catch {
             return false
@@ -82,7 +84,7 @@ enum Base64Text {
         let missing = (4 - characters.count % 4) % 4
         guard missing < 3 else { return nil }
         let padding = [UInt8](repeating: UInt8(ascii: "="), count: missing)
-        return Base64Decoder.decode((characters + padding).span)
+        return Base64Decoder.decode(characters + padding)
     }
 
     private static func isAlphabet(_ byte: UInt8) -> Bool {

@@ -99,7 +99,16 @@ struct AppTransactionFacts<Trust>: EvidenceFacts {
 extension NotificationContent: EvidenceFacts {
     public var kind: EvidenceKind { .notification }
     public var applicationVersion: String? { claims.data?.bundleVersion }
-    public var signingDate: Timestamp? { claims.signedDate }
+
+    /// When Apple signed it; where it does not say so, the latest date of the signed payloads in it.
+    public var signingDate: Timestamp? {
+        claims.signedDate
+            ?? [
+                transaction?.signedDate, renewalInfo?.signedDate, appTransaction?.receiptCreationDate,
+                appTransaction?.signedDate,
+            ].compactMap(\.self).max()
+    }
+
     public var expirationDate: Timestamp? { nil }
 
     public var transactions: [TransactionFacts] {

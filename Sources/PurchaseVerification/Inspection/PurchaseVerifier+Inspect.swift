@@ -4,10 +4,12 @@ extension PurchaseVerifier {
     /// - Parameters:
     ///   - evidence: evidence of any kind, in any encoding that `verify` takes.
     ///   - policies: the caller's demands, each of which is shown as a check.
-    ///   - moment: when certificates are judged if the evidence does not say when it was signed.
-    public func inspect(
-        _ evidence: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp? = nil
-    ) -> EvidenceInspection {
+    public func inspect(_ evidence: [UInt8], policies: [any PurchasePolicy]) -> EvidenceInspection {
+        // What is only looked at must not change what is remembered of evidence that was verified.
+        PurchaseVerifier(withoutMemoryOf: self).inspection(of: evidence, policies: policies)
+    }
+
+    private func inspection(of evidence: [UInt8], policies: [any PurchasePolicy]) -> EvidenceInspection {
         var run = InspectionRun()
         guard let recognized = run.check("form", { () throws(VerificationError) in try Evidence(evidence) }) else {
             return EvidenceInspection(
@@ -17,7 +19,7 @@ extension PurchaseVerifier {
         switch recognized.form {
         case .appReceipt: return inspectAppReceipt(recognized, policies, &run)
         case .transactionReceipt: return inspectTransactionReceipt(recognized, policies, &run)
-        case .compactJWS: return inspectSignedPayload(recognized, policies, moment, &run)
+        case .compactJWS: return inspectSignedPayload(recognized, policies, &run)
         }
     }
 
@@ -28,7 +30,8 @@ extension PurchaseVerifier {
             try AppReceiptContainer(evidence.bytes)
         }
         let creationDate = run.check("creation date", after: container) { container throws(VerificationError) in
-            try AppReceiptPayload.creationDate(container.payloadBytes.span, container.payload)
+            let bytes = container.payloadBytes[...]
+            return try AppReceiptPayload.creationDate(bytes.span, container.payload)
         }
         let path = run.check("certificate path", after: container, creationDate) {
             container, date throws(VerificationError) in
@@ -39,10 +42,11 @@ extension PurchaseVerifier {
         }
         // Trusted by nobody where the path failed; it still shows whether the content was changed.
         let signer = run.check("signing key", after: container) { container throws(VerificationError) in
-            try Certificate(container.bytes.span.copy(try container.signerCertificate())).publicKey.get()
+            try Certificate(Array(container.bytes[try container.signerCertificate()])).publicKey.get()
         }
         run.check("signature", after: container, signer) { container, key throws(VerificationError) in
-            try ContentSignature.verify(container.signedData, container.bytes.span, key: key)
+            let bytes = container.bytes[...]
+            return try ContentSignature.verify(container.signedData, bytes.span, key: key)
         }
         let payload = run.check("content", after: container) { container throws(VerificationError) in
             try AppReceiptPayload(container.payloadBytes, container.payload)
@@ -54,7 +58,7 @@ extension PurchaseVerifier {
         }
         run.check(policies, content)
         let certificates = container.map { container in
-            container.signedData.certificates.map { container.bytes.span.copy($0) }
+            container.signedData.certificates.map { Array(container.bytes[$0]) }
         }
         return EvidenceInspection(
             evidence: evidence, checks: run.checks, certificates: Self.readable(certificates ?? []),
@@ -113,11 +117,11 @@ extension PurchaseVerifier {
     }
 
     private func inspectSignedPayload(
-        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ moment: Timestamp?, _ run: inout InspectionRun
+        _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let jws = run.check("segments") { () throws(VerificationError) in try CompactJWS(evidence.bytes) }
         let signingDate = run.check("date of signing", after: jws) { jws throws(VerificationError) in
-            guard let date = try SigningDate(jws.payload).moment ?? moment else {
+            guard let date = try SigningDate(jws.payload).moment else {
                 throw VerificationError(.creationDateMissing, expected: "signedDate")
             }
             return date
@@ -127,7 +131,7 @@ extension PurchaseVerifier {
         }
         let path = run.check("certificate path", after: header, signingDate) {
             header, date throws(VerificationError) in
-            try signedPayloadAuthority.path(header, at: date, checkingMarkers: false)
+            try signedPayloadAuthority.newPath(header, at: date)
         }
         run.check("marker extensions", after: path) { path throws(VerificationError) in
             try MarkerPolicy.require(path)
@@ -145,7 +149,7 @@ extension PurchaseVerifier {
         if case .notification(let notification) = claims, !notification.nestedData.isEmpty {
             // The whole of it, since what is nested counts only with its envelope.
             run.check("signed data inside", after: jws) { jws throws(VerificationError) in
-                _ = try verifySignedPayload(jws.bytes, policies: [], undatedSignedAt: moment)
+                _ = try verifySignedPayload(jws.bytes, policies: [])
             }
         }
         run.check("authority for the environment", after: path, content) {

@@ -110,6 +110,11 @@ struct ClaimReader {
         _ name: String, _ type: Value.Type = Value.self
     ) throws(VerificationError) -> Value? where Value.RawValue == String {
         guard let raw: String = try claim(name) else { return nil }
+        guard raw.isOpenValue else {
+            throw VerificationError(
+                .claimsMalformed,
+                expected: "at most \(VerificationBudget.openValueBytes) ASCII characters as \(name)", found: raw)
+        }
         return Value(rawValue: raw)
     }
 
@@ -124,6 +129,11 @@ struct ClaimReader {
     mutating func openDescription<Value: OpenValue>(_ name: String, _ type: Value.Type = Value.self) -> Value?
     where Value.RawValue == String {
         guard let raw: String = description(name) else { return nil }
+        guard raw.isOpenValue else {
+            // It stays among the others.
+            read.removeLast()
+            return nil
+        }
         return Value(rawValue: raw)
     }
 
@@ -150,6 +160,13 @@ struct ClaimReader {
     }
 }
 
+extension String {
+    /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and hashed.
+    fileprivate var isOpenValue: Bool {
+        utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+}
+
 /// The name of a claim.
 struct ClaimName: CodingKey {
     let stringValue: String
@@ -161,11 +178,12 @@ struct ClaimName: CodingKey {
 }
 
 extension Timestamp {
-    /// Rounded down to the millisecond; `nil` for what is no moment between the years 1970 and 9999.
+    /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are no fault in
+    /// themselves: Xcode writes one where there is no date, and no certificate was valid at any.
     init?(signedMilliseconds: Double) {
-        guard signedMilliseconds >= 0, signedMilliseconds < Double(VerificationBudget.latestMilliseconds) else {
-            return nil
-        }
-        self.init(millisecondsSince1970: Int64(signedMilliseconds))
+        guard signedMilliseconds >= Double(VerificationBudget.earliestMilliseconds),
+            signedMilliseconds < Double(VerificationBudget.latestMilliseconds)
+        else { return nil }
+        self.init(millisecondsSince1970: Int64(signedMilliseconds.rounded(.down)))
     }
 }

@@ -19,13 +19,14 @@ struct CompactJWS: Sendable {
                 found: "\(bytes.count)")
         }
         let dot = UInt8(ascii: ".")
-        guard let first = bytes.span.offset(of: dot, from: 0) else {
+        let text = bytes[...]
+        guard let first = text.span.offset(of: dot, from: 0) else {
             throw VerificationError(.jwsMalformed, expected: "three segments", found: "1")
         }
-        guard let second = bytes.span.offset(of: dot, from: first + 1) else {
+        guard let second = text.span.offset(of: dot, from: first + 1) else {
             throw VerificationError(.jwsMalformed, expected: "three segments", found: "2")
         }
-        guard bytes.span.offset(of: dot, from: second + 1) == nil else {
+        guard text.span.offset(of: dot, from: second + 1) == nil else {
             throw VerificationError(.jwsMalformed, expected: "three segments", found: "more")
         }
         self.bytes = bytes
@@ -53,7 +54,8 @@ struct CompactJWS: Sendable {
     private static func decode(
         _ bytes: [UInt8], _ range: Range<Int>, _ name: String
     ) throws(VerificationError) -> [UInt8] {
-        guard let decoded = Base64URL.decode(bytes.span.extracting(range)) else {
+        let segment = bytes[range]
+        guard let decoded = Base64URL.decode(segment.span) else {
             throw VerificationError(.jwsMalformed, expected: "base64url without padding as \(name)")
         }
         return decoded

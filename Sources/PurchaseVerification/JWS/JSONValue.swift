@@ -1,5 +1,5 @@
 /// Any JSON, for claims that have no field of their own.
-public enum JSONValue: Sendable, Hashable {
+public enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     /// A number without a fraction that fits.
@@ -29,6 +29,23 @@ extension JSONValue: Decodable {
             self = .array(value)
         } else {
             self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+}
+
+extension JSONValue: Equatable {
+    /// Compares strings byte by byte.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.array(let left), .array(let right)): left == right
+        // The names are ASCII: `JSONBounds` has checked them.
+        case (.object(let left), .object(let right)): left == right
+        default: false
         }
     }
 }

@@ -15,8 +15,8 @@ struct JWSHeader: Sendable {
     /// - Throws: `jws_header_malformed`, `jws_algorithm_unsupported`, `jws_header_unsupported`, `certificates_missing`,
     ///   `jws_certificate_count_unsupported`.
     init(_ json: [UInt8]) throws(VerificationError) {
-        if let excess = JSONBounds.excess(of: json.span) {
-            throw VerificationError(.jwsHeaderMalformed, expected: excess, found: "more")
+        if let excess = JSONBounds.excess(of: json) {
+            throw VerificationError(.jwsHeaderMalformed, expected: excess)
         }
         let fields: Fields
         do {
@@ -24,7 +24,7 @@ struct JWSHeader: Sendable {
         } catch {
             throw VerificationError(.jwsHeaderMalformed, expected: "a JSON object with alg and x5c")
         }
-        guard fields.alg == "ES256" else {
+        guard let algorithm = fields.alg, algorithm.isSame(as: "ES256") else {
             throw VerificationError(.jwsAlgorithmUnsupported, expected: "ES256", found: fields.alg ?? "none at all")
         }
         // What is critical must be understood (RFC 7515, 4.1.11), and nothing is.
@@ -41,7 +41,7 @@ struct JWSHeader: Sendable {
         var certificates: [[UInt8]] = []
         for text in texts {
             // Standard base64 here, unlike everywhere else in a JWS (RFC 7515, 4.1.6).
-            guard let certificate = Base64Decoder.decode(Array(text.utf8).span), !certificate.isEmpty else {
+            guard let certificate = Base64Decoder.decode(Array(text.utf8)), !certificate.isEmpty else {
                 throw VerificationError(.jwsHeaderMalformed, expected: "base64 in x5c")
             }
             certificates.append(certificate)

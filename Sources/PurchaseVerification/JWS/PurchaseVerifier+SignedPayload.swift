@@ -2,10 +2,10 @@ extension PurchaseVerifier {
     /// Verifies signed data of any kind: form, certificates at the date of signing, signature, claims, what is nested in them,
     /// and the policies, in this order.
     func verifySignedPayload(
-        _ bytes: [UInt8], policies: [any PurchasePolicy], undatedSignedAt moment: Timestamp?
+        _ bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
-        let (payload, claims, path) = try verifiedClaims(bytes, undatedSignedAt: moment)
-        let evidence = try verified(claims, payload, undatedSignedAt: moment)
+        let (payload, claims, path) = try verifiedClaims(bytes)
+        let evidence = try verified(claims, payload)
         let facts = evidence.facts
         try path.requireVouching(for: facts.environment)
         try facts.require(policies)
@@ -14,16 +14,16 @@ extension PurchaseVerifier {
 
     /// The claims of a JWS whose certificates and signature were verified.
     private func verifiedClaims(
-        _ bytes: [UInt8], undatedSignedAt moment: Timestamp?
+        _ bytes: [UInt8]
     ) throws(VerificationError) -> (payload: [UInt8], claims: AnySignedClaims, path: CertificatePath) {
         let jws = try CompactJWS(bytes)
         if let path = signedPayloadAuthority.rememberedPath(jws),
-            let claims = Self.claims(jws, by: path, undatedSignedAt: moment)
+            let claims = Self.claims(jws, by: path)
         {
             return (jws.payload, claims, path)
         }
         // Whatever failed above fails again below, with the reason that comes first for a stranger, too.
-        guard let signingDate = try SigningDate(jws.payload).moment ?? moment else {
+        guard let signingDate = try SigningDate(jws.payload).moment else {
             throw VerificationError(.creationDateMissing, expected: "signedDate")
         }
         let path = try signedPayloadAuthority.path(jws, at: signingDate)
@@ -33,12 +33,14 @@ extension PurchaseVerifier {
 
     /// The claims, where everything is in order with a path that was verified before.
     private static func claims(
-        _ jws: CompactJWS, by path: CertificatePath, undatedSignedAt moment: Timestamp?
+        _ jws: CompactJWS, by path: CertificatePath
     ) -> AnySignedClaims? {
         do throws(VerificationError) {
             try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
             let claims = try AnySignedClaims(jws.payload)
-            guard let signingDate = claims.signedDate ?? moment, path.isValid(at: signingDate) else { return nil }
+            // Only a notification may be undated; then its parts are asked for their dates.
+            let stated = if let date = claims.signedDate { date } else { try SigningDate(jws.payload).moment }
+            guard let signingDate = stated, path.isValid(at: signingDate) else { return nil }
             return claims
         } catch {
             return nil
@@ -46,25 +48,25 @@ extension PurchaseVerifier {
     }
 
     private func verified(
-        _ claims: AnySignedClaims, _ payload: [UInt8], undatedSignedAt moment: Timestamp?
+        _ claims: AnySignedClaims, _ payload: [UInt8]
     ) throws(VerificationError) -> VerifiedEvidence {
         switch claims {
         case .transaction(let claims): .signedTransaction(SignedTransaction(claims, payload: payload))
         case .renewalInfo(let claims): .signedRenewalInfo(SignedRenewalInfo(claims, payload: payload))
         case .appTransaction(let claims): .appTransaction(AppTransaction(claims, payload: payload))
         case .notification(let claims):
-            .notification(try notification(claims, payload, undatedSignedAt: moment))
+            .notification(try notification(claims, payload))
         }
     }
 
     /// A notification with the signed data that it carries, each verified by itself and compared with the envelope.
     private func notification(
-        _ claims: NotificationClaims, _ payload: [UInt8], undatedSignedAt moment: Timestamp?
+        _ claims: NotificationClaims, _ payload: [UInt8]
     ) throws(VerificationError) -> AppStoreNotification {
         let envelope = AppStoreNotification(claims, payload: payload)
         var nested = NestedSignedPayload()
         for (text, kind) in claims.nestedData {
-            let (payload, claims, path) = try verifiedClaims(Array(text.utf8), undatedSignedAt: moment)
+            let (payload, claims, path) = try verifiedClaims(Array(text.utf8))
             guard claims.kind == kind else {
                 throw VerificationError(.nestedDataMismatch, expected: kind.rawValue, found: claims.kind.rawValue)
             }

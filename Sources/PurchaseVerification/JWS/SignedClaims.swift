@@ -84,10 +84,13 @@ extension ClaimReader {
         case notification
     }
 
+    /// Whether only a notification has these claims.
+    fileprivate var isNotification: Bool { has("notificationType") || has("notificationUUID") }
+
     /// The kind whose own claims are there.
     fileprivate var kind: Kind {
         get throws(VerificationError) {
-            if has("notificationType") || has("notificationUUID") { return .notification }
+            if isNotification { return .notification }
             if has("receiptType") || has("receiptCreationDate") { return .appTransaction }
             if has("autoRenewStatus") || has("autoRenewProductId") { return .renewalInfo }
             if has("bundleId") || has("transactionId") { return .transaction }
@@ -98,17 +101,48 @@ extension ClaimReader {
 }
 
 /// The one date that is read before the signature is checked, and used for the certificates alone.
-struct SigningDate: Decodable {
+struct SigningDate {
     let moment: Timestamp?
 
+    /// Reads the date of a payload. A notification without one was signed no earlier than the latest of the signed payloads in it,
+    /// which its own signature covers.
     init(_ payload: [UInt8]) throws(VerificationError) {
-        self = try decodeJSON(SigningDate.self, payload)
+        let dates = try decodeJSON(SigningDates.self, payload)
+        var moment = dates.own
+        for text in dates.nested {
+            let part = try decodeJSON(SigningDates.self, try CompactJWS(Array(text.utf8)).payload)
+            moment = [moment, part.own].compactMap(\.self).max()
+        }
+        self.moment = moment
     }
+}
+
+/// The date of a payload, or, where an undated notification has none, the signed payloads that have.
+private struct SigningDates: Decodable {
+    let own: Timestamp?
+    private(set) var nested: [String] = []
 
     init(from decoder: any Decoder) throws {
         var reader = try ClaimReader(decoder)
         let creationDate = try reader.date("receiptCreationDate")
-        moment = if let creationDate { creationDate } else { try reader.date("signedDate") }
+        own = if let creationDate { creationDate } else { try reader.date("signedDate") }
+        guard own == nil, reader.isNotification else { return }
+        let data = try reader.claim("data", NestedTexts.self)
+        let appData = try reader.claim("appData", NestedTexts.self)
+        nested = [data, appData].flatMap { $0?.texts ?? [] }
+    }
+}
+
+/// The signed payloads in the data of a notification.
+private struct NestedTexts: Decodable {
+    let texts: [String]
+
+    init(from decoder: any Decoder) throws {
+        var reader = try ClaimReader(decoder)
+        texts = try [
+            reader.claim("signedTransactionInfo"), reader.claim("signedRenewalInfo"),
+            reader.claim("signedAppTransactionInfo"),
+        ].compactMap(\.self)
     }
 }
 
@@ -117,8 +151,8 @@ private let decoder = JSONDecoder()
 
 /// Decodes JSON, with one error for all that can be wrong with it.
 private func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) throws(VerificationError) -> Value {
-    if let excess = JSONBounds.excess(of: json.span) {
-        throw VerificationError(.claimsMalformed, expected: excess, found: "more")
+    if let excess = JSONBounds.excess(of: json) {
+        throw VerificationError(.claimsMalformed, expected: excess)
     }
     do {
         return try decoder.decode(type, from: Data(json))

@@ -63,7 +63,7 @@ enum DeviceVerification {
     static func require(
         _ device: DeviceIdentifier, hash: String?, nonce: String?
     ) throws(VerificationError) {
-        guard let hash, let found = Base64Decoder.decode(Array(hash.utf8).span) else {
+        guard let hash, let found = Base64Decoder.decode(Array(hash.utf8)) else {
             throw VerificationError(.attributeMissing, expected: "deviceVerification in base64")
         }
         guard let nonce else {

@@ -1,6 +1,8 @@
 extension String {
-    /// Whether an identifier is the same, byte by byte, as it is signed and as databases compare it. The operator of the standard
-    /// library takes texts for the same that Unicode calls equivalent, such as `K` and the sign for kelvin.
+    /// Whether two identifiers are the same bytes, which is how they are signed and how databases compare them.
+    ///
+    /// `==` of `String` also equates texts that Unicode calls equivalent, such as `K` and the sign for kelvin, and takes
+    /// quadratic time for hostile text.
     public func isSame(as other: String?) -> Bool {
         other.map { utf8.elementsEqual($0.utf8) } ?? false
     }

@@ -18,7 +18,7 @@ final class IssuingAuthority: Sendable {
 
     private init(_ known: AppleIssuingAuthority) {
         subject = DistinguishedName(known.subject)
-        let info = known.publicKeyInfo
+        let info = known.publicKeyInfo[...]
         publicKey = Result { () throws(VerificationError) in
             try PublicKey(info.span, subjectPublicKeyInfo: 0..<info.count)
         }

@@ -2,8 +2,9 @@
 ///
 ///     { "key" = "value"; "key" = "value"; }
 ///
-/// The reader takes exactly this. Nested lists, data, unquoted strings, comments, a key twice and anything behind the closing
-/// brace are refused: no receipt has them, and every freedom is one more way to say two things at once.
+/// The reader takes exactly this, with keys of plain ASCII, each once. Nested lists, data, unquoted strings, comments, escapes in
+/// a key and anything behind the closing brace are refused: no receipt has them, and every freedom is one more way to say two
+/// things at once.
 struct PropertyList: Sendable {
     let bytes: [UInt8]
     let entries: [Entry]
@@ -18,7 +19,8 @@ struct PropertyList: Sendable {
     init(_ bytes: [UInt8]) throws(VerificationError) {
         self.bytes = bytes
         var reader = PropertyListReader()
-        entries = try reader.entries(bytes.span)
+        let slice = bytes[...]
+        entries = try reader.entries(slice.span)
     }
 
     /// The characters of a key's value as they stand between the quotes; `nil` where the key is not there.
@@ -35,8 +37,9 @@ struct PropertyList: Sendable {
     }
 
     /// Whether the characters have an escape among them.
-    func hasEscape(_ range: Range<Int>) -> Bool {
-        bytes.span.extracting(range).offset(of: UInt8(ascii: "\\"), from: 0) != nil
+    private func hasEscape(_ range: Range<Int>) -> Bool {
+        let characters = bytes[range]
+        return characters.span.offset(of: UInt8(ascii: "\\"), from: 0) != nil
     }
 
     /// The text of a value, with its escapes taken off.
@@ -67,7 +70,7 @@ private struct PropertyListReader {
     mutating func entries(_ bytes: Span<UInt8>) throws(VerificationError) -> [PropertyList.Entry] {
         var entries: [PropertyList.Entry] = []
         entries.reserveCapacity(26)
-        // One bit for each length and first character that a key had: only where both are known, keys are compared.
+        // A one-word Bloom filter; keys are compared only on a hit.
         var seen: UInt64 = 0
         try expect(UInt8(ascii: "{"), bytes)
         while true {
@@ -78,7 +81,7 @@ private struct PropertyListReader {
                     .propertyListMalformed, expected: "at most \(VerificationBudget.propertyListEntries) keys",
                     found: "more")
             }
-            let key = try quoted(bytes)
+            let key = try key(bytes)
             try expect(UInt8(ascii: "="), bytes)
             skipWhiteSpace(bytes)
             let value = try quoted(bytes)
@@ -120,7 +123,27 @@ private struct PropertyListReader {
         position += 1
     }
 
-    /// The characters between two quotes.
+    /// The characters of a key between its quotes.
+    private mutating func key(_ bytes: Span<UInt8>) throws(VerificationError) -> Range<Int> {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            throw malformed(bytes, expected: "a quoted string")
+        }
+        let start = position + 1
+        position = bytes.endOfPlainText(from: start)
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            throw malformed(bytes, expected: "a key of ASCII characters without escapes")
+        }
+        let range = start..<position
+        guard range.count <= VerificationBudget.propertyListKeyBytes else {
+            throw VerificationError(
+                .propertyListMalformed, expected: "keys of at most \(VerificationBudget.propertyListKeyBytes) bytes",
+                found: "\(range.count)")
+        }
+        position += 1
+        return range
+    }
+
+    /// The characters of a value between its quotes.
     private mutating func quoted(_ bytes: Span<UInt8>) throws(VerificationError) -> Range<Int> {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
             throw malformed(bytes, expected: "a quoted string")
@@ -136,7 +159,7 @@ private struct PropertyListReader {
                 let range = start..<position
                 position += 1
                 // Almost every string is ASCII; only others can be no text at all.
-                if hasOthers, !Self.isText(bytes.copy(range)) {
+                if hasOthers, !bytes.extracting(range).isUTF8 {
                     throw VerificationError(.propertyListMalformed, expected: "UTF-8 text")
                 }
                 return range
@@ -155,9 +178,6 @@ private struct PropertyListReader {
         }
         throw malformed(bytes, expected: "a closing quote")
     }
-
-    @inline(never)
-    private static func isText(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
 
     private func malformed(_ bytes: Span<UInt8>, expected: String) -> VerificationError {
         guard position < bytes.count else {

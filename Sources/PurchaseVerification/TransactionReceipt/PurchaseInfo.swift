@@ -22,7 +22,7 @@ final class PurchaseInfo: Sendable {
         expiresDate = try Self.date(list, "expires-date-formatted", "expires-date")
         cancellationDate = try Self.date(list, "cancellation-date", "cancellation-date-ms")
         quantity = try list.value("quantity").map { range throws(VerificationError) in
-            guard let number = Self.number(list.bytes.span, range) else {
+            guard let number = list.number(range) else {
                 throw VerificationError(
                     .purchaseInfoMalformed, expected: "a number as quantity", found: list.text(range))
             }
@@ -40,7 +40,7 @@ final class PurchaseInfo: Sendable {
     /// When the purchase was made. It is read alone before the signature is checked, and judges the certificates; whether its
     /// twin in words agrees is asked when the signature has said that the list is worth reading.
     static func purchaseDate(_ list: PropertyList) throws(VerificationError) -> Timestamp {
-        let bytes = list.bytes
+        let bytes = list.bytes[...]
         if let range = list.value("purchase-date-ms"), let moment = milliseconds(bytes.span, range) { return moment }
         if let range = list.value("purchase-date"), let moment = GreenwichDate.read(bytes.span, range) { return moment }
         throw VerificationError(.creationDateMissing, expected: "purchase-date-ms or purchase-date")
@@ -57,7 +57,7 @@ final class PurchaseInfo: Sendable {
     private static func date(
         _ list: PropertyList, _ wordsKey: StaticString, _ millisecondsKey: StaticString
     ) throws(VerificationError) -> Timestamp? {
-        let bytes = list.bytes
+        let bytes = list.bytes[...]
         var inWords: Timestamp?
         if let range = list.value(wordsKey), !range.isEmpty {
             inWords = GreenwichDate.read(bytes.span, range)
@@ -89,6 +89,14 @@ final class PurchaseInfo: Sendable {
             number = number * 10 + UInt64(digit)
         }
         return number
+    }
+}
+
+extension PropertyList {
+    /// A value that is a whole number; `nil` for anything else.
+    func number(_ range: Range<Int>) -> UInt64? {
+        let slice = bytes[...]
+        return PurchaseInfo.number(slice.span, range)
     }
 }
 

@@ -22,8 +22,9 @@ extension TransactionReceiptContainer {
         guard case .rsa(let key) = key else {
             throw VerificationError(.publicKeyUnacceptable, expected: "an RSA key", found: key.kind)
         }
+        let signed = purchaseInfo[...]
         let digest = MessageDigest(
-            signature.version.digestAlgorithm, prefix: [signature.version.rawValue], purchaseInfo.span,
+            signature.version.digestAlgorithm, prefix: [signature.version.rawValue], signed.span,
             0..<purchaseInfo.count)
         guard key.isValid(signature.signature, for: digest) else { throw VerificationError(.signatureInvalid) }
     }

@@ -1,13 +1,12 @@
-import Synchronization
-
 /// Judges the certificate that a transaction receipt brings along. Its issuer does not travel: it is one of the authorities
 /// that are known by their keys.
 struct TransactionReceiptAuthority: Sendable {
     private let authorities: [IssuingAuthority]
-    private let memory = VerifiedLeafMemory()
+    var memory: CertificatePathMemory
 
     /// - Parameter anchors: the operator's own ones issue leaves themselves if they are authorities; Apple's are known.
-    init(anchors: [TrustAnchor]) {
+    init(anchors: [TrustAnchor], memory: CertificatePathMemory) {
+        self.memory = memory
         let named = anchors.compactMap(IssuingAuthority.init(operatorNamed:))
         authorities = (anchors.contains { $0.isApple } ? IssuingAuthority.apple : []) + named
     }
@@ -80,35 +79,5 @@ final class VerifiedLeaf: Sendable {
         self.key = key
         validity = leaf.validity.intersection(authority.validity)
         subject = leaf.subject
-    }
-}
-
-/// The leaves that were judged before, found again by all of their bytes. As in `CertificatePathMemory`, only what an authority
-/// signed can enter.
-private final class VerifiedLeafMemory: Sendable {
-    private let leaves = Mutex<[VerifiedLeaf]>([])
-
-    /// A leaf is remembered once for each authority whose period it was judged in.
-    func leaf(_ field: SignatureField, at moment: Timestamp) -> VerifiedLeaf? {
-        let bytes = field.bytes
-        for leaf in leaves.withLock({ $0 }) where leaf.version == field.version && leaf.validity.contains(moment) {
-            let known = leaf.certificate
-            if bytes.span.isEqual(field.certificateRange, known.span) { return leaf }
-        }
-        return nil
-    }
-
-    func remember(_ leaf: VerifiedLeaf) {
-        leaves.withLock { leaves in
-            guard !leaves.contains(where: { $0.isSame(as: leaf) }) else { return }
-            if leaves.count >= VerificationBudget.rememberedPaths { leaves.removeFirst() }
-            leaves.append(leaf)
-        }
-    }
-}
-
-extension VerifiedLeaf {
-    fileprivate func isSame(as other: VerifiedLeaf) -> Bool {
-        version == other.version && validity == other.validity && certificate == other.certificate
     }
 }

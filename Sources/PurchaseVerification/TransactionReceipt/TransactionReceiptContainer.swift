@@ -8,16 +8,13 @@ struct TransactionReceiptContainer: Sendable {
     /// What stands beside them. Nobody signs it.
     var unsigned: [(key: String, value: String)] {
         list.entries.compactMap { entry in
-            let key = list.text(entry.key)
-            return key == "signature" || key == "purchase-info" ? nil : (key, list.text(entry.value))
+            let isSigned = list.holds("signature", at: entry.key) || list.holds("purchase-info", at: entry.key)
+            return isSigned ? nil : (list.text(entry.key), list.text(entry.value))
         }
     }
 
     /// `environment`, which only receipts of the sandbox have.
-    var unsignedEnvironment: String? {
-        for entry in list.entries where Self.isNamed("environment", entry, list) { return list.text(entry.value) }
-        return nil
-    }
+    var unsignedEnvironment: AppStoreEnvironment? { list.text("environment").map { AppStoreEnvironment($0) } }
 
     /// - Throws: the codes of `PropertyList`, `transaction_receipt_field_missing`, `transaction_receipt_field_unknown`,
     ///   `signature_field_malformed`, `signature_version_unsupported`, `purchase_info_malformed`.
@@ -31,11 +28,12 @@ struct TransactionReceiptContainer: Sendable {
         guard let purchaseInfo = list.value("purchase-info") else {
             throw VerificationError(.transactionReceiptFieldMissing, expected: "purchase-info")
         }
-        guard let signatureBytes = Base64Decoder.decode(bytes.span.extracting(signature)) else {
+        let slice = bytes[...]
+        guard let signatureBytes = Base64Decoder.decode(slice.span.extracting(signature)) else {
             throw VerificationError(.signatureFieldMalformed, expected: "base64")
         }
         self.signature = try SignatureField(signatureBytes)
-        guard let decoded = Base64Decoder.decode(bytes.span.extracting(purchaseInfo)), !decoded.isEmpty else {
+        guard let decoded = Base64Decoder.decode(slice.span.extracting(purchaseInfo)), !decoded.isEmpty else {
             throw VerificationError(.purchaseInfoMalformed, expected: "base64 of a property list")
         }
         self.purchaseInfo = decoded
@@ -44,11 +42,7 @@ struct TransactionReceiptContainer: Sendable {
 
     private static func requireKnownKeys(_ list: PropertyList) throws(VerificationError) {
         for entry in list.entries where !isKnown(entry.key, list) {
-            // Strings are made only for what nobody writes: a key with escapes.
-            let key = list.text(entry.key)
-            guard list.hasEscape(entry.key), knownKeys.contains(where: { $0.description == key }) else {
-                throw VerificationError(.transactionReceiptFieldUnknown, found: key)
-            }
+            throw VerificationError(.transactionReceiptFieldUnknown, found: list.text(entry.key))
         }
     }
 
@@ -59,12 +53,6 @@ struct TransactionReceiptContainer: Sendable {
     private static func isKnown(_ key: Range<Int>, _ list: PropertyList) -> Bool {
         for known in knownKeys where list.holds(known, at: key) { return true }
         return false
-    }
-
-    /// Whether an entry's key reads so, with or without escapes.
-    private static func isNamed(_ name: StaticString, _ entry: PropertyList.Entry, _ list: PropertyList) -> Bool {
-        if list.holds(name, at: entry.key) { return true }
-        return list.hasEscape(entry.key) && list.text(entry.key) == name.description
     }
 }
 
@@ -77,9 +65,9 @@ struct SignatureField: Sendable {
     let certificateRange: Range<Int>
 
     /// The RSA signature over version byte and purchase-info.
-    var signature: [UInt8] { bytes.span.copy(1..<(1 + version.signatureBytes)) }
+    var signature: [UInt8] { Array(bytes[1..<(1 + version.signatureBytes)]) }
     /// The leaf certificate.
-    var certificate: [UInt8] { bytes.span.copy(certificateRange) }
+    var certificate: [UInt8] { Array(bytes[certificateRange]) }
 
     init(_ bytes: [UInt8]) throws(VerificationError) {
         guard let first = bytes.first else {

@@ -13,7 +13,7 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     /// Where the purchase was made: what the transaction's number says, and then what is stated beside the signed part.
     public let environment: AppStoreEnvironment?
 
-    init(_ info: PurchaseInfo, version: TransactionReceiptVersion, unsignedEnvironment: String?) {
+    init(_ info: PurchaseInfo, version: TransactionReceiptVersion, unsignedEnvironment: AppStoreEnvironment?) {
         self.info = info
         self.version = version
         environment = SandboxIdentifier.environment(
@@ -86,16 +86,13 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     }
 
     private func number(_ key: StaticString) -> UInt64? {
-        let bytes = info.list.bytes
-        return info.list.value(key).flatMap { PurchaseInfo.number(bytes.span, $0) }
+        info.list.value(key).flatMap(info.list.number)
     }
 
     private func flag(_ key: StaticString) -> Bool? {
-        switch info.list.text(key) {
-        case "true": true
-        case "false": false
-        default: nil
-        }
+        guard let value = info.list.value(key) else { return nil }
+        if info.list.holds("true", at: value) { return true }
+        return info.list.holds("false", at: value) ? false : nil
     }
 }
 
@@ -104,34 +101,5 @@ extension TransactionReceiptContent: Equatable {
     public static func == (left: TransactionReceiptContent, right: TransactionReceiptContent) -> Bool {
         left.version == right.version && left.info.list.bytes == right.info.list.bytes
             && left.environment == right.environment
-    }
-}
-
-/// How the sandbox numbers its transactions: sixteen digits that begin with 1000000 or 2000000.
-///
-/// A transaction receipt says that it comes from the sandbox only outside of what is signed, and signed data of 2021 does not
-/// say it at all. The number is signed. All 1,218 sandbox transactions that were looked at have this form, and no genuine
-/// one of production (docs/decisions.md, 22); so what has it is the sandbox's, whatever is written beside it.
-enum SandboxIdentifier {
-    /// 2012-06-01T00:00:00Z. Receipts of the sandbox state their environment since then; Apple answered older ones, of which
-    /// nobody can make new ones, like those of production.
-    private static let firstStatement = Timestamp(millisecondsSince1970: 1_338_508_800_000)
-
-    /// The environment of what states it only where nobody signs it.
-    static func environment(transactionID: String?, unsigned: String?, at moment: Timestamp?) -> AppStoreEnvironment {
-        let isDated = moment.map { $0 >= firstStatement } ?? true
-        if isDated, transactionID.map(isSandbox) == true, unsigned == nil || unsigned == "Production" {
-            return .sandbox
-        }
-        return unsigned.map { AppStoreEnvironment($0) } ?? .production
-    }
-
-    private static func isSandbox(_ transactionID: String) -> Bool {
-        let digits = transactionID.utf8
-        guard digits.count == 16, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-            return false
-        }
-        guard let first = digits.first, first == UInt8(ascii: "1") || first == UInt8(ascii: "2") else { return false }
-        return digits.dropFirst().prefix(6).allSatisfy { $0 == UInt8(ascii: "0") }
     }
 }

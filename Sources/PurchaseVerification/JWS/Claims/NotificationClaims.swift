@@ -9,7 +9,8 @@ public final class NotificationClaims: SignedClaims {
     public let notificationUUID: String?
     /// `2.0`.
     public let version: String?
-    /// When Apple signed this; its certificates are judged at this moment. Absent in some notifications of 2022.
+    /// When Apple signed this; its certificates are judged at this moment. Absent in some notifications of 2022, which are judged
+    /// at the latest date of the signed payloads in them.
     public let signedDate: Timestamp?
     /// The app and the subscription or purchase that it is about.
     public let data: NotificationData?
@@ -102,7 +103,12 @@ public struct NotificationSummary: Sendable, Decodable {
 public struct ExternalPurchaseToken: Sendable, Decodable {
     /// Begins with `SANDBOX` where nobody paid.
     public let externalPurchaseID: String?
+    /// When Apple made the token.
     public let tokenCreationDate: Timestamp?
+    /// When the token expires; only of tokens since June 2025.
+    public let tokenExpirationDate: Timestamp?
+    /// What the token is for, such as `ACQUISITION` or `SERVICES`; only of tokens since June 2025.
+    public let tokenType: String?
     public let appAppleID: UInt64?
     public let bundleID: String?
     /// Every claim without a field here, as it is.
@@ -112,13 +118,17 @@ public struct ExternalPurchaseToken: Sendable, Decodable {
         var reader = try ClaimReader(decoder)
         externalPurchaseID = try reader.claim("externalPurchaseId")
         tokenCreationDate = try reader.date("tokenCreationDate")
+        tokenExpirationDate = try reader.date("tokenExpirationDate")
+        tokenType = reader.description("tokenType")
         appAppleID = try reader.claim("appAppleId")
         bundleID = try reader.claim("bundleId")
         otherClaims = try reader.others()
     }
 
-    /// Nothing in the token states an environment but the beginning of its identifier.
-    var environment: AppStoreEnvironment { externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production }
+    /// Only the beginning of its identifier states an environment. Apple's library reads it in the same way.
+    var environment: AppStoreEnvironment { isSandbox ? .sandbox : .production }
+
+    private var isSandbox: Bool { externalPurchaseID?.utf8.starts(with: "SANDBOX".utf8) ?? false }
 }
 
 /// Apple, "appData".

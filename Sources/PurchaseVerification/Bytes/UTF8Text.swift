@@ -1,0 +1,38 @@
+/// UTF-8 judged as bytes (RFC 3629, 4): `String` would have to be made first, and some of its checks need newer systems.
+extension Span where Element == UInt8 {
+    /// Whether all of the bytes are well-formed UTF-8.
+    var isUTF8: Bool {
+        var position = 0
+        while position < count {
+            guard let length = lengthOfCharacter(at: position) else { return false }
+            position += length
+        }
+        return true
+    }
+
+    /// How many bytes the UTF-8 character at the offset has; `nil` where there is none.
+    func lengthOfCharacter(at position: Int) -> Int? {
+        guard position < count else { return nil }
+        let length: Int
+        let second: ClosedRange<UInt8>
+        switch self[position] {
+        case 0...0x7F: return 1
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        // D800 to DFFF are halves of UTF-16 pairs and no characters.
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: return nil
+        }
+        guard position + length <= count, second.contains(self[position + 1]) else { return nil }
+        var offset = 2
+        while offset < length {
+            guard self[position + offset] & 0xC0 == 0x80 else { return nil }
+            offset += 1
+        }
+        return length
+    }
+}

@@ -1,0 +1,27 @@
+/// How the sandbox numbers its transactions: sixteen digits, of which the first is 1 or 2. The App Store numbers those of
+/// production with other lengths.
+///
+/// A transaction receipt says that it comes from the sandbox only outside of what is signed, and signed payloads of 2021 do not
+/// say it at all. The number is signed, so it decides, whatever is written beside it (docs/decisions.md, 22).
+enum SandboxIdentifier {
+    /// 2012-06-01T00:00:00Z. Receipts of the sandbox state their environment since then. Apple answered older ones like those of
+    /// production, and nobody can make new ones of them: the date is signed, too.
+    private static let firstStatement = Timestamp(millisecondsSince1970: 1_338_508_800_000)
+
+    /// The environment of evidence that states it nowhere, or only where nobody signs it.
+    static func environment(
+        transactionID: String?, unsigned: AppStoreEnvironment?, at moment: Timestamp?
+    ) -> AppStoreEnvironment {
+        let stated = unsigned ?? .production
+        guard stated == .production, moment.map({ $0 >= firstStatement }) ?? true else { return stated }
+        return transactionID.map(isSandbox) == true ? .sandbox : .production
+    }
+
+    private static func isSandbox(_ transactionID: String) -> Bool {
+        let digits = transactionID.utf8
+        guard digits.count == 16, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return false
+        }
+        return digits.first == UInt8(ascii: "1") || digits.first == UInt8(ascii: "2")
+    }
+}
