@@ -168,7 +168,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["assay", .product(name: "TestSupport", package: "assay")],
+            dependencies: ["PurchaseServer", "assay", .product(name: "TestSupport", package: "assay")],
             exclude: ["Transcripts"],
             swiftSettings: strict
         ),

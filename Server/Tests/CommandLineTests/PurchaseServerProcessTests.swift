@@ -152,7 +152,8 @@ struct PurchaseServerProcessTests {
                     #expect(try await Program.shell("assay keys revoke \(id)", in: folder).status == 0)
                 }
             }
-            let export = try await Program.shell("assay audit export 2>/dev/null", in: folder).output.split(separator: "\n")
+            let export = try await Program.shell("assay audit export 2>/dev/null", in: folder).output.split(
+                separator: "\n")
             #expect(export.count == 4, "\(export)")
             let evidence = try #require(export.first?.components(separatedBy: #""evidence_sha256":""#).last?.prefix(64))
             let same = """
@@ -169,7 +170,8 @@ struct PurchaseServerProcessTests {
             let other = kept.dropLast() + (kept.hasSuffix("0") ? "1" : "0")
             #expect(try await Program.shell("assay audit verify --expect \(other)", in: folder).status == 1)
             #expect(
-                try await Program.shell("assay migrate 2>/dev/null", in: folder).output == "assay: the database is up to date\n")
+                try await Program.shell("assay migrate 2>/dev/null", in: folder).output
+                    == "assay: the database is up to date\n")
         }
     }
 

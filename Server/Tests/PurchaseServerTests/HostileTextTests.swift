@@ -18,7 +18,9 @@ struct HostileTextTests {
 
     @Test(
         "A megabyte as a member's name is refused, as itself, in an inner object, and escaped",
-        arguments: ["/verifyReceipt", "/sandbox/verifyReceipt", "/v1/orders", "/v1/purchases", "/v1/customers/a/consume"])
+        arguments: [
+            "/verifyReceipt", "/sandbox/verifyReceipt", "/v1/orders", "/v1/purchases", "/v1/customers/a/consume",
+        ])
     func names(path: String) async throws {
         let escaped = #"e"# + String(repeating: #"\u0301\u0316"#, count: 1 << 16)
         try await PurchaseServerWorld.run { world async throws in
@@ -69,7 +71,8 @@ struct HostileTextTests {
         let marks = Self.marks(12_000)
         try await PurchaseServerWorld.run { world async throws in
             for (field, code) in [
-                ("Connection", "header_malformed"), ("Expect", "header_malformed"), ("Content-Type", "header_malformed"),
+                ("Connection", "header_malformed"), ("Expect", "header_malformed"),
+                ("Content-Type", "header_malformed"),
                 ("Authorization", "header_malformed"), ("Idempotency-Key", "header_malformed"),
                 ("If-None-Match", "header_malformed"), ("X-Forwarded-For", "header_malformed"),
                 ("User-Agent", nil), ("Cookie", nil), ("X-City", nil), ("Accept", nil),
@@ -107,7 +110,8 @@ struct HostileTextTests {
             // The same connection goes on behind a refusal.
             let two = try await RawConnection.open(port: world.client.port) { connection in
                 try await connection.send(
-                    "GET /healthz HTTP/1.1\r\nX: y\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    "GET /healthz HTTP/1.1\r\nX: y\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                )
                 return try await connection.readToEnd()
             }
             #expect(two.contains("HTTP/1.1 400") && two.hasSuffix(#"{"status":"ok"}"#), "\(two)")

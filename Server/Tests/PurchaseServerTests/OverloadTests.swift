@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import ServerTestSupport
 import Synchronization
@@ -110,7 +111,8 @@ struct OverloadTests {
             let key = try #require(world.keys[.backend])
             let order = try await RawConnection.request(
                 port: world.client.port,
-                "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nContent-Length: \(length)\r\n\r\n")
+                "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(key)\r\nContent-Length: \(length)\r\n\r\n"
+            )
             #expect(order.hasPrefix("HTTP/1.1 413") && order.contains("body_too_large"), "\(order)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PurchaseServer
 import PurchaseVerification
 import TestSupport
@@ -15,7 +16,11 @@ struct ServerSettingTests {
     }
 
     /// Each file holds a secret that is its path.
-    private static let files = NamedFiles { _ throws(SettingFault) in [] } secret: { path throws(SettingFault) in path }
+    private static let files = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { path throws(SettingFault) in
+        path
+    }
 
     @Test("No name, variable or option stands for two settings")
     func unique() {

@@ -17,7 +17,8 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
 
     /// An entitlement by its parts.
     public init(
-        productID: String, type: TransactionMessage.ProductType, environment: EnvironmentName, state: State, balance: Int64?,
+        productID: String, type: TransactionMessage.ProductType, environment: EnvironmentName, state: State,
+        balance: Int64?,
         since: String, until: String?, transactionID: String, why: Reason, updatedAt: String
     ) {
         self.productID = productID

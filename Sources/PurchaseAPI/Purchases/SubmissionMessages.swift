@@ -27,9 +27,11 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
 
     /// A submission by its parts.
     public init(
-        submissionID: String, sequence: Int64, receivedAt: String, decidedAt: String, verdict: SubmissionVerdict, code: String,
+        submissionID: String, sequence: Int64, receivedAt: String, decidedAt: String, verdict: SubmissionVerdict,
+        code: String,
         expected: String?, found: String?, replayed: Bool, customerID: String?, orderID: String?, productID: String?,
-        transactionID: String?, quantity: Int64?, environment: EnvironmentName?, evidenceKind: String?, evidenceSHA256: String?,
+        transactionID: String?, quantity: Int64?, environment: EnvironmentName?, evidenceKind: String?,
+        evidenceSHA256: String?,
         keyID: String?, sourceAddress: String?, hash: String
     ) {
         self.submissionID = submissionID

@@ -20,7 +20,8 @@ package struct ServerSetting: Sendable {
     /// What of a value in the settings file is a path, which begins in the folder of that file.
     let path: PathForm
     /// Puts values into the configuration.
-    private let apply: @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault) -> Void
+    private let apply:
+        @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault) -> Void
 
     /// What of a value is a path.
     enum PathForm: Sendable {
@@ -33,7 +34,8 @@ package struct ServerSetting: Sendable {
     init(
         _ name: String, variable: String? = nil, option: String? = nil, default defaultText: String,
         _ summary: String, isList: Bool = false, path: PathForm = .none,
-        apply: @escaping @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault)
+        apply:
+            @escaping @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault)
             -> Void
     ) {
         self.name = name
@@ -115,5 +117,9 @@ package struct NamedFiles: Sendable {
     }
 
     /// Reads none: certificates and secrets are empty. For commands that neither verify nor answer.
-    package static let unread = NamedFiles { _ throws(SettingFault) in [] } secret: { _ throws(SettingFault) in "" }
+    package static let unread = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { _ throws(SettingFault) in
+        ""
+    }
 }

@@ -16,9 +16,11 @@ extension OrderMessage {
         self.init(
             orderID: order.id, customerID: order.customerID, productID: order.productID, quantity: order.quantity,
             metadata: order.metadata.flatMap(Self.metadata), appAccountToken: order.appAccountToken,
-            status: Status(rawValue: order.status(at: now).rawValue), createdAt: "\(order.createdAt)", expiresAt: "\(order.expiresAt)",
+            status: Status(rawValue: order.status(at: now).rawValue), createdAt: "\(order.createdAt)",
+            expiresAt: "\(order.expiresAt)",
             paidAt: order.paidAt.map { "\($0)" }, fulfilledAt: order.fulfilledAt.map { "\($0)" },
-            closedAt: order.closedAt.map { "\($0)" }, environment: order.environment.map { EnvironmentName(rawValue: $0.name) },
+            closedAt: order.closedAt.map { "\($0)" },
+            environment: order.environment.map { EnvironmentName(rawValue: $0.name) },
             transactionID: order.transactionID)
     }
 
@@ -43,8 +45,10 @@ extension TransactionMessage {
             transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
             productID: purchase.productID, productType: ProductType(purchase.productKind),
             quantity: purchase.quantity,
-            environment: EnvironmentName(rawValue: purchase.environment.name), customerID: purchase.customerID, orderID: purchase.orderID,
-            kind: Kind(rawValue: purchase.kind.rawValue), state: State(rawValue: purchase.state.rawValue), purchasedAt: "\(purchase.purchasedAt)",
+            environment: EnvironmentName(rawValue: purchase.environment.name), customerID: purchase.customerID,
+            orderID: purchase.orderID,
+            kind: Kind(rawValue: purchase.kind.rawValue), state: State(rawValue: purchase.state.rawValue),
+            purchasedAt: "\(purchase.purchasedAt)",
             expiresAt: purchase.expiresAt.map { "\($0)" }, withdrawnAt: purchase.withdrawnAt.map { "\($0)" },
             recordedAt: "\(purchase.recordedAt)", submissionID: purchase.submissionID)
     }
@@ -58,7 +62,8 @@ extension EntitlementMessage {
             state: State(rawValue: entitlement.state(at: now).rawValue),
             balance: entitlement.productKind == .consumable ? entitlement.balance : nil,
             since: "\(entitlement.since)", until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID, why: Reason(rawValue: entitlement.reason), updatedAt: "\(entitlement.updatedAt)")
+            transactionID: entitlement.transactionID, why: Reason(rawValue: entitlement.reason),
+            updatedAt: "\(entitlement.updatedAt)")
     }
 }
 
@@ -66,7 +71,8 @@ extension ConsumptionMessage {
     init(_ consumption: Consumption) {
         self.init(
             consumptionID: consumption.id, customerID: consumption.customerID, productID: consumption.productID,
-            environment: EnvironmentName(rawValue: consumption.environment.name), quantity: consumption.quantity, balance: consumption.balance,
+            environment: EnvironmentName(rawValue: consumption.environment.name), quantity: consumption.quantity,
+            balance: consumption.balance,
             consumedAt: "\(consumption.consumedAt)", replayed: consumption.isReplayed)
     }
 }
@@ -79,7 +85,8 @@ extension SubmissionMessage {
             expected: submission.expected, found: submission.found, replayed: submission.isReplayed,
             customerID: submission.customerID, orderID: submission.orderID, productID: submission.productID,
             transactionID: submission.transactionID, quantity: submission.quantity,
-            environment: submission.environment.map(EnvironmentName.init(rawValue:)), evidenceKind: submission.evidenceKind,
+            environment: submission.environment.map(EnvironmentName.init(rawValue:)),
+            evidenceKind: submission.evidenceKind,
             evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
             sourceAddress: submission.sourceAddress, hash: submission.hash)
     }

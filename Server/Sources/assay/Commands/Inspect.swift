@@ -28,8 +28,7 @@ struct Inspect: ParsableCommand {
         guard reader.next() == nil else {
             throw ValidationError("'\(file)' holds several receipts; 'assay verify' takes streams.")
         }
-        let inspection = verifier.inspect(
-            item.evidence(), policies: options.policies(), undatedSignedAt: options.moment)
+        let inspection = verifier.inspect(item.evidence(), policies: options.policies())
         let report = InspectionReport(
             inspection, source: file, unchecked: options.uncheckedDemands, redactor: Redactor(isActive: redact))
         Terminal.write(json ? report.json() : report.text())

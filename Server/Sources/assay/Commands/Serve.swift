@@ -63,7 +63,8 @@ struct Serve: AsyncParsableCommand {
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
             (.idleSeconds, list(idleSeconds)),
         ]
-        return Dictionary(uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
+        return Dictionary(
+            uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
     }
 
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }

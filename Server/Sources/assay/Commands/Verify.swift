@@ -33,7 +33,6 @@ struct Verify: AsyncParsableCommand {
     func run() async throws {
         let verifier = try options.verifier()
         let policies = options.policies()
-        let moment = options.moment
         let isSingle = files.count == 1
         let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
         var reader = EvidenceReader(files)
@@ -46,7 +45,7 @@ struct Verify: AsyncParsableCommand {
         } work: { batch in
             var output = VerdictBatch()
             for item in batch {
-                output.append(Verdict(item, verifier: verifier, policies: policies, undatedSignedAt: moment), format)
+                output.append(Verdict(item, verifier: verifier, policies: policies), format)
             }
             return output
         } output: { batch in

@@ -135,7 +135,8 @@ extension NamedFiles {
             return try SecretFile.secret(path)
         } catch {
             throw SettingFault(
-                "cannot be read: \(reason(error))", "Name a file that holds the shared secret of App Store Connect, and nothing else")
+                "cannot be read: \(reason(error))",
+                "Name a file that holds the shared secret of App Store Connect, and nothing else")
         }
     }
 

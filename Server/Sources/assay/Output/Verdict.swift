@@ -9,16 +9,13 @@ struct Verdict: Sendable {
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
 
-    init(
-        _ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy],
-        undatedSignedAt moment: Timestamp
-    ) {
+    init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy]) {
         source = item.source
         line = item.line
         do throws(VerificationError) {
             let evidence = try Evidence(item.evidence())
             let result = Result { () throws(VerificationError) in
-                try verifier.verify(evidence, policies: policies, undatedSignedAt: moment)
+                try verifier.verify(evidence, policies: policies)
             }
             self.result = result
             // What was verified knows what it is; only the others are read once more for it.
