@@ -23,7 +23,7 @@ test-debug: setup
 test-release: setup
 	swift test -c release --scratch-path .build-tests
 
-api: setup ## Checks docs/openapi.yaml against the running server, with schemathesis.
+api: setup ## Checks openapi.yaml against the running server, with schemathesis.
 	swift build --product assay
 	dev/check-api.sh .build/debug
 

@@ -60,8 +60,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            resources: [.embedInCode("Resources")],
             swiftSettings: strict
         ),
         .target(
@@ -165,7 +168,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["assay", .product(name: "TestSupport", package: "assay")],
+            dependencies: ["PurchaseServer", "assay", .product(name: "TestSupport", package: "assay")],
             exclude: ["Transcripts"],
             swiftSettings: strict
         ),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks docs/openapi.yaml against the running server: schemathesis (from PyPI) makes requests of every operation, and no
+# Checks openapi.yaml against the running server: schemathesis (from PyPI) makes requests of every operation, and no
 # answer may be a server error or one that the document does not describe.
 #
 # Takes the folder of the program to check; the optimised one, if not given.

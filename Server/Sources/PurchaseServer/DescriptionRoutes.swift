@@ -9,7 +9,7 @@ struct DescriptionRoutes {
             router.on("/openapi.yaml", method: method) { _, _ in
                 Response(
                     status: .ok, headers: [.contentType: "application/yaml"],
-                    body: ResponseBody(byteBuffer: ByteBuffer(string: openAPIDescription)))
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
             }
         }
     }

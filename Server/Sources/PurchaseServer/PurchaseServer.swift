@@ -20,35 +20,37 @@ public func purchaseServer(
     uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 ) -> some ApplicationProtocol {
     let router = Router(context: ServerContext.self)
+    router.add(middleware: ProblemMiddleware())
+    router.add(middleware: RequestHeadMiddleware())
     if !configuration.trustedProxies.isEmpty {
         router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
     }
-    router.add(middleware: ProblemMiddleware())
+    let limits = configuration.limits
+    let (bodies, workers) = (BodyReader(limits), WorkerPool(limit: limits.waitingVerifications))
     HealthRoutes(ledger: ledger, uptime: uptime).add(to: router)
     DescriptionRoutes().add(to: router)
-    if let ledger { addPurchaseRoutes(to: router, ledger: ledger, configuration, uptime) }
+    if let ledger {
+        let api = PurchaseAPIContext(ledger: ledger, bodies: bodies, workers: workers)
+        addPurchaseRoutes(to: router, api, configuration, uptime)
+    }
     VerifyReceiptRoutes(
         service: VerifyReceiptService(
             verifier: PurchaseVerifier(anchors: configuration.anchors),
             environments: configuration.environments,
-            sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets),
-        limits: configuration.limits
+            sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
+            wrongSecrets: RateLimiter(limits.wrongSecrets, uptime: uptime)),
+        bodies: bodies, workers: workers
     ).add(to: router)
     MethodRoutes().add(to: router)
-    let headLimit = TimeAmount.seconds(configuration.limits.idleSeconds)
-    let bodyLimit = TimeAmount.seconds(configuration.limits.requestSeconds)
+    let limiter = ConnectionLimiter(
+        limit: limits.connectionsPerAddress, exempt: limits.uncountedAddresses + configuration.trustedProxies)
     return Application(
         router: router,
-        server: .http1(
-            configuration: .init(
-                additionalChannelHandlers: [
-                    RequestDeadlineHandler(headLimit: headLimit, bodyLimit: bodyLimit), ContinueHandler(),
-                ],
-                idleTimeout: .seconds(configuration.limits.idleSeconds))),
+        server: HTTPServerBuilder { HTTPConnection(responder: $0, limits: limits, limiter: limiter) },
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port),
             serverName: "assay",
-            availableConnectionsDelegate: MaximumAvailableConnections(configuration.limits.connections)),
+            availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)),
         onServerRunning: { channel in
             let port = channel.localAddress?.port ?? configuration.port
             let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
@@ -59,14 +61,13 @@ public func purchaseServer(
 
 /// Everything under `/v1`.
 private func addPurchaseRoutes(
-    to router: Router<ServerContext>, ledger: PurchaseLedger, _ configuration: ServerConfiguration,
+    to router: Router<ServerContext>, _ api: PurchaseAPIContext, _ configuration: ServerConfiguration,
     _ uptime: @escaping @Sendable () -> Double
 ) {
-    let api = PurchaseAPIContext(ledger: ledger, bodies: BodyReader(configuration.limits))
     let group = router.group("v1")
         .add(
             middleware: AccessMiddleware(
-                ledger: ledger, apps: configuration.apps,
+                ledger: api.ledger, apps: configuration.apps,
                 addresses: RateLimiter(configuration.limits.perAddress, uptime: uptime),
                 keys: RateLimiter(configuration.limits.perKey, uptime: uptime)))
     OrderRoutes(api: api).add(to: group)

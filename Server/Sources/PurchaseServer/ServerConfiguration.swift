@@ -1,3 +1,4 @@
+public import Logging
 public import PurchaseLedger
 public import PurchaseVerification
 
@@ -7,6 +8,10 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The port to listen on; 0 takes a free one.
     public var port = 8080
+    /// The database, as `sqlite:PATH`.
+    public var database = "sqlite:assay.sqlite"
+    /// How much is logged.
+    public var logLevel = Logger.Level.info
     /// Whom to trust.
     public var anchors: [TrustAnchor] = TrustAnchor.apple
     /// The environments from which receipts are accepted.
@@ -33,13 +38,24 @@ public struct ServerConfiguration: Sendable {
         public var idleSeconds: Int64 = 60
         /// Connections at the same time; more wait in the system's queue.
         public var connections = 4096
+        /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of all, so
+        /// that eight addresses are needed to shut everybody out; a client with a pool of connections has far fewer.
+        public var connectionsPerAddress = 512
+        /// Addresses whose connections are not counted by address. Those of `trustedProxies` are not, either.
+        public var uncountedAddresses: [AddressRange] = AddressRange.loopback
         /// Bytes of bodies that are held at the same time, of all requests together; a request beyond that is told to try again
-        /// later (21009). A body counts only once its bytes are there, so slow senders take nothing from others.
+        /// later. A body counts only once its bytes are there, so slow senders take nothing from others.
         public var bufferedBytes = 256 << 20
+        /// Pieces of evidence that are verified or wait for it at the same time; a request beyond that is told to try again
+        /// later. At 60 µs for a usual receipt, that is 60 ms of a core.
+        public var waitingVerifications = 1024
         /// How often one address may call `/v1`, with whatever key: enough for a backend that relays for its apps.
         public var perAddress = RateLimit(perSecond: 1000, burst: 2000)
         /// How often one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
+        /// How often one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is
+        /// looked at beyond that; receipts that need none, and those of other apps, are answered.
+        public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)
 
         public init() {}
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseServer
 import Testing
 
 @Suite("assay serve")
@@ -63,6 +64,19 @@ struct ServeTests {
                 let answer = try await Program.shell(
                     "curl -sS --data @r.json \(server.address)/verifyReceipt", in: folder)
                 #expect(answer.output.hasSuffix(#""status":0}"#))
+            }
+        }
+    }
+
+    @Test("The help lists each setting that has an option, with its default and its other places")
+    func help() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let output = try await Program.shell("assay serve --help", in: folder).output
+            let words = output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            for setting in ServerSetting.all {
+                guard let option = setting.option else { continue }
+                #expect(words.contains("\(option) <"), "\(option)")
+                #expect(words.contains(setting.help), "\(setting.help)")
             }
         }
     }

@@ -16,7 +16,8 @@ struct PurchaseServerDocumentationTests {
             #expect(text.contains("`\(kind.rawValue)`"), "\(kind.rawValue)")
         }
         let description = try String(
-            contentsOf: Corpus.projectFolder.appending(path: "docs/openapi.yaml"), encoding: .utf8)
+            contentsOf: Corpus.projectFolder.appending(path: "Server/Sources/PurchaseServer/Resources/openapi.yaml"),
+            encoding: .utf8)
         for code in LedgerRefusal.Code.allCases {
             #expect(description.contains("`\(code.rawValue)`"), "\(code.rawValue)")
         }

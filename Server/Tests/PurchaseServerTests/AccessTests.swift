@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import TestSupport
@@ -22,21 +23,21 @@ struct AccessTests {
     func access() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (method, path, scope) in Self.routes {
-                let body: [String: Any]? = method == .post ? [:] : nil
-                let nobody = try await world.send(method, path, body, as: nil)
+                let body = method == .post ? Data("{}".utf8) : nil
+                let nobody = try await world.send(method, path, data: body, as: nil)
                 #expect(nobody.status == 401)
                 #expect(try nobody.problem == "key_missing")
                 #expect(nobody.headers[.wwwAuthenticate] == "Bearer")
                 let stranger = try await world.send(
-                    method, path, body, as: nil,
+                    method, path, data: body, as: nil,
                     headers: [.authorization: "Bearer assay_0123456789abcdef_AAAA"])
                 #expect(stranger.status == 401)
                 #expect(try stranger.problem == "key_unknown")
-                let other = try await world.send(method, path, body, as: scope == .client ? .backend : .client)
+                let other = try await world.send(method, path, data: body, as: scope == .client ? .backend : .client)
                 #expect(other.status == 403)
                 #expect(try other.problem == "scope_insufficient")
                 for right in [scope, .admin] {
-                    let answer = try await world.send(method, path, body, as: right)
+                    let answer = try await world.send(method, path, data: body, as: right)
                     #expect(![401, 403].contains(answer.status), "\(method) \(path)")
                 }
             }
@@ -73,12 +74,12 @@ struct AccessTests {
                 #expect(answer.status == 405)
                 #expect(try answer.problem == "method_not_allowed")
                 #expect(answer.headers[.allow] == allowed)
-                #expect(try answer.value("title") == "Method Not Allowed")
+                #expect(try answer.document?.title == "Method Not Allowed")
             }
             #expect(try await world.send(.delete, "/nothing").status == 404)
             let unknown = try await world.send(.get, "/v1/purchases/nothing")
             #expect(try unknown.problem == "transaction_unknown")
-            #expect(try unknown.value("title") == "Not Found")
+            #expect(try unknown.document?.title == "Not Found")
         }
     }
 
@@ -94,10 +95,9 @@ struct AccessTests {
         }
     }
 
-    @Test("The description that is served is the one of the documentation, and names every route")
+    @Test("The description that is served is the file of the repository, and names every route")
     func description() async throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/openapi.yaml")
+        let file = Corpus.projectFolder.appending(path: "Server/Sources/PurchaseServer/Resources/openapi.yaml")
         let documented = try String(contentsOf: file, encoding: .utf8)
         try await PurchaseServerWorld.run { world async throws in
             let served = try await world.send(.get, "/openapi.yaml", as: nil)

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import TestSupport
@@ -54,9 +55,7 @@ struct ClientAddressTests {
                 for value in item.header { headers.append(HTTPField(name: name, value: value)) }
                 _ = try await world.send(
                     .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client, headers: headers)
-                let list = try await world.send(.get, "/v1/submissions", as: .backend)
-                let submissions = try list.object["submissions"] as? [[String: Any]]
-                #expect(submissions?.first?["source_address"] as? String == item.found, "\(item)")
+                #expect(try await world.submissions().first?.sourceAddress == item.found, "\(item)")
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import TestSupport
@@ -11,19 +12,19 @@ struct IdempotencyTests {
     @Test("The same Idempotency-Key has the same answer, byte for byte; with another body it is refused")
     func idempotency() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            let order: [String: Any] = ["customer_id": "alice", "product_id": "com.example.app.pro"]
+            let order = OrderRequest(customerID: "alice", productID: "com.example.app.pro")
             let first = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
             let second = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
             #expect(first.status == 201 && second.status == 201 && first.text == second.text)
             let changed = try await world.send(
-                .post, "/v1/orders", ["customer_id": "bob", "product_id": "com.example.app.pro"], as: .backend,
+                .post, "/v1/orders", OrderRequest(customerID: "bob", productID: "com.example.app.pro"), as: .backend,
                 idempotencyKey: "1")
             #expect(changed.status == 422)
             #expect(try changed.problem == "idempotency_key_reused")
             let elsewhere = try await world.send(
                 .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
             #expect(try elsewhere.problem == "idempotency_key_reused")
-            let consume: [String: Any] = ["product_id": "com.example.app.coins"]
+            let consume = PurchaseServerWorld.consumption()
             let refused = try await world.send(
                 .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
             #expect(try refused.problem == "balance_insufficient")
@@ -44,14 +45,14 @@ struct IdempotencyTests {
         try await PurchaseServerWorld.run { world async throws in
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
             let path = "/v1/customers/alice/consume"
-            let one: [String: Any] = ["product_id": "com.example.app.coins"]
+            let one = PurchaseServerWorld.consumption()
             for (scope, balance) in [(APIKeyScope.admin, 2), (.backend, 1), (.admin, 2), (.backend, 1)] {
                 let answer = try await world.send(.post, path, one, as: scope, idempotencyKey: "same")
-                #expect(try answer.object["balance"] as? Int == balance, "\(answer.text)")
+                #expect(try answer.message(ConsumptionMessage.self).balance == Int64(balance), "\(answer.text)")
             }
             let named = try await world.send(
-                .post, path, one.merging(["consumption_id": "idempotency key same"]) { $1 }, as: .backend)
-            #expect(try named.object["balance"] as? Int == 0)
+                .post, path, PurchaseServerWorld.consumption("idempotency key same"), as: .backend)
+            #expect(try named.message(ConsumptionMessage.self).balance == 0)
         }
     }
 
@@ -65,8 +66,8 @@ struct IdempotencyTests {
             let misused = try await world.send(
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
             #expect(try misused.problem == "idempotency_key_reused")
-            #expect(try misused.value("verdict") == "rejected")
-            let misusedID = try #require(try misused.value("submission_id"))
+            #expect(try misused.document?.verdict == .rejected)
+            let misusedID = try #require(try misused.document?.submissionID)
             #expect(try await world.send(.get, "/v1/submissions/\(misusedID)", as: .backend).status == 200)
             let unknown = try await world.send(
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
@@ -76,23 +77,21 @@ struct IdempotencyTests {
             #expect(unknown.text == unknownAgain.text)
             // Another installation has the same key to the API, and may choose the same words.
             let other = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), as: .client,
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(customerID: "bob"), as: .client,
                 idempotencyKey: "1")
             #expect(try other.problem == "already_claimed")
-            let list = try await world.send(.get, "/v1/submissions", as: .backend)
-            let submissions = try #require(try list.object["submissions"] as? [[String: Any]]).reversed()
+            let submissions = try await world.submissions().reversed()
             #expect(
-                submissions.map { $0["code"] as? String } == [
+                submissions.map(\.code) == [
                     "accepted", "accepted", "idempotency_key_reused", "transaction_not_found", "transaction_not_found",
                     "already_claimed",
                 ])
-            #expect(
-                submissions.map { $0["replayed"] as? Bool } == [false, true, false, false, true, false])
-            #expect(Set(submissions.compactMap { $0["submission_id"] as? String }).count == 6)
+            #expect(submissions.map(\.replayed) == [false, true, false, false, true, false])
+            #expect(Set(submissions.map(\.submissionID)).count == 6)
             let malformed = try await world.send(
                 .post, "/v1/purchases", claim, as: .client, idempotencyKey: String(repeating: "x", count: 256))
             #expect(try malformed.problem == "field_malformed" && malformed.status == 400)
-            let id = try #require(try malformed.value("submission_id"))
+            let id = try #require(try malformed.document?.submissionID)
             #expect(try await world.send(.get, "/v1/submissions/\(id)", as: .backend).status == 200)
             #expect(try await Audit(world.database).verify().findings.isEmpty)
         }

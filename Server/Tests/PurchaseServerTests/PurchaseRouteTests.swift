@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -13,45 +14,40 @@ struct PurchaseRouteTests {
     @Test("From the order to the balance: created, paid, fulfilled, used")
     func flow() async throws {
         try await PurchaseServerWorld.run { world async throws in
+            let coins = "com.example.app.coins"
             let created = try await world.send(
                 .post, "/v1/orders",
-                [
-                    "customer_id": "alice", "product_id": "com.example.app.coins", "quantity": 3,
-                    "metadata": ["basket": "7"],
-                ], as: .backend)
+                OrderRequest(customerID: "alice", productID: coins, quantity: 3, metadata: ["basket": "7"]),
+                as: .backend)
             #expect(created.status == 201)
-            #expect(try created.value("status") == "created")
-            #expect(try created.value("metadata", "basket") == "7")
-            #expect(UUID(uuidString: try created.value("app_account_token") ?? "") != nil)
-            let order = try #require(try created.value("order_id"))
-            let paid = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["order_id": order]), as: .client)
+            let order = try created.message(OrderMessage.self)
+            #expect(order.status == .created && order.metadata == ["basket": "7"])
+            #expect(UUID(uuidString: order.appAccountToken) != nil)
+            let claim = try PurchaseServerWorld.purchase(customerID: nil, orderID: order.orderID)
+            let paid = try await world.send(.post, "/v1/purchases", claim, as: .client)
             #expect(paid.status == 200, "\(paid.text)")
-            #expect(try paid.value("verdict") == "accepted")
-            #expect(try paid.object["replayed"] as? Bool == false)
-            #expect(try paid.value("order", "status") == "paid")
-            #expect(try paid.value("transaction", "environment") == "Sandbox")
-            #expect(try paid.value("entitlement", "balance") == "3")
-            let again = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["order_id": order]), as: .client)
-            #expect(try again.object["replayed"] as? Bool == true)
+            let answer = try paid.message(PurchaseAnswer.self)
+            #expect(answer.verdict == .accepted && !answer.replayed && answer.order?.status == .paid)
+            #expect(answer.transaction.environment == .sandbox && answer.transaction.kind == .bought)
+            #expect(answer.entitlement?.balance == 3)
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client)
+            #expect(try again.message(PurchaseAnswer.self).replayed)
             let listed = try await world.send(.get, "/v1/orders?status=paid", as: .backend)
-            #expect((try listed.object["orders"] as? [[String: Any]])?.first?["order_id"] as? String == order)
+            #expect(try listed.message(OrderList.self).orders.first?.orderID == order.orderID)
             for _ in 0..<2 {
-                let fulfilled = try await world.send(.post, "/v1/orders/\(order)/fulfil", as: .backend)
+                let fulfilled = try await world.send(.post, "/v1/orders/\(order.orderID)/fulfil", as: .backend)
                 #expect(fulfilled.status == 200)
-                #expect(try fulfilled.value("status") == "fulfilled")
+                #expect(try fulfilled.message(OrderMessage.self).status == .fulfilled)
             }
             let used = try await world.send(
-                .post, "/v1/customers/alice/consume",
-                ["product_id": "com.example.app.coins", "quantity": 2, "consumption_id": "1"], as: .backend)
-            #expect(try used.value("balance") == "1", "\(used.text)")
-            let shown = try await world.send(.get, "/v1/orders/\(order)", as: .backend)
-            #expect(try shown.value("transaction_id") == "2000000000000001")
+                .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption("1", quantity: 2), as: .backend)
+            #expect(try used.message(ConsumptionMessage.self).balance == 1, "\(used.text)")
+            let shown = try await world.send(.get, "/v1/orders/\(order.orderID)", as: .backend)
+            #expect(try shown.message(OrderMessage.self).transactionID == "2000000000000001")
             let purchase = try await world.send(.get, "/v1/purchases/2000000000000001", as: .backend)
-            #expect((try purchase.object["purchases"] as? [[String: Any]])?.first?["order_id"] as? String == order)
+            #expect(try purchase.message(TransactionList.self).purchases.first?.orderID == order.orderID)
             let all = try await world.send(.get, "/v1/customers/alice/purchases", as: .backend)
-            #expect((try all.object["purchases"] as? [Any])?.count == 1)
+            #expect(try all.message(TransactionList.self).purchases.count == 1)
         }
     }
 
@@ -65,35 +61,37 @@ struct PurchaseRouteTests {
             let second = try await world.send(.get, path, as: .backend, headers: [.ifNoneMatch: tag])
             #expect(second.status == 304 && second.text.isEmpty)
             _ = try await world.send(
-                .post, "/v1/customers/alice/consume",
-                ["product_id": "com.example.app.coins", "consumption_id": "1"], as: .backend)
+                .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption("1"), as: .backend)
             let third = try await world.send(.get, path, as: .backend, headers: [.ifNoneMatch: tag])
             #expect(third.status == 200 && third.headers[.eTag] != tag)
-            let entitlement = try #require((try third.object["entitlements"] as? [[String: Any]])?.first)
-            #expect(entitlement["balance"] as? Int == 2 && entitlement["why"] as? String == "consumed")
-            #expect(entitlement["state"] as? String == "active" && entitlement["type"] as? String == "consumable")
+            let entitlement = try #require(try third.message(EntitlementList.self).entitlements.first)
+            #expect(entitlement.balance == 2 && entitlement.why == .consumed)
+            #expect(entitlement.state == .active && entitlement.type == .consumable)
         }
     }
 
     @Test("What is missing or malformed is a 400 that names it, and is in the record")
     func fields() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            let whole = try PurchaseServerWorld.purchase()
+            // As members by name, because what is wrong with them cannot be written with the types.
+            func json(_ members: [String: Any]) throws -> Data { try JSONSerialization.data(withJSONObject: members) }
+            let encoded = try JSONEncoder().encode(try PurchaseServerWorld.purchase())
+            let whole = try #require(try JSONSerialization.jsonObject(with: encoded) as? [String: Any])
             for name in ["receipt_data", "product_id", "transaction_id", "customer_id"] {
                 for value in [nil, "", NSNull()] as [Any?] {
                     var body = whole
                     body[name] = value
-                    let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                    let answer = try await world.send(.post, "/v1/purchases", data: try json(body), as: .client)
                     #expect(answer.status == 400)
                     #expect(try answer.problem == "field_missing")
-                    #expect(try answer.value("expected")?.contains(name) == true, "\(answer.text)")
-                    #expect(try answer.value("submission_id") != nil)
+                    #expect(try answer.document?.expected?.contains(name) == true, "\(answer.text)")
+                    #expect(try answer.document?.submissionID != nil)
                 }
                 var body = whole
                 body[name] = ["a": 1]
-                let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
+                let answer = try await world.send(.post, "/v1/purchases", data: try json(body), as: .client)
                 #expect(try answer.problem == "field_malformed")
-                #expect(try answer.value("expected")?.contains(name) == true)
+                #expect(try answer.document?.expected?.contains(name) == true)
             }
             let many = "{\"a\":[" + String(repeating: "{},", count: 5000) + "{}]}"
             for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}", many] {
@@ -101,18 +99,17 @@ struct PurchaseRouteTests {
                 #expect(answer.status == 400, "\(text)")
                 #expect(["body_malformed", "field_malformed", "field_missing"].contains(try answer.problem))
             }
-            let record = try await world.send(.get, "/v1/submissions?limit=500&verdict=rejected", as: .backend)
-            #expect((try record.object["submissions"] as? [Any])?.count == 4 * 4 + 8)
+            #expect(try await world.submissions("limit=500&verdict=rejected").count == 4 * 4 + 8)
             for body in [
                 [:], ["customer_id": "a"], ["customer_id": "a", "product_id": "p", "quantity": 0],
                 ["customer_id": "a", "product_id": "p", "metadata": ["a": 1]],
                 ["customer_id": "a\u{7}", "product_id": "p"],
             ] as [[String: Any]] {
-                let answer = try await world.send(.post, "/v1/orders", body, as: .backend)
+                let answer = try await world.send(.post, "/v1/orders", data: try json(body), as: .backend)
                 #expect(answer.status == 400, "\(answer.text)")
             }
             let unknown = try await world.send(
-                .post, "/v1/orders", ["customer_id": "a", "product_id": "p"], as: .backend)
+                .post, "/v1/orders", OrderRequest(customerID: "a", productID: "p"), as: .backend)
             #expect(try unknown.problem == "product_unknown")
             for query in ["limit=0", "limit=x", "cursor=x", "status=x", "status=", "customer_id="] {
                 #expect(try await world.send(.get, "/v1/orders?\(query)", as: .backend).status == 400, "\(query)")
@@ -129,27 +126,28 @@ struct PurchaseRouteTests {
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
             var empty = MintedWorld.receipt()
             empty.purchases = []
-            let cases: [([String: Any], Int, String)] = [
-                (try PurchaseServerWorld.purchase(more: ["customer_id": "bob"]), 409, "already_claimed"),
+            let cases: [(PurchaseRequest, Int, String)] = [
+                (try PurchaseServerWorld.purchase(customerID: "bob"), 409, "already_claimed"),
                 (try PurchaseServerWorld.purchase("9"), 422, "transaction_not_found"),
                 (try PurchaseServerWorld.purchase(product: "com.example.app.pro"), 422, "product_mismatch"),
-                (try PurchaseServerWorld.purchase(more: ["order_id": "nothing"]), 404, "order_unknown"),
+                (try PurchaseServerWorld.purchase(customerID: nil, orderID: "nothing"), 404, "order_unknown"),
                 (
                     try PurchaseServerWorld.purchase(
                         "2000000000000004", product: "com.example.app.monthly"), 422, "subscription_expired"
                 ),
                 (try PurchaseServerWorld.purchase(receipt: try MintedWorld.mint(empty)), 422, "no_purchases"),
-                (["customer_id": "a", "product_id": "p", "transaction_id": "t", "receipt_data": "x!"], 422, ""),
+                (PurchaseRequest(receiptData: "x!", productID: "p", transactionID: "t", customerID: "a"), 422, ""),
             ]
             for (body, status, code) in cases {
                 let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
                 #expect(answer.status == status, "\(answer.text)")
                 if !code.isEmpty { #expect(try answer.problem == code) }
-                #expect(try answer.value("verdict") == "rejected")
-                let id = try #require(try answer.value("submission_id"))
-                let record = try await world.send(.get, "/v1/submissions/\(id)", as: .backend)
-                #expect(try record.value("code") == answer.problem)
-                #expect(try record.value("source_address") == "127.0.0.1")
+                #expect(try answer.document?.verdict == .rejected)
+                let id = try #require(try answer.document?.submissionID)
+                let record = try await world.send(.get, "/v1/submissions/\(id)", as: .backend).message(
+                    SubmissionMessage.self)
+                #expect(try record.code == answer.problem)
+                #expect(record.sourceAddress == "127.0.0.1")
             }
         }
     }
@@ -173,8 +171,7 @@ struct PurchaseRouteTests {
                 }
                 #expect(try answer.problem == error?.code.rawValue, "\(fault): \(answer.text)")
             }
-            let record = try await world.send(.get, "/v1/submissions?limit=500", as: .backend)
-            #expect((try record.object["submissions"] as? [Any])?.count == ReceiptFault.allCases.count)
+            #expect(try await world.submissions().count == ReceiptFault.allCases.count)
             #expect(try await Audit(world.database).verify().findings.isEmpty)
             print("attacks over HTTP: \(ReceiptFault.allCases.count), each 422 with its code and in the record")
         }
@@ -185,15 +182,13 @@ struct PurchaseRouteTests {
         try await PurchaseServerWorld.run { world async throws in
             let (composed, decomposed) = ("jos\u{E9}", "jose\u{301}")
             let first = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": composed]), as: .client)
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(customerID: composed), as: .client)
             #expect(first.status == 200)
             let second = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(more: ["customer_id": decomposed]),
+                .post, "/v1/purchases", try PurchaseServerWorld.purchase(customerID: decomposed),
                 as: .client)
             #expect(try second.problem == "already_claimed")
-            let path = "/v1/customers/jose%CC%81/entitlements"
-            let none = try await world.send(.get, path, as: .backend)
-            #expect((try none.object["entitlements"] as? [Any])?.isEmpty == true)
+            #expect(try await world.entitlements(of: "jose%CC%81").isEmpty)
         }
     }
 
@@ -202,16 +197,14 @@ struct PurchaseRouteTests {
         try await PurchaseServerWorld.run { world async throws in
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
             for (name, count) in [("alice", 1), ("al%69ce", 1), ("%EF%BB%BFalice", 0), ("alice%EF%BB%BF", 0)] {
-                let shown = try await world.send(.get, "/v1/customers/\(name)/entitlements", as: .backend)
-                #expect((try shown.object["entitlements"] as? [Any])?.count == count, "\(name)")
+                #expect(try await world.entitlements(of: name).count == count, "\(name)")
             }
             for name in ["%", "%4", "%zz", "%FF", "%00", "%20"] {
                 let refused = try await world.send(.get, "/v1/customers/\(name)/entitlements", as: .backend)
                 #expect(refused.status == 400, "\(name)")
             }
             let answer = try await world.send(
-                .post, "/v1/customers/%EF%BB%BFalice/consume",
-                ["product_id": "com.example.app.coins", "consumption_id": "1"], as: .backend)
+                .post, "/v1/customers/%EF%BB%BFalice/consume", PurchaseServerWorld.consumption("1"), as: .backend)
             #expect(try answer.problem == "balance_insufficient")
         }
     }
@@ -244,13 +237,14 @@ struct PurchaseRouteTests {
                 #expect(ready.status == 503)
                 #expect(try ready.problem == code)
                 let refused = try await world.send(
-                    .post, "/v1/purchases", ["receipt_data": String(repeating: "x\u{e9}", count: 300_000)])
+                    .post, "/v1/purchases",
+                    PurchaseRequest(
+                        receiptData: String(repeating: "x\u{e9}", count: 300_000), productID: "", transactionID: ""))
                 #expect(refused.status == 503, "\(refused.text)")
                 #expect(try refused.problem == code)
                 #expect(refused.headers[.retryAfter] != nil)
                 #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
-                let shown = try await world.send(.get, "/v1/customers/alice/entitlements")
-                #expect((try shown.object["entitlements"] as? [Any])?.count == 1, "what was read is still read")
+                #expect(try await world.entitlements(of: "alice").count == 1, "what was read is still read")
                 try await world.database.set(cause, to: cure)
                 #expect(try await world.send(.get, "/readyz", as: nil).status == 200)
             }
@@ -276,7 +270,7 @@ struct PurchaseRouteTests {
                         for (index, transaction) in transactions.enumerated() {
                             let body = try PurchaseServerWorld.purchase(transaction, receipt: receipts[index / 10])
                             let answer = try await world.send(.post, "/v1/purchases", body, as: .client)
-                            let isReplayed = try answer.object["replayed"] as? Bool == true
+                            let isReplayed = try answer.message(PurchaseAnswer.self).replayed
                             counts["\(answer.status) \(isReplayed ? "replayed" : "granted")", default: 0] += 1
                         }
                         return counts
@@ -285,9 +279,7 @@ struct PurchaseRouteTests {
                 return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
             }
             #expect(counts == ["200 granted": 20, "200 replayed": 31 * 20])
-            let shown = try await world.send(.get, "/v1/customers/alice/entitlements")
-            let entitlement = try #require((try shown.object["entitlements"] as? [[String: Any]])?.first)
-            #expect(entitlement["balance"] as? Int == 20)
+            #expect(try await world.entitlements(of: "alice").first?.balance == 20)
             print("32 clients over HTTP, 20 claims each: \(counts), in \(clock.now - begin)")
         }
     }

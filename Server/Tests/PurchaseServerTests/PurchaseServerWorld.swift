@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
@@ -72,38 +73,55 @@ struct PurchaseServerWorld: Sendable {
         let headers: HTTPFields
         let text: String
 
-        /// The members of the object that it is.
-        var object: [String: Any] {
-            get throws {
-                try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
-            }
+        /// The message that it is.
+        func message<Message: Decodable>(_: Message.Type) throws -> Message {
+            try JSONDecoder().decode(Message.self, from: Data(text.utf8))
         }
 
-        /// A member by its path, as text.
-        func value(_ path: String...) throws -> String? {
-            var value: Any? = try object
-            for name in path { value = (value as? [String: Any])?[name] }
-            return value.map { "\($0)" }
+        /// The problem document, if it is one.
+        var document: ProblemDocument? {
+            get throws {
+                guard headers[.contentType] == ProblemDocument.contentType else { return nil }
+                let document = try message(ProblemDocument.self)
+                #expect(document.status == status && !document.title.isEmpty)
+                return document
+            }
         }
 
         /// The code, if it is a problem document.
         var problem: String? {
-            get throws {
-                guard headers[.contentType] == "application/problem+json" else { return nil }
-                #expect(try object["status"] as? Int == status)
-                #expect((try object["title"] as? String)?.isEmpty == false)
-                return try value("code")
-            }
+            get throws { try document?.code }
         }
     }
 
+    /// Sends a message as JSON.
     func send(
-        _ method: HTTPRequest.Method, _ path: String, _ body: [String: Any]? = nil, as scope: APIKeyScope? = .admin,
+        _ method: HTTPRequest.Method, _ path: String, _ message: some Encodable, as scope: APIKeyScope? = .admin,
         idempotencyKey: String? = nil, headers more: HTTPFields = [:]
     ) async throws -> Answer {
-        let data = try body.map { try JSONSerialization.data(withJSONObject: $0, options: .sortedKeys) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
         return try await send(
-            method, path, data: data, as: scope, idempotencyKey: idempotencyKey, headers: more)
+            method, path, data: try encoder.encode(message), as: scope, idempotencyKey: idempotencyKey, headers: more)
+    }
+
+    /// Sends a request without a body.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, as scope: APIKeyScope? = .admin,
+        idempotencyKey: String? = nil, headers more: HTTPFields = [:]
+    ) async throws -> Answer {
+        try await send(method, path, data: nil, as: scope, idempotencyKey: idempotencyKey, headers: more)
+    }
+
+    /// What a customer may use.
+    func entitlements(of customer: String, as scope: APIKeyScope = .backend) async throws -> [EntitlementMessage] {
+        try await send(.get, "/v1/customers/\(customer)/entitlements", as: scope).message(EntitlementList.self)
+            .entitlements
+    }
+
+    /// What is in the record, newest first.
+    func submissions(_ query: String = "limit=500") async throws -> [SubmissionMessage] {
+        try await send(.get, "/v1/submissions?\(query)", as: .backend).message(SubmissionList.self).submissions
     }
 
     func send(
@@ -122,12 +140,16 @@ struct PurchaseServerWorld: Sendable {
     /// A purchase of the coins in the minted receipt, unless it says otherwise.
     static func purchase(
         _ transaction: String = "2000000000000001", product: String = "com.example.app.coins",
-        receipt: [UInt8]? = nil, more: [String: Any] = ["customer_id": "alice"]
-    ) throws -> [String: Any] {
-        let receipt = try receipt ?? MintedWorld.mint()
-        return [
-            "receipt_data": Data(receipt).base64EncodedString(), "product_id": product, "transaction_id": transaction,
-        ].merging(more) { $1 }
+        receipt: [UInt8]? = nil, customerID: String? = "alice", orderID: String? = nil
+    ) throws -> PurchaseRequest {
+        PurchaseRequest(
+            receiptData: Data(try receipt ?? MintedWorld.mint()).base64EncodedString(), productID: product,
+            transactionID: transaction, orderID: orderID, customerID: customerID)
+    }
+
+    /// A consumption of the coins.
+    static func consumption(_ id: String? = nil, quantity: Int64? = nil) -> ConsumptionRequest {
+        ConsumptionRequest(productID: "com.example.app.coins", quantity: quantity, consumptionID: id)
     }
 
     /// A receipt of so many coins, each bought by itself.

@@ -22,6 +22,11 @@ struct RawConnection {
         }
     }
 
+    /// Sends one request over a connection of its own, and reads its answer.
+    static func request(port: Int, _ request: String) async throws -> String {
+        try await open(port: port) { connection in try await connection.request(request) }
+    }
+
     /// What goes out and comes in.
     struct Exchange {
         var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
@@ -29,6 +34,45 @@ struct RawConnection {
 
         func send(_ text: String) async throws {
             try await outbound.write(ByteBuffer(string: text))
+        }
+
+        /// Sends a request, and reads its answer by its length; what there is of it, if the other side closes.
+        mutating func request(_ text: String) async throws -> String {
+            var answer = ""
+            do {
+                try await send(text)
+                while !Self.isWhole(answer), let part = try await iterator.next() { answer += String(buffer: part) }
+            } catch is IOError {
+                // Reset: closed all the same.
+            } catch is ChannelError {
+                // Closed before anybody asked.
+            }
+            return answer
+        }
+
+        private static func isWhole(_ answer: String) -> Bool {
+            guard let end = answer.range(of: "\r\n\r\n"),
+                let length = answer[..<end.lowerBound].lowercased().components(separatedBy: "content-length: ")
+                    .dropFirst().first?.prefix(while: \.isNumber)
+            else { return false }
+            return answer[end.upperBound...].utf8.count >= Int(length) ?? 0
+        }
+
+        /// Sends a part again and again.
+        ///
+        /// - Returns: how often, before the other side closed.
+        func sendUntilClosed(_ part: String, times: Int) async throws -> Int {
+            let buffer = ByteBuffer(string: part)
+            for count in 0..<times {
+                do {
+                    try await outbound.write(buffer)
+                } catch is ChannelError {
+                    return count
+                } catch is IOError {
+                    return count
+                }
+            }
+            return times
         }
 
         /// Sends one part after the other, slowly; whether the other side closed before the last of them.

@@ -36,12 +36,15 @@ struct SettingsFileTests {
                 bundle_ids: com.example.tool
                 shared_secret: hush
             """)
-        #expect(settings.host == "0.0.0.0" && settings.port == 9000)
-        #expect(settings.database == "sqlite:/var/lib/assay/assay.sqlite" && settings.trust == ["root.pem"])
-        #expect(settings.trustedProxies == ["127.0.0.1", "10.0.0.0/8"].compactMap(AddressRange.init))
-        #expect(settings.perKey == RateLimit(perSecond: 10, burst: 20))
-        #expect(settings.perAddress == RateLimit(perSecond: 30, burst: 60))
-        #expect(settings.bodyBytes == 1_000_000)
+        let configuration = try ServerSettings(options: [:], environment: [:], file: settings).configuration(.unread)
+        #expect(configuration.host == "0.0.0.0" && configuration.port == 9000)
+        #expect(configuration.database == "sqlite:/var/lib/assay/assay.sqlite")
+        #expect(configuration.trustedProxies == ["127.0.0.1", "10.0.0.0/8"].compactMap(AddressRange.init))
+        #expect(configuration.limits.perKey == RateLimit(perSecond: 10, burst: 20))
+        #expect(configuration.limits.perAddress == RateLimit(perSecond: 30, burst: 60))
+        #expect(configuration.limits.bodyBytes == 1_000_000)
+        #expect(configuration.sharedSecrets["com.example.tool"] == "hush")
+        #expect(configuration.apps.keys.sorted() == ["game", "tool"])
         var game = RegisteredApp(id: "game", bundleIDs: ["com.example.game", "com.example.game.lite"])
         game.appleID = 1_234_567_890
         game.environments = [.production]
@@ -62,7 +65,9 @@ struct SettingsFileTests {
     @Test("A file with nothing in it sets nothing", arguments: ["", "\n\n", "# nothing\n", "apps:\n"])
     func empty(text: String) throws {
         let settings = try SettingsFile(text)
-        #expect(settings.apps.isEmpty && settings.port == nil)
+        #expect(settings.apps.isEmpty)
+        let configuration = try ServerSettings(options: [:], environment: [:], file: settings).configuration(.unread)
+        #expect(configuration.port == ServerConfiguration().port)
     }
 
     @Test("Every problem is listed at once, with its line and what to do")
@@ -88,14 +93,15 @@ struct SettingsFileTests {
             """
         let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
         let problems = try #require(error?.problems)
-        #expect(problems.compactMap(\.line) == [2, 3, 5, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 17], "\(problems)")
+        #expect(problems.compactMap(\.line) == [2, 3, 6, 8, 9, 10, 11, 13, 14, 15, 16, 17, 17], "\(problems)")
         for problem in problems {
             #expect(!problem.fault.isEmpty && !problem.remedy.isEmpty)
         }
         #expect(
             problems[1].description
-                == "line 3: server has no setting 'hots'. Known are database, host, port, trust, trusted_proxies.")
-        #expect(problems[6].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
+                == "line 3: server has no setting 'hots'. Known are database, environments, host, log_level, port, "
+                + "shared_secret_file, trust, trusted_proxies.")
+        #expect(problems[5].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
     }
 
     @Test("Two apps with one bundle id or one Apple id are told, because a purchase would be granted in both")
@@ -136,12 +142,19 @@ struct SettingsFileTests {
         #expect(try SettingsFile(text("Simulator"), beside: surroundings).apps["game"]?.app.environments == simulator)
     }
 
+    /// Files of which only one is as it should be.
+    private static let files = NamedFiles { path throws(SettingFault) in
+        guard path == "good" else { throw SettingFault("'\(path)': is no certificate", "Name one") }
+        return []
+    } secret: { path throws(SettingFault) in
+        guard path == "good" else { throw SettingFault("holds no secret", "Name one that does") }
+        return "secret"
+    }
+
     @Test("Files that are named and cannot be used are told with the other problems, and so is a database of no kind")
     func files() throws {
         var surroundings = SettingsFile.Surroundings()
-        surroundings.fault = { path, use in
-            path == "good" ? nil : use == .trust ? "is no certificate" : "holds no secret"
-        }
+        surroundings.files = Self.files
         let text = """
             server:
               database: postgres://localhost
@@ -158,8 +171,8 @@ struct SettingsFileTests {
         let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text, beside: surroundings) }
         let problems = try #require(error?.problems)
         #expect(problems.map(\.line) == [2, 3, 10, 11])
-        #expect(problems[1].fault == "'bad.pem': is no certificate")
-        #expect(problems[2].fault == "shared_secret_file: holds no secret")
+        #expect(problems[1].fault == "trust 'bad.pem': is no certificate")
+        #expect(problems[2].fault == "shared_secret_file holds no secret")
     }
 
     @Test(

@@ -29,6 +29,66 @@ struct GoldenPairTests {
                 + "\(reports.map(\.different.count).reduce(0, +)) different")
     }
 
+    @Test(
+        "latest_receipt_info has Apple's entries: all purchases, or each subscription's latest where that was asked for"
+    )
+    func latestReceiptInfo() throws {
+        var counts = (all: 0, latest: 0, later: 0, none: 0)
+        var entries = 0
+        for item in try Corpus.items("verify-receipt-response") where item.pair != nil {
+            guard item.golden == "exact" || item.golden == "latest" || item.kind2IsEditedResponse else { continue }
+            let recorded = try GoldenPairReport.object(GoldenPairReport.undoSubstitutions(try Corpus.read(item.file)))
+            guard (recorded["receipt"] as? [String: Any])?["in_app"] != nil else { continue }
+            let name = item.pair ?? item.name
+            guard let info = recorded["latest_receipt_info"] as? [[String: Any]] else {
+                // Until 2020 Apple left it out where nothing was a subscription.
+                counts.none += 1
+                continue
+            }
+            #expect(recorded["latest_receipt"] != nil, "\(name)")
+            entries += info.count
+            let apples = Self.identifiers(info)
+            let all = try latest(item, excludingOld: false)
+            let latest = try latest(item, excludingOld: true)
+            if apples == all {
+                counts.all += 1
+            } else if apples == latest {
+                counts.latest += 1
+            } else {
+                // What was bought or renewed after the receipt was signed only Apple knows, and edited answers lack some.
+                #expect(
+                    item.kind2IsEditedResponse || !apples.subtracting(all).isEmpty,
+                    "\(name): Apple's \(apples.count), ours \(all.count) or \(latest.count)")
+                counts.later += 1
+            }
+        }
+        #expect(counts.all > 0 && counts.latest > 0)
+        print(
+            "latest_receipt_info: \(entries) recorded entries; equal to all purchases in \(counts.all) answers, to each "
+                + "subscription's latest in \(counts.latest), with later or edited entries in \(counts.later); absent in "
+                + "\(counts.none)")
+    }
+
+    private static func identifiers(_ info: [[String: Any]]) -> Set<String> {
+        Set(info.compactMap { $0["transaction_id"] as? String })
+    }
+
+    /// The transactions in `latest_receipt_info` of our answer.
+    private func latest(_ item: CorpusItem, excludingOld: Bool) throws -> Set<String> {
+        let folder = item.file.split(separator: "/").dropLast().joined(separator: "/")
+        var request = try JSONDecoder().decode(
+            VerifyReceiptRequest.self, from: try Corpus.read("\(folder)/request.json"))
+        request.excludesOldTransactions = excludingOld
+        let body = [UInt8](try JSONEncoder().encode(request))
+        let service = VerifyReceiptService(
+            verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
+        for door in [VerifyReceiptService.Door.production, .sandbox] {
+            let answer = service.answer(body, at: door, now: Timestamp(Date())).response
+            if let info = answer.latestReceiptInfo { return Set(info.map(\.transactionID)) }
+        }
+        return []
+    }
+
     @Test("The drop-in refuses what Apple refused, with the same status")
     func statusOnly() throws {
         let service = VerifyReceiptService(

@@ -1,11 +1,9 @@
 /// What a customer may use of a product, and why.
 public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var productID: String
-    /// `consumable`, `non_consumable`, `auto_renewable` or `non_renewing`.
-    public var type: String
-    public var environment: String
-    /// `active`, `consumed`, `expired`, `withdrawn` or `moved`; only `active` entitles.
-    public var state: String
+    public var type: TransactionMessage.ProductType
+    public var environment: EnvironmentName
+    public var state: State
     /// How many are left; only of consumables.
     public var balance: Int64?
     public var since: String
@@ -13,14 +11,15 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var until: String?
     /// The transaction that it rests on.
     public var transactionID: String
-    /// Why it is so: `bought`, `renewed`, `restored`, `moved`, `cancelled`, `revoked`, `upgraded`, `withdrawn`, `consumed`.
-    public var why: String
+    /// Why it is so.
+    public var why: Reason
     public var updatedAt: String
 
     /// An entitlement by its parts.
     public init(
-        productID: String, type: String, environment: String, state: String, balance: Int64?, since: String,
-        until: String?, transactionID: String, why: String, updatedAt: String
+        productID: String, type: TransactionMessage.ProductType, environment: EnvironmentName, state: State,
+        balance: Int64?,
+        since: String, until: String?, transactionID: String, why: Reason, updatedAt: String
     ) {
         self.productID = productID
         self.type = type
@@ -67,11 +66,12 @@ public struct ConsumptionRequest: Codable, Sendable, Equatable {
     /// The sender's name for it, so that it is made once; the `Idempotency-Key`, where it is left out.
     public var consumptionID: String?
     /// Of which balance; the only one, or that of production, where it is left out.
-    public var environment: String?
+    public var environment: EnvironmentName?
 
     /// A consumption by its parts.
     public init(
-        productID: String, quantity: Int64? = nil, consumptionID: String? = nil, environment: String? = nil
+        productID: String, quantity: Int64? = nil, consumptionID: String? = nil,
+        environment: EnvironmentName? = nil
     ) {
         self.productID = productID
         self.quantity = quantity
@@ -86,12 +86,21 @@ public struct ConsumptionRequest: Codable, Sendable, Equatable {
     }
 }
 
+extension ConsumptionRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        productID = members.identifier(CodingKeys.productID)
+        quantity = members.quantity(CodingKeys.quantity)
+        consumptionID = members.optionalIdentifier(CodingKeys.consumptionID)
+        environment = members.optionalIdentifier(CodingKeys.environment).map(EnvironmentName.init(rawValue:))
+    }
+}
+
 /// Something taken from a balance.
 public struct ConsumptionMessage: Codable, Sendable, Equatable {
     public var consumptionID: String
     public var customerID: String
     public var productID: String
-    public var environment: String
+    public var environment: EnvironmentName
     public var quantity: Int64
     /// What was left then.
     public var balance: Int64
@@ -101,7 +110,8 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
 
     /// A consumption by its parts.
     public init(
-        consumptionID: String, customerID: String, productID: String, environment: String, quantity: Int64,
+        consumptionID: String, customerID: String, productID: String, environment: EnvironmentName,
+        quantity: Int64,
         balance: Int64, consumedAt: String, replayed: Bool
     ) {
         self.consumptionID = consumptionID

@@ -22,6 +22,15 @@ public struct OrderRequest: Codable, Sendable, Equatable {
     }
 }
 
+extension OrderRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        customerID = members.identifier(CodingKeys.customerID)
+        productID = members.identifier(CodingKeys.productID)
+        quantity = members.quantity(CodingKeys.quantity)
+        metadata = members.texts(CodingKeys.metadata)
+    }
+}
+
 /// An order as the server tells it. Times are RFC 3339 in UTC.
 public struct OrderMessage: Codable, Sendable, Equatable {
     public var orderID: String
@@ -31,8 +40,7 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var metadata: [String: String]?
     /// The UUID to hand to StoreKit 2 (`Product.PurchaseOption.appAccountToken`), which binds the purchase to the order.
     public var appAccountToken: String
-    /// `created`, `paid`, `fulfilled`, `expired`, `cancelled` or `refunded`.
-    public var status: String
+    public var status: Status
     public var createdAt: String
     /// Until when it waits for its payment.
     public var expiresAt: String
@@ -41,15 +49,15 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     /// When it was cancelled or refunded.
     public var closedAt: String?
     /// Where the purchase that paid it was made.
-    public var environment: String?
+    public var environment: EnvironmentName?
     /// The transaction that paid it.
     public var transactionID: String?
 
     /// An order by its parts.
     public init(
         orderID: String, customerID: String, productID: String, quantity: Int64, metadata: [String: String]?,
-        appAccountToken: String, status: String, createdAt: String, expiresAt: String, paidAt: String?,
-        fulfilledAt: String?, closedAt: String?, environment: String?, transactionID: String?
+        appAccountToken: String, status: Status, createdAt: String, expiresAt: String, paidAt: String?,
+        fulfilledAt: String?, closedAt: String?, environment: EnvironmentName?, transactionID: String?
     ) {
         self.orderID = orderID
         self.customerID = customerID

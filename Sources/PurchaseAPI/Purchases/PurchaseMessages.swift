@@ -38,10 +38,26 @@ public struct PurchaseRequest: Codable, Sendable, Equatable {
     }
 }
 
-/// The answer to a purchase that was accepted. One that was rejected is answered with a `ProblemMessage`.
+extension PurchaseRequest: RequestMessage {
+    /// Texts of any length are taken over: a submission that is refused for one of them is recorded with it.
+    public init(members: inout RequestMembers) {
+        receiptData = members.text(CodingKeys.receiptData)
+        signedTransaction = members.text(CodingKeys.signedTransaction)
+        productID = members.text(CodingKeys.productID) ?? ""
+        transactionID = members.text(CodingKeys.transactionID) ?? ""
+        orderID = members.text(CodingKeys.orderID)
+        customerID = members.text(CodingKeys.customerID)
+        quantity = members.quantity(CodingKeys.quantity)
+    }
+
+    /// What a request with both kinds of evidence is told.
+    public static let oneEvidence =
+        "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransaction.rawValue), not both"
+}
+
+/// The answer to a purchase that was accepted. One that was rejected is answered with a `ProblemDocument`.
 public struct PurchaseAnswer: Codable, Sendable, Equatable {
-    /// `accepted`.
-    public var verdict: String
+    public var verdict: SubmissionVerdict
     /// `accepted`.
     public var code: String
     /// Whether the same claim was accepted before; then nothing was granted anew.
@@ -56,7 +72,7 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
 
     /// An answer by its parts.
     public init(
-        verdict: String, code: String, replayed: Bool, submissionID: String, transaction: TransactionMessage,
+        verdict: SubmissionVerdict, code: String, replayed: Bool, submissionID: String, transaction: TransactionMessage,
         order: OrderMessage?, entitlement: EntitlementMessage?
     ) {
         self.verdict = verdict
@@ -79,17 +95,13 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String
     public var productID: String
-    /// `consumable`, `non_consumable`, `auto_renewable` or `non_renewing`.
-    public var productType: String
+    public var productType: ProductType
     public var quantity: Int64
-    /// `Production`, `Sandbox`, or a local environment that the app accepts.
-    public var environment: String
+    public var environment: EnvironmentName
     public var customerID: String
     public var orderID: String?
-    /// `bought`, `renewed` or `restored`.
-    public var kind: String
-    /// `active`, or `withdrawn` once the App Store took it back.
-    public var state: String
+    public var kind: Kind
+    public var state: State
     public var purchasedAt: String
     public var expiresAt: String?
     public var withdrawnAt: String?
@@ -99,9 +111,9 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
 
     /// A purchase by its parts.
     public init(
-        transactionID: String, originalTransactionID: String, productID: String, productType: String, quantity: Int64,
-        environment: String, customerID: String, orderID: String?, kind: String, state: String, purchasedAt: String,
-        expiresAt: String?, withdrawnAt: String?, recordedAt: String, submissionID: String
+        transactionID: String, originalTransactionID: String, productID: String, productType: ProductType,
+        quantity: Int64, environment: EnvironmentName, customerID: String, orderID: String?, kind: Kind, state: State,
+        purchasedAt: String, expiresAt: String?, withdrawnAt: String?, recordedAt: String, submissionID: String
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID

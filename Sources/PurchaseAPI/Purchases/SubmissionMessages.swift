@@ -5,8 +5,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var sequence: Int64
     public var receivedAt: String
     public var decidedAt: String
-    /// `accepted` or `rejected`.
-    public var verdict: String
+    public var verdict: SubmissionVerdict
     public var code: String
     public var expected: String?
     public var found: String?
@@ -16,7 +15,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var productID: String?
     public var transactionID: String?
     public var quantity: Int64?
-    public var environment: String?
+    public var environment: EnvironmentName?
     public var evidenceKind: String?
     /// SHA-256 of the evidence as it was sent.
     public var evidenceSHA256: String?
@@ -28,9 +27,11 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
 
     /// A submission by its parts.
     public init(
-        submissionID: String, sequence: Int64, receivedAt: String, decidedAt: String, verdict: String, code: String,
+        submissionID: String, sequence: Int64, receivedAt: String, decidedAt: String, verdict: SubmissionVerdict,
+        code: String,
         expected: String?, found: String?, replayed: Bool, customerID: String?, orderID: String?, productID: String?,
-        transactionID: String?, quantity: Int64?, environment: String?, evidenceKind: String?, evidenceSHA256: String?,
+        transactionID: String?, quantity: Int64?, environment: EnvironmentName?, evidenceKind: String?,
+        evidenceSHA256: String?,
         keyID: String?, sourceAddress: String?, hash: String
     ) {
         self.submissionID = submissionID
@@ -86,51 +87,5 @@ public struct SubmissionList: Codable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case submissions
         case nextCursor = "next_cursor"
-    }
-}
-
-/// A problem document (RFC 9457).
-public struct ProblemMessage: Codable, Sendable, Equatable {
-    public var type: String
-    /// The name of the HTTP status.
-    public var title: String
-    /// The HTTP status.
-    public var status: Int
-    /// The stable code.
-    public var code: String
-    /// A sentence for people.
-    public var detail: String?
-    /// What was asked for.
-    public var expected: String?
-    /// What was found instead.
-    public var found: String?
-    /// `rejected`; only of purchases.
-    public var verdict: String?
-    /// `false`; only of purchases.
-    public var replayed: Bool?
-    /// The submission in the record; only of purchases.
-    public var submissionID: String?
-
-    /// A problem by its parts.
-    public init(
-        type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
-        expected: String? = nil, found: String? = nil, verdict: String? = nil, replayed: Bool? = nil,
-        submissionID: String? = nil
-    ) {
-        self.type = type
-        self.title = title
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.expected = expected
-        self.found = found
-        self.verdict = verdict
-        self.replayed = replayed
-        self.submissionID = submissionID
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case type, title, status, code, detail, expected, found, verdict, replayed
-        case submissionID = "submission_id"
     }
 }

@@ -61,6 +61,8 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
         // Clients send it as each of these types.
         if let flag = try? container.decode(Bool.self, forKey: key) { return flag }
         if let number = try? container.decode(Int.self, forKey: key) { return number != 0 }
-        return ["true", "1"].contains(text(container, key)?.lowercased())
+        // Bounded first: the comparison of strings takes quadratic time for hostile Unicode.
+        guard let word = text(container, key), word.utf8.count <= 4 else { return false }
+        return ["true", "1"].contains(word.lowercased())
     }
 }

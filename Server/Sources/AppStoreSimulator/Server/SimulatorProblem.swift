@@ -33,22 +33,10 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
     }
 
     static func problem(_ status: HTTPResponse.Status, _ code: String, _ detail: String) -> Response {
-        var json = JSONWriter(capacity: 256)
-        json.object { json in
-            json.key("type")
-            json.string("about:blank")
-            json.key("title")
-            json.string(status.reasonPhrase)
-            json.key("status")
-            json.number(status.code)
-            json.key("code")
-            json.string(code)
-            json.key("detail")
-            json.string(detail)
-        }
+        let document = ProblemDocument(title: status.reasonPhrase, status: status.code, code: code, detail: detail)
         return Response(
-            status: status, headers: [.contentType: "application/problem+json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+            status: status, headers: [.contentType: ProblemDocument.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.json())))
     }
 
     private static func code(_ status: HTTPResponse.Status) -> String {

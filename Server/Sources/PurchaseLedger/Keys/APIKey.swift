@@ -45,12 +45,15 @@ public struct APIKeyText: Sendable {
         return APIKeyText(id: id, text: "assay_\(id)_\(secret)")
     }
 
-    /// A key that somebody sent; `nil` if it has not the form of one.
+    /// The most bytes that are read of a key that somebody sent; one of ours has 65.
+    public static let largestBytes = 128
+
+    /// A key that somebody sent; `nil` if it does not have the format of one.
     public init?(_ text: String) {
+        // Bounded and ASCII first: anybody sends it.
+        guard text.utf8.count <= Self.largestBytes, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
-        guard text.utf8.count <= 128, parts.count == 3, parts[0] == "assay", parts[1].utf8.count == 16 else {
-            return nil
-        }
+        guard parts.count == 3, parts[0] == "assay", parts[1].utf8.count == 16 else { return nil }
         self.init(id: String(parts[1]), text: text)
     }
 

@@ -66,7 +66,7 @@ public enum LedgerText {
     /// they mislead whoever reads a log, and PostgreSQL does not take the first of them. So is white space alone, which nobody
     /// means.
     public static func isIdentifier(_ text: String) -> Bool {
-        !text.unicodeScalars.allSatisfy(\.properties.isWhitespace) && text.utf8.count <= identifierBytes
+        text.utf8.count <= identifierBytes && !text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 

@@ -51,7 +51,8 @@ public struct SubmissionExaminer: Sendable {
 
 /// A submission that was verified and waits for its decision.
 public struct ExaminedSubmission: Sendable {
-    let submission: PurchaseSubmission
+    /// The submission as it was sent.
+    public let submission: PurchaseSubmission
     let claim: Result<PurchaseClaim, Rejection>
     let proof: PurchaseProof?
     let kind: EvidenceKind?

@@ -5,24 +5,10 @@ import Yams
 
 /// `assay.yaml`: the settings of a server and the apps that share it (docs/purchase-server.md, "Settings").
 public struct SettingsFile: Sendable {
-    /// The address to listen on.
-    public var host: String?
-    /// The port to listen on.
-    public var port: Int?
-    /// The database, as `sqlite:PATH`.
-    public var database: String?
-    /// Files of certificates to trust besides Apple's roots.
-    public var trust: [String] = []
-    /// The proxies whose `X-Forwarded-For` is believed.
-    public var trustedProxies: [AddressRange] = []
+    /// The settings of the server, by their names (`ServerSetting`).
+    package private(set) var values: [String: ServerSettingValue] = [:]
     /// The apps by their names.
-    public var apps: [String: App] = [:]
-    /// How often one key may call.
-    public var perKey: RateLimit?
-    /// How often one address may call.
-    public var perAddress: RateLimit?
-    /// The largest request body, in bytes.
-    public var bodyBytes: Int?
+    public private(set) var apps: [String: App] = [:]
 
     /// An app, and what only the drop-in needs to know of it.
     public struct App: Sendable {
@@ -46,20 +32,16 @@ public struct SettingsFile: Sendable {
     }
 
     /// What the file is read beside.
-    public struct Surroundings {
+    package struct Surroundings {
+        /// The folder of the file, in which paths begin; `nil` leaves them as they are.
+        package var folder: String?
         /// Whether certificates besides Apple's are trusted, though the file names none.
-        public var isTrustExtended = false
-        /// What is wrong with a file that the settings name, in words; `nil` if it is what it should be.
-        public var fault: (_ path: String, _ use: FileUse) -> String? = { _, _ in nil }
+        package var isTrustExtended = false
+        /// How the files are read that the settings name; `nil` where none is looked at.
+        package var files: NamedFiles?
 
-        /// Surroundings in which every file is as it should be.
-        public init() {}
-    }
-
-    /// What a file that the settings name is for.
-    public enum FileUse: Sendable {
-        case trust
-        case sharedSecret
+        /// Surroundings in which no other file is looked at.
+        package init() {}
     }
 
     /// All that is wrong in the file.
@@ -70,13 +52,20 @@ public struct SettingsFile: Sendable {
         public var description: String { problems.map(\.description).joined(separator: "\n") }
     }
 
+    /// Reads the text of a file, without looking at others.
+    ///
+    /// - Throws: `Problems`, all of them at once.
+    public init(_ text: String) throws {
+        try self.init(text, beside: Surroundings())
+    }
+
     /// Reads the text of a file.
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - surroundings: what else there is to know; without it no other file is looked at.
+    ///   - surroundings: what else there is to know.
     /// - Throws: `Problems`, all of them at once.
-    public init(_ text: String, beside surroundings: Surroundings = Surroundings()) throws {
+    package init(_ text: String, beside surroundings: Surroundings) throws {
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
@@ -87,22 +76,8 @@ public struct SettingsFile: Sendable {
         guard let root else { return }
         var reader = SettingsReader(surroundings)
         var top = reader.section(root, "the file")
-        if var server = reader.section(&top, "server") {
-            host = reader.text(&server, "host")
-            port = reader.number(&server, "port", in: 0...65_535).map { Int($0) }
-            database = reader.database(&server, "database")
-            trust = reader.texts(&server, "trust")
-            if !trust.isEmpty { reader.surroundings.isTrustExtended = true }
-            for path in trust { reader.checkFile(path, .trust, server.lines["trust"]) }
-            trustedProxies = reader.addressRanges(&server, "trusted_proxies")
-            reader.finish(server)
-        }
-        if var limits = reader.section(&top, "limits") {
-            perKey = reader.rate(&limits, "per_key")
-            perAddress = reader.rate(&limits, "per_address")
-            bodyBytes = reader.number(&limits, "body_bytes", in: 1...1 << 30).map { Int($0) }
-            reader.finish(limits)
-        }
+        values = reader.values(of: &top)
+        if values[ServerSetting.trust.name] != nil { reader.surroundings.isTrustExtended = true }
         if let apps = reader.section(&top, "apps") {
             for entry in apps.entries {
                 let app = reader.app(entry)
@@ -117,6 +92,52 @@ public struct SettingsFile: Sendable {
 }
 
 extension SettingsReader {
+    /// The settings of the table that are in the file, each checked by its own parser.
+    fileprivate mutating func values(of top: inout SettingsSection) -> [String: ServerSettingValue] {
+        var values: [String: ServerSettingValue] = [:]
+        let paths = ServerSetting.all.map { setting in (setting, setting.name.split(separator: ".").map(String.init)) }
+        for name in ["server", "limits"] {
+            guard var section = section(&top, name) else { continue }
+            var inner: [String: SettingsSection] = [:]
+            for (setting, path) in paths where path.first == name {
+                if path.count == 2 {
+                    values[setting.name] = value(setting, &section, path[1])
+                } else if path.count == 3 {
+                    if inner[path[1]] == nil { inner[path[1]] = self.section(&section, path[1]) }
+                    guard var rate = inner[path[1]] else { continue }
+                    values[setting.name] = value(setting, &rate, path[2])
+                    inner[path[1]] = rate
+                }
+            }
+            for rate in inner.values { finish(rate) }
+            finish(section)
+        }
+        return values
+    }
+
+    private mutating func value(
+        _ setting: ServerSetting, _ section: inout SettingsSection, _ key: String
+    ) -> ServerSettingValue? {
+        guard section.lines[key] != nil else {
+            section.known.append(key)
+            return nil
+        }
+        let line = section.lines[key] ?? nil
+        let noted = problems.count
+        let texts = setting.isList ? self.texts(&section, key) : text(&section, key).map { [$0] } ?? []
+        guard problems.count == noted, !texts.isEmpty else { return nil }
+        let value = ServerSettingValue(.file(line: line), texts.map { resolved($0, setting.path) })
+        // Into a configuration that nobody uses: here it matters only whether it can be read.
+        var configuration = ServerConfiguration()
+        do throws(SettingFault) {
+            if setting.path == .whole, surroundings.files == nil { return value }
+            try setting.put(value, surroundings.files ?? .unread, into: &configuration)
+        } catch {
+            note(line, "\(key) \(error.fault)", error.remedy)
+        }
+        return value
+    }
+
     /// One app of the file.
     fileprivate mutating func app(_ entry: SettingsSection.Entry) -> SettingsFile.App {
         var section = section(entry.value, "apps.\(entry.key)")
@@ -138,13 +159,13 @@ extension SettingsReader {
         if let transfer = choice(&section, "transfer", TransferPolicy.self) { app.transfer = transfer }
         if let lifetime = duration(&section, "order_lifetime") { app.orderLifetime = lifetime }
         let sharedSecret = text(&section, "shared_secret")
-        let sharedSecretFile = text(&section, "shared_secret_file")
+        let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {
             note(
                 section.lines["shared_secret"], "the app \(entry.key) has two shared secrets",
                 "Keep shared_secret or shared_secret_file")
         }
-        if let sharedSecretFile { checkFile(sharedSecretFile, .sharedSecret, section.lines["shared_secret_file"]) }
+        if let sharedSecretFile { checkSecretFile(sharedSecretFile, section.lines["shared_secret_file"]) }
         if let products = self.section(&section, "products") {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }

@@ -142,34 +142,10 @@ struct SettingsReader {
         return count * unit
     }
 
-    /// `sqlite:PATH`
-    mutating func database(_ section: inout SettingsSection, _ key: String) -> String? {
-        guard let text = text(&section, key) else { return nil }
-        if !text.hasPrefix("sqlite:") || ["sqlite:", "sqlite::memory:"].contains(text) {
-            note(
-                section.lines[key], "\(key) is '\(text)'",
-                "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
-        }
-        return text
-    }
-
-    mutating func addressRanges(_ section: inout SettingsSection, _ key: String) -> [AddressRange] {
-        texts(&section, key).compactMap { text in
-            if let range = AddressRange(text) { return range }
-            note(
-                section.lines[key], "\(key) has '\(text)'",
-                "Write addresses or ranges: [127.0.0.1, 10.0.0.0/8, fd00::/8]")
-            return nil
-        }
-    }
-
     /// Environments, in whatever case. A name that Apple does not use is of somebody else's evidence, and useless where nobody
     /// else is trusted: most likely a slip of the pen, which would refuse every purchase.
     mutating func environments(_ section: inout SettingsSection, _ key: String) -> Set<AppStoreEnvironment> {
-        let apples: [AppStoreEnvironment] = [.production, .sandbox, .xcode]
-        let environments = texts(&section, key).map { text in
-            apples.first { $0.name.lowercased() == text.lowercased() } ?? AppStoreEnvironment(text)
-        }
+        let environments = texts(&section, key).map(AppStoreEnvironment.init(anyCase:))
         for case .other(let name) in environments where !surroundings.isTrustExtended {
             note(
                 section.lines[key], "\(key) names '\(name)', which is none of Apple's, and only Apple is trusted",
@@ -188,36 +164,29 @@ struct SettingsReader {
         owners["\(what) \(value)"] = app
     }
 
-    /// Notes what is wrong with a file that is named.
-    mutating func checkFile(_ path: String, _ use: SettingsFile.FileUse, _ line: Int??) {
-        guard let fault = surroundings.fault(path, use) else { return }
-        switch use {
-        case .trust:
-            note(
-                line, "'\(path)': \(fault)",
-                "Name a certificate in DER or PEM; paths begin in the folder where the server is started")
-        case .sharedSecret:
-            // The path is not repeated: it may be the secret itself, in the wrong place.
-            note(
-                line, "shared_secret_file: \(fault)",
-                "Name a file that holds the shared secret of App Store Connect, and nothing else")
+    /// Notes what is wrong with a file that should hold a secret. Its path is not repeated: it may be the secret itself, in the
+    /// wrong place.
+    mutating func checkSecretFile(_ path: String, _ line: Int??) {
+        guard let files = surroundings.files else { return }
+        do throws(SettingFault) {
+            _ = try files.secret(path)
+        } catch {
+            note(line, "shared_secret_file \(error.fault)", error.remedy)
         }
     }
 
-    /// `{per_second: 100, burst: 200}`
-    mutating func rate(_ section: inout SettingsSection, _ key: String) -> RateLimit? {
-        let noted = problems.count
-        guard var rate = self.section(&section, key), problems.count == noted else { return nil }
-        let line = rate.lines.values.compactMap(\.self).min() ?? section.lines[key] ?? nil
-        let perSecond = number(&rate, "per_second", in: 1...1_000_000)
-        let burst = number(&rate, "burst", in: 1...1_000_000)
-        let lines = rate.lines
-        finish(rate)
-        guard let perSecond else {
-            if lines["per_second"] == nil { note(line, "\(key) has no per_second", "Add per_second: 100") }
-            return nil
+    /// A value with its path, which begins in the folder of the settings file.
+    func resolved(_ text: String, _ form: ServerSetting.PathForm) -> String {
+        guard let folder = surroundings.folder else { return text }
+        func joined(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+        switch form {
+        case .none: return text
+        case .whole: return joined(text)
+        case .database:
+            let scheme = "sqlite:"
+            guard text.hasPrefix(scheme), text != scheme, text != "sqlite::memory:" else { return text }
+            return scheme + joined(String(text.dropFirst(scheme.count)))
         }
-        return RateLimit(perSecond: Double(perSecond), burst: Double(burst ?? perSecond * 2))
     }
 
     /// What the YAML parser says, with its line.

@@ -17,7 +17,7 @@ struct AccessMiddleware: RouterMiddleware {
     ) async throws -> Response {
         try addresses.require(AddressRange.limited(context.remoteAddress), "this address")
         let key = try await key(request)
-        try keys.require(key.id, "this key")
+        try keys.require(Array(key.id.utf8), "this key")
         guard let app = apps[key.app] else {
             throw Problem(
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
@@ -32,9 +32,10 @@ struct AccessMiddleware: RouterMiddleware {
         guard let field = request.headers[.authorization] else {
             throw Problem(.unauthorized, "key_missing", "Send a key: Authorization: Bearer KEY.")
         }
-        let parts = field.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer",
-            let sent = APIKeyText(parts[1].trimmingCharacters(in: .whitespaces)),
+        // As bytes throughout: nothing that nobody vouches for is compared as text.
+        let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, parts[0].isEqual(ignoringCase: "bearer"), parts[1].count <= APIKeyText.largestBytes,
+            let sent = APIKeyText(Substring(parts[1]).trimmingCharacters(in: .whitespaces)),
             let key = try await ledger.read({ try $0.key(sent) })
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
         return key
@@ -45,10 +46,12 @@ extension RateLimiter {
     /// Takes a token now.
     ///
     /// - Throws: 429 if there is none.
-    func require(_ name: String, _ whose: String) throws {
+    func require(_ name: [UInt8], _ whose: String) throws {
         guard let wait = take(name) else { return }
         throw Problem(
             .tooManyRequests, "rate_limited", "Too many requests come from \(whose).",
-            retryAfter: max(1, Int(min(wait, 3600).rounded(.up))))
+            retryAfter: Self.retryAfter(wait))
     }
+    /// Whole seconds for `Retry-After`.
+    static func retryAfter(_ wait: Double) -> Int { max(1, Int(min(wait, 3600).rounded(.up))) }
 }

@@ -21,7 +21,12 @@ public struct AddressRange: Sendable, Equatable {
 
     /// Whether an address lies in it.
     public func contains(_ address: String) -> Bool {
-        guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
+        Self.bytes(of: address).map(contains) ?? false
+    }
+
+    /// Whether an address lies in it.
+    func contains(_ other: [UInt8]) -> Bool {
+        guard other.count == bytes.count else { return false }
         return bytes.indices.allSatisfy { index in
             let bits = min(8, max(0, prefixLength - index * 8))
             let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
@@ -29,10 +34,18 @@ public struct AddressRange: Sendable, Equatable {
         }
     }
 
-    /// What limits count an address by: itself, or, as one client has 2^64 of them, the network of one of IPv6.
-    static func limited(_ address: String?) -> String {
-        guard let address, let bytes = bytes(of: address) else { return address ?? "" }
-        return bytes.prefix(bytes.count == 16 ? 8 : 4).map { String($0) }.joined(separator: ".")
+    /// The addresses of this machine itself.
+    static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
+
+    /// What limits count an address by: itself, or, as one client has 2^64 of them, the /64 network of one of IPv6.
+    static func limited(_ address: String?) -> [UInt8] {
+        guard let address, let bytes = bytes(of: address) else { return Array((address ?? "").utf8) }
+        return network(of: bytes)
+    }
+
+    /// The same of the 4 or 16 bytes of an address.
+    static func network(of address: [UInt8]) -> [UInt8] {
+        Array(address.prefix(address.count == 16 ? 8 : 4))
     }
 
     /// The 4 or 16 bytes of an address; an IPv4 address that is mapped into IPv6 has 4.

@@ -3,9 +3,9 @@ enum PercentEncoding {
     /// The text; `nil` where it is no UTF-8, or a percent sign stands for nothing.
     ///
     /// Foundation's decoding takes a byte order mark at the beginning away, and another customer would be meant.
-    static func decoded(_ text: some StringProtocol) -> String? {
+    static func decoded(_ text: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
+        var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)

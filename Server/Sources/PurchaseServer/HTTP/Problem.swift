@@ -59,6 +59,20 @@ struct Problem: Error {
         }
     }
 
+    init(_ fault: BodyFault) {
+        switch fault {
+        case .tooLarge: self.init(fault.rejection)
+        case .noRoom:
+            self.init(
+                .serviceUnavailable, "server_busy", "Too many bodies are held at the same time.", retryAfter: 1)
+        case .incomplete: self.init(.badRequest, "request_incomplete", "The body did not arrive.")
+        }
+    }
+
+    init(_: WorkersBusy) {
+        self.init(.serviceUnavailable, "server_busy", "Too many requests wait to be verified.", retryAfter: 1)
+    }
+
     init(_ outcome: PurchaseOutcome) {
         self.init(
             HTTPResponse.Status(named: outcome.status), outcome.code, outcome.sentence,
@@ -67,46 +81,31 @@ struct Problem: Error {
         submissionID = outcome.submissionID
     }
 
-    static let contentType = "application/problem+json"
-
     /// The document.
-    func json() -> [UInt8] {
-        var json = JSONWriter(capacity: 256)
-        json.object { json in
-            json.key("type")
-            json.string("about:blank")
-            json.key("title")
-            json.string(status.reasonPhrase)
-            json.key("status")
-            json.number(status.code)
-            json.key("code")
-            json.string(code)
-            for (key, value) in [("detail", detail), ("expected", expected), ("found", found)]
-                as [(StaticString, String?)]
-            {
-                guard let value else { continue }
-                json.key(key)
-                json.string(value)
-            }
-            if let submissionID {
-                json.key("verdict")
-                json.string(Verdict.rejected.rawValue)
-                json.key("replayed")
-                json.boolean(false)
-                json.key("submission_id")
-                json.string(submissionID)
-            }
-        }
-        return json.bytes
+    var document: ProblemDocument {
+        ProblemDocument(
+            title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,
+            found: found, verdict: submissionID.map { _ in .rejected }, replayed: submissionID.map { _ in false },
+            submissionID: submissionID)
     }
 
     /// The answer.
     func response() -> Response {
-        var headers: HTTPFields = [.contentType: Self.contentType]
+        var headers: HTTPFields = [.contentType: ProblemDocument.contentType]
         if let retryAfter { headers[.retryAfter] = "\(retryAfter)" }
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
-            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json())))
+            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.json())))
+    }
+}
+
+extension BodyFault {
+    /// How a purchase whose body was not read is recorded.
+    var rejection: Rejection {
+        switch self {
+        case .tooLarge(let limit): Rejection(.bodyTooLarge, expected: "at most \(limit) bytes")
+        case .noRoom, .incomplete: Rejection(.bodyMalformed)
+        }
     }
 }
 

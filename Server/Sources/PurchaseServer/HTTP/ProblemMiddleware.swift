@@ -18,8 +18,10 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             throw error
         } catch let problem as Problem {
             response = problem.response()
-        } catch let error as BodyTooLarge {
-            response = Problem(error.rejection).response()
+        } catch let fault as BodyFault {
+            response = Problem(fault).response()
+        } catch let error as WorkersBusy {
+            response = Problem(error).response()
         } catch let refusal as LedgerRefusal {
             response = Problem(refusal).response()
         } catch let error as LedgerStorageError {

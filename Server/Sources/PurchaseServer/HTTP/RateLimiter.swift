@@ -32,8 +32,9 @@ package final class RateLimiter: Sendable {
     }
 
     private struct State {
-        var young: [String: Bucket] = [:]
-        var old: [String: Bucket] = [:]
+        // By bytes: to hash hostile Unicode as a string takes quadratic time.
+        var young: [[UInt8]: Bucket] = [:]
+        var old: [[UInt8]: Bucket] = [:]
     }
 
     /// - Parameters:
@@ -53,13 +54,11 @@ package final class RateLimiter: Sendable {
     ///
     /// - Parameter name: whose.
     /// - Returns: `nil` if there was one; else after how many seconds there will be.
-    package func take(_ name: String) -> Double? {
+    package func take(_ name: [UInt8]) -> Double? {
         let time = uptime()
         return state.withLock { state in
-            var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
-            bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
-            bucket.time = max(time, bucket.time)
-            let wait = bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / limit.perSecond
+            var bucket = bucket(name, state, time)
+            let wait = wait(bucket)
             if wait == nil { bucket.tokens -= 1 }
             if state.young[name] == nil, state.young.count >= generationSize {
                 state.old = state.young
@@ -68,6 +67,23 @@ package final class RateLimiter: Sendable {
             state.young[name] = bucket
             return wait
         }
+    }
+
+    /// After how many seconds there will be a token; `nil` if there is one. None is taken.
+    package func wait(_ name: [UInt8]) -> Double? {
+        let time = uptime()
+        return state.withLock { state in wait(bucket(name, state, time)) }
+    }
+
+    private func bucket(_ name: [UInt8], _ state: State, _ time: Double) -> Bucket {
+        var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
+        bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
+        bucket.time = max(time, bucket.time)
+        return bucket
+    }
+
+    private func wait(_ bucket: Bucket) -> Double? {
+        bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / limit.perSecond
     }
 
     /// How many names are remembered.

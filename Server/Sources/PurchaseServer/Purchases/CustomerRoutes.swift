@@ -27,15 +27,10 @@ struct CustomerRoutes {
         let customerID = try context.identifier("id")
         let key = try request.idempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
-            var fields = RequestFields(body)
-            let productID = fields.identifier("product_id")
-            let quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity) ?? 1
-            let environment = fields.optionalIdentifier("environment").map { AppStoreEnvironment($0) }
+            let consumption = try await api.request(ConsumptionRequest.self, from: body)
             let keyID = context.caller?.key.id ?? ""
             let consumptionID =
-                fields.optionalIdentifier("consumption_id")
-                ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
-            try fields.require()
+                consumption.consumptionID ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
             guard let consumptionID else {
                 // Without a name, a repeated request could not be told from a second one.
                 throw Problem(
@@ -43,10 +38,11 @@ struct CustomerRoutes {
                     expected: "consumption_id, or the header Idempotency-Key")
             }
             return try await api.answer(request, context, body) { transaction in
-                let consumption = try transaction.consume(
-                    quantity, of: productID, customerID: customerID, app: app, consumptionID: consumptionID,
-                    environment: environment)
-                return try KeptAnswer(.ok, ConsumptionMessage(consumption))
+                let made = try transaction.consume(
+                    consumption.quantity ?? 1, of: consumption.productID, customerID: customerID, app: app,
+                    consumptionID: consumptionID,
+                    environment: consumption.environment.map { AppStoreEnvironment($0.rawValue) })
+                return try KeptAnswer(.ok, ConsumptionMessage(made))
             }
         }
     }
@@ -63,6 +59,7 @@ struct CustomerRoutes {
     /// The answer with its entity tag, or 304 if the sender has it already (RFC 9110, 13.1.2).
     private static func tagged(_ response: Response, _ body: [UInt8], _ request: Request) -> Response {
         let tag = "\"\(hexadecimal(SHA256.hash(data: body).prefix(16)))\""
+        // ASCII, as all fields that are read (RequestHeadFault).
         let known = request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).replacing(/^W\//, with: "") }
         guard known.contains(tag) || known.contains("*") else {

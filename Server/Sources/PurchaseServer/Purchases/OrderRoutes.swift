@@ -30,12 +30,10 @@ struct OrderRoutes {
     private func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app
         return try await api.bodies.withBody(of: request) { body in
-            var fields = RequestFields(body)
+            let order = try await api.request(OrderRequest.self, from: body)
             let draft = OrderDraft(
-                customerID: fields.identifier("customer_id"), productID: fields.identifier("product_id"),
-                quantity: fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity) ?? 1,
-                metadata: try fields.texts("metadata").map(OrderMessage.metadataText))
-            try fields.require()
+                customerID: order.customerID, productID: order.productID, quantity: order.quantity ?? 1,
+                metadata: try order.metadata.map(OrderMessage.metadataText))
             return try await api.answer(request, context, body) { transaction in
                 let order = try transaction.createOrder(draft, app: app)
                 return try KeptAnswer(.created, OrderMessage(order, now: transaction.now))
@@ -45,12 +43,7 @@ struct OrderRoutes {
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app.id
-        let status = try request.value("status").map { text in
-            guard let status = OrderStatus(rawValue: text) else {
-                throw Problem.parameter("status", OrderStatus.allCases.map(\.rawValue).joined(separator: ", "))
-            }
-            return status
-        }
+        let status = try request.choice("status", OrderStatus.self)
         let customerID = try request.identifier("customer_id")
         let (limit, page) = (try request.limit(), try request.cursor().map(OrderPage.init(cursor:)))
         let (result, now) = try await api.ledger.read {

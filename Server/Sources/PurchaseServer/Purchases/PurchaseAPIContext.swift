@@ -11,23 +11,42 @@ import Synchronization
 final class PurchaseAPIContext: Sendable {
     let ledger: PurchaseLedger
     let bodies: BodyReader
+    private let workers: WorkerPool
 
     /// How many requests had an idempotency key.
     private let keyed = Atomic(0)
     /// How long answers are kept to be given again, in milliseconds: seven days.
     private static let answerLifetime: Int64 = 7 * 86_400_000
 
-    init(ledger: PurchaseLedger, bodies: BodyReader) {
+    init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool) {
         self.ledger = ledger
         self.bodies = bodies
+        self.workers = workers
     }
 
-    /// Beyond any order, and exact in every JSON reader.
-    static let largestQuantity: Int64 = 1_000_000_000
+    /// Reads a request, off the threads that serve connections.
+    ///
+    /// - Throws: a problem that names what is wrong with it, if anything is.
+    func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
+        let (message, flaw) = try await workers.run { Message.read(body) }
+        if let flaw { throw Problem(flaw) }
+        return message
+    }
+
+    /// Reads a submission and verifies its evidence, off the threads that serve connections. One that has a flaw is recorded
+    /// all the same.
+    func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
+        let ledger = ledger
+        return try await workers.run {
+            var submission = submission
+            submission.fill(from: body)
+            return ledger.examine(submission)
+        }
+    }
 
     /// Answers a POST: once, if it has an `Idempotency-Key`. What is refused is an answer, too, and kept.
     func answer(
-        _ request: Request, _ context: ServerContext, _ body: Data,
+        _ request: Request, _ context: ServerContext, _ body: [UInt8],
         _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
     ) async throws -> Response {
         try await answer(request, context, body, key: try request.idempotencyKey(), perform)
@@ -40,14 +59,14 @@ final class PurchaseAPIContext: Sendable {
     ///   - submission: what is kept in the record, however often the same request comes.
     ///   - sender: who sends it, where many share one key to the API.
     func answer(
-        _ request: Request, _ context: ServerContext, _ body: Data, key: String?,
+        _ request: Request, _ context: ServerContext, _ body: [UInt8], key: String?,
         submission: ExaminedSubmission? = nil, sender: [String] = [],
         _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
     ) async throws -> Response {
         let idempotent = key.map { key in
             IdempotentRequest(
                 scope: [context.caller?.key.id ?? ""] + sender, key: key, method: request.method.rawValue,
-                path: request.uri.path, body: [UInt8](body))
+                path: request.uri.path, body: body)
         }
         let isTidying = idempotent != nil && keyed.add(1, ordering: .relaxed).oldValue % 1024 == 0
         let answer = try await ledger.write { transaction in
@@ -78,7 +97,7 @@ extension KeptAnswer {
 
     init(_ problem: Problem, submissionID: String? = nil) {
         self.init(
-            status: problem.status.code, contentType: Problem.contentType, body: problem.json(),
+            status: problem.status.code, contentType: ProblemDocument.contentType, body: problem.document.json(),
             submissionID: submissionID)
     }
 
@@ -116,9 +135,10 @@ enum Cursor {
     }
 
     static func parts(_ text: String) throws -> [String] {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 < 0x80 }) else { throw Problem.cursor }
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        guard text.utf8.count <= 2048, let data = Data(base64Encoded: base64 + padding),
+        guard let data = Data(base64Encoded: base64 + padding),
             let joined = String(data: data, encoding: .utf8)
         else { throw Problem.cursor }
         return joined.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -136,28 +156,53 @@ extension Problem {
 }
 
 extension Request {
-    /// A parameter of the query; `nil` if it is absent.
-    func value(_ name: String) -> String? {
-        uri.queryParameters[Substring(name)].map(String.init)
+    /// A parameter of the query, decoded; `nil` if it is absent. The first of its name counts.
+    ///
+    /// Hummingbird's own dictionary hashes every name that was sent, and decodes every value.
+    func value(_ name: StaticString) throws -> String? {
+        for pair in (uri.query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            let key = pair.prefix { $0 != UInt8(ascii: "=") }
+            guard key.elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)) else {
+                continue
+            }
+            guard let value = PercentEncoding.decoded(pair.dropFirst(key.count + 1)) else {
+                throw Problem.parameter("\(name)", "percent-encoded UTF-8")
+            }
+            return value
+        }
+        return nil
     }
 
-    func identifier(_ name: String) throws -> String? {
-        guard let value = value(name) else { return nil }
+    /// One of several words.
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: StaticString, _: Choice.Type
+    ) throws -> Choice? where Choice.RawValue == String {
+        guard let value = try value(name) else { return nil }
+        guard let choice = Choice.allCases.first(where: { $0.rawValue.utf8.elementsEqual(value.utf8) }) else {
+            throw Problem.parameter("\(name)", Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    func identifier(_ name: StaticString) throws -> String? {
+        guard let value = try value(name) else { return nil }
         guard LedgerText.isIdentifier(value) else {
-            throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
+            throw Problem.parameter("\(name)", "at most \(LedgerText.identifierBytes) bytes without control characters")
         }
         return value
     }
 
-    func time(_ name: String) throws -> Timestamp? {
-        guard let value = value(name) else { return nil }
-        guard let time = Timestamp(value) else { throw Problem.parameter(name, "a time such as 2026-11-21T10:00:00Z") }
+    func time(_ name: StaticString) throws -> Timestamp? {
+        guard let value = try value(name) else { return nil }
+        guard value.utf8.count <= 64, let time = Timestamp(value) else {
+            throw Problem.parameter("\(name)", "a time such as 2026-11-21T10:00:00Z")
+        }
         return time
     }
 
     /// How many a page may have.
     func limit() throws -> Int {
-        guard let value = value("limit") else { return 50 }
+        guard let value = try value("limit") else { return 50 }
         guard let limit = Int(value), (1...500).contains(limit) else {
             throw Problem.parameter("limit", "a whole number from 1 to 500")
         }
@@ -165,7 +210,8 @@ extension Request {
     }
 
     func cursor() throws -> [String]? {
-        try value("cursor").map { try Cursor.parts($0) }
+        guard let value = try value("cursor") else { return nil }
+        return try Cursor.parts(value)
     }
 
     /// The header `Idempotency-Key`, if it is there.
@@ -178,11 +224,41 @@ extension Request {
     }
 }
 
+extension RequestMessage {
+    /// Reads a body: its JSON is checked as bytes before any decoder sees it.
+    static func read(_ body: [UInt8]) -> (message: Self, flaw: Rejection?) {
+        let text = body[...]
+        if !body.isEmpty, let excess = JSONBounds.excess(of: text.span) {
+            var none = RequestMembers(json: [], identifiers: .ledger)
+            return (Self(members: &none), Rejection(.bodyMalformed, expected: excess))
+        }
+        var members = RequestMembers(json: body, identifiers: .ledger)
+        let message = Self(members: &members)
+        return (message, members.flaw.map(Rejection.init))
+    }
+}
+
+extension RequestMembers.IdentifierRule {
+    fileprivate static let ledger = RequestMembers.IdentifierRule(
+        "at most \(LedgerText.identifierBytes) bytes without control characters", LedgerText.isIdentifier)
+}
+
+extension Rejection {
+    fileprivate init(_ flaw: RequestMembers.Flaw) {
+        switch flaw {
+        case .notAnObject(let bytes):
+            self.init(.bodyMalformed, expected: "a JSON object", found: "\(bytes) bytes that are none")
+        case .missing(let name): self.init(.fieldMissing, expected: name)
+        case .malformed(let name, let expected): self.init(.fieldMalformed, expected: "\(name): \(expected)")
+        }
+    }
+}
+
 extension ServerContext {
     /// An identifier in the path.
     func identifier(_ name: String) throws -> String {
         let raw = try parameters.require(name)
-        guard let text = PercentEncoding.decoded(raw), LedgerText.isIdentifier(text) else {
+        guard let text = PercentEncoding.decoded(raw.utf8), LedgerText.isIdentifier(text) else {
             throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
         }
         return text

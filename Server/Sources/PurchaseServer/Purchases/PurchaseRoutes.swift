@@ -49,20 +49,22 @@ struct PurchaseRoutes {
         let (blank, name) = (submission, key)
         do {
             return try await api.bodies.withBody(of: request) { body in
-                var submission = blank
-                submission.fill(from: body)
-                return try await record(submission, request, context, body, key: name)
+                try await record(blank, request, context, body, key: name)
             }
-        } catch let error as BodyTooLarge {
-            submission.flaw = submission.flaw ?? error.rejection
-            return try await record(submission, request, context, Data(), key: key)
+        } catch let fault as BodyFault {
+            // Only one that is too large says something about the purchase.
+            guard case .tooLarge = fault else { throw fault }
+            submission.flaw = submission.flaw ?? fault.rejection
+            return try await record(submission, request, context, [], key: key)
         }
     }
 
     private func record(
-        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: Data, key: String?
+        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: [UInt8], key: String?
     ) async throws -> Response {
-        let examined = api.ledger.examine(submission)
+        let examined = try await api.examine(submission, body)
+        // By what the request names, which the examined submission has.
+        let submission = examined.submission
         // All installations of an app share its key, so one customer's idempotency keys must mean nothing to another.
         let sender = [submission.customerID ?? "", submission.orderID ?? ""]
         return try await api.answer(
@@ -79,20 +81,19 @@ struct PurchaseRoutes {
 
 extension PurchaseSubmission {
     /// Takes over what a body holds, as far as it is what it should be.
-    fileprivate mutating func fill(from body: Data) {
-        var fields = RequestFields(body)
-        let receipt = fields.text("receipt_data")
-        let signed = fields.text("signed_transaction")
-        productID = fields.text("product_id")
-        transactionID = fields.text("transaction_id")
-        orderID = fields.text("order_id")
-        customerID = fields.text("customer_id")
-        quantity = fields.number("quantity", in: 1...PurchaseAPIContext.largestQuantity)
+    mutating func fill(from body: [UInt8]) {
+        let (request, malformed) = PurchaseRequest.read(body)
+        let (receipt, signed) = (request.receiptData, request.signedTransaction)
+        productID = request.productID.isEmpty ? nil : request.productID
+        transactionID = request.transactionID.isEmpty ? nil : request.transactionID
+        orderID = request.orderID
+        customerID = request.customerID
+        quantity = request.quantity
         evidence = (signed ?? receipt).map { Array($0.utf8) }
         flaw =
-            flaw ?? fields.flaw
+            flaw ?? malformed
             ?? (signed != nil && receipt != nil
-                ? Rejection(.fieldMalformed, expected: "receipt_data or signed_transaction, not both") : nil)
+                ? Rejection(.fieldMalformed, expected: PurchaseRequest.oneEvidence) : nil)
     }
 }
 
@@ -101,7 +102,7 @@ extension PurchaseAnswer {
     fileprivate init?(_ outcome: PurchaseOutcome, now: Timestamp) {
         guard let purchase = outcome.purchase else { return nil }
         self.init(
-            verdict: outcome.verdict.rawValue, code: outcome.code, replayed: outcome.isReplayed,
+            verdict: SubmissionVerdict(outcome.verdict), code: outcome.code, replayed: outcome.isReplayed,
             submissionID: outcome.submissionID, transaction: TransactionMessage(purchase),
             order: outcome.order.map { OrderMessage($0, now: now) },
             entitlement: outcome.entitlement.map { EntitlementMessage($0, now: now) })

@@ -41,12 +41,7 @@ struct SubmissionRoutes {
         filter.orderID = try request.identifier("order_id")
         filter.transactionID = try request.identifier("transaction_id")
         filter.code = try request.identifier("code")
-        filter.verdict = try request.value("verdict").map { text in
-            guard let verdict = Verdict(rawValue: text) else {
-                throw Problem.parameter("verdict", "accepted, rejected")
-            }
-            return verdict
-        }
+        filter.verdict = try request.choice("verdict", Verdict.self)
         filter.from = try request.time("from")
         filter.to = try request.time("to")
         return filter

@@ -6,7 +6,7 @@ enum LatestReceiptInfo {
     /// - Parameters:
     ///   - receipt: the receipt.
     ///   - answers: what is answered of each of its purchases, in the order of the receipt.
-    ///   - excludingOld: of each subscription only the latest period.
+    ///   - excludingOld: only the latest period of each subscription.
     static func purchases(
         of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase], excludingOld: Bool
     ) -> [VerifyReceiptResponse.InAppPurchase] {
@@ -19,14 +19,13 @@ enum LatestReceiptInfo {
             return leftDate > rightDate
         }
         guard excludingOld else { return newestFirst.map { answers[$0] } }
-        var seen: Set<String> = []
+        // What is no subscription has no latest entry: a recorded answer leaves a consumable out.
+        var seen: Set<[UInt8]> = []
         return newestFirst.compactMap { position in
             let purchase = receipt.inAppPurchases[position]
-            if purchase.isAutoRenewable {
-                let subscription = purchase.originalTransactionID ?? purchase.transactionID
-                guard seen.insert(subscription).inserted else { return nil }
-            }
-            return answers[position]
+            guard purchase.isAutoRenewable else { return nil }
+            let subscription = purchase.originalTransactionID ?? purchase.transactionID
+            return seen.insert(Array(subscription.utf8)).inserted ? answers[position] : nil
         }
     }
 }

@@ -3,25 +3,17 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import NIOHTTP1
 import PurchaseAPI
 import PurchaseVerification
-import Synchronization
 
 /// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only exchanged Apple's address for ours may also
 /// say by its Host header which of the two it means.
 struct VerifyReceiptRoutes {
-    private let service: VerifyReceiptService
-    private let limits: ServerConfiguration.Limits
-    private let buffered: ByteBudget
+    let service: VerifyReceiptService
+    let bodies: BodyReader
+    let workers: WorkerPool
 
-    init(service: VerifyReceiptService, limits: ServerConfiguration.Limits) {
-        self.service = service
-        self.limits = limits
-        buffered = ByteBudget(limit: limits.bufferedBytes)
-    }
-
-    func add(to router: Router<some RequestContext>) {
+    func add(to router: Router<ServerContext>) {
         router.post("/verifyReceipt") { request, context in
             let isSandbox = request.head.authority.map(Self.isSandboxHost) ?? false
             return try await answer(request, at: isSandbox ? .sandbox : .production, context)
@@ -32,91 +24,83 @@ struct VerifyReceiptRoutes {
         for method in [HTTPRequest.Method.get, .head, .put, .patch, .delete, .options] {
             for path in ["/verifyReceipt", "/sandbox/verifyReceipt"] {
                 router.on(RouterPath(path), method: method) { _, _ in
-                    Self.response(VerifyReceiptResponse(status: .notPosted), reason: .notPosted)
+                    Self.response(.notPosted, .notPosted)
                 }
             }
         }
     }
 
+    /// The body is read as JSON whatever its content type says: Apple's clients send it under several.
     private func answer(
-        _ request: Request, at door: VerifyReceiptService.Door, _ context: some RequestContext
+        _ request: Request, at door: VerifyReceiptService.Door, _ context: ServerContext
     ) async throws -> Response {
-        var held = 0
-        defer { buffered.give(back: held) }
-        var body: [UInt8] = []
-        // What is announced need not come, so only what usual receipts take is set aside for it.
-        let announced = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-        body.reserveCapacity(max(0, min(announced, Self.usualBodyBytes)))
+        let (service, sender) = (service, AddressRange.limited(context.remoteAddress))
         do {
-            // Whatever the content type says: Apple's clients send JSON under several.
-            for try await part in request.body {
-                guard body.count + part.readableBytes <= limits.bodyBytes else {
-                    return Self.response(
-                        VerifyReceiptResponse(status: .malformed), reason: .bodyTooLarge, status: .contentTooLarge)
+            let (answer, json) = try await bodies.withBody(of: request) { body in
+                try await workers.run {
+                    let answer = service.answer(body, at: door, from: sender, now: Timestamp(Date()))
+                    return (answer, answer.response.json())
                 }
-                guard buffered.take(part.readableBytes) else {
-                    return Self.response(VerifyReceiptResponse(status: .internalError), reason: .serverBusy)
-                }
-                held += part.readableBytes
-                part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
             }
-        } catch let error as HTTPParserError {
-            // The library answers what is no HTTP.
-            throw error
-        } catch {
-            // The connection broke or was cut off; nobody will read this.
-            context.logger.debug("request body did not arrive", metadata: ["error": "\(type(of: error))"])
-            return Self.response(VerifyReceiptResponse(status: .internalError), reason: .requestIncomplete)
+            context.logger.debug(
+                "verifyReceipt answered",
+                metadata: [
+                    "status": "\(answer.response.status.rawValue)",
+                    "reason": "\(answer.reason?.code ?? "none")",
+                ])
+            return Self.response(json, answer.reason, isAsOfSigning: answer.isAsOfSigning)
+        } catch is WorkersBusy {
+            return Self.response(.temporarilyUnavailable, .serverBusy)
+        } catch BodyFault.noRoom {
+            return Self.response(.temporarilyUnavailable, .serverBusy)
+        } catch BodyFault.tooLarge {
+            return Self.response(.malformed, .bodyTooLarge)
+        } catch BodyFault.incomplete {
+            context.logger.debug("request body did not arrive")
+            return Self.response(.internalError, .requestIncomplete)
         }
-        let answer = service.answer(body, at: door, now: Timestamp(Date()))
-        context.logger.debug(
-            "verifyReceipt answered",
-            metadata: [
-                "status": "\(answer.response.status.rawValue)",
-                "reason": "\(answer.reason?.code ?? "none")",
-            ])
-        return Self.response(answer.response, reason: answer.reason, isAsOfSigning: answer.isAsOfSigning)
     }
-
-    /// A receipt of more than 400 purchases fits in.
-    private static let usualBodyBytes = 256 << 10
 
     private static func isSandboxHost(_ authority: String) -> Bool {
-        authority.lowercased().split(separator: ":").first == "sandbox.itunes.apple.com"
+        authority.utf8.prefix { $0 != UInt8(ascii: ":") }.isEqual(ignoringCase: "sandbox.itunes.apple.com")
+    }
+
+    private static func response(_ status: VerifyReceiptStatus, _ reason: VerifyReceiptReason) -> Response {
+        response(VerifyReceiptResponse(status: status).json(), reason)
     }
 
     private static func response(
-        _ response: VerifyReceiptResponse, reason: VerifyReceiptReason?, isAsOfSigning: Bool = false,
-        status: HTTPResponse.Status = .ok
+        _ json: [UInt8], _ reason: VerifyReceiptReason?, isAsOfSigning: Bool = false
     ) -> Response {
         var headers = HTTPFields()
         headers.append(.json)
         if let reason { headers.append(HTTPField(name: .assayReason, value: reason.code)) }
         if isAsOfSigning { headers.append(.asOfSigning) }
+        if let seconds = reason?.retryAfter { headers[.retryAfter] = "\(seconds)" }
         return Response(
-            status: status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.json())))
+            status: reason?.httpStatus ?? .ok, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 }
 
-/// Counts the bytes that are held for all requests together, up to a limit.
-private final class ByteBudget: Sendable {
-    private let limit: Int
-    private let held = Atomic(0)
-
-    init(limit: Int) {
-        self.limit = limit
+extension VerifyReceiptReason {
+    /// Apple answers everything with 200, and so do we, except what has nothing to do with the receipt: an answer that says
+    /// when to come again has the HTTP status for it, too, for proxies and for clients that back off.
+    fileprivate var httpStatus: HTTPResponse.Status {
+        switch self {
+        case .bodyTooLarge: .contentTooLarge
+        case .serverBusy: .serviceUnavailable
+        case .tooManyWrongSecrets: .tooManyRequests
+        default: .ok
+        }
     }
 
-    /// Whether there is room for so many more bytes; whoever took them must give them back.
-    func take(_ count: Int) -> Bool {
-        if held.add(count, ordering: .relaxed).newValue <= limit { return true }
-        give(back: count)
-        return false
-    }
-
-    func give(back count: Int) {
-        held.subtract(count, ordering: .relaxed)
+    fileprivate var retryAfter: Int? {
+        switch self {
+        case .serverBusy: 1
+        case .tooManyWrongSecrets(let seconds): seconds
+        default: nil
+        }
     }
 }
 

@@ -9,18 +9,21 @@ package struct VerifyReceiptService: Sendable {
     private let environments: Set<AppStoreEnvironment>
     private let sharedSecret: String?
     private let sharedSecrets: [String: String]
+    private let wrongSecrets: RateLimiter?
 
     /// - Parameters:
     ///   - sharedSecret: what is asked for, whatever app a receipt is of.
     ///   - sharedSecrets: what is asked for by bundle id, where there is none for all.
+    ///   - wrongSecrets: how often one sender may send a wrong one for one app; without it, as often as they like.
     package init(
         verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?,
-        sharedSecrets: [String: String] = [:]
+        sharedSecrets: [String: String] = [:], wrongSecrets: RateLimiter? = nil
     ) {
         self.verifier = verifier
         self.environments = environments
         self.sharedSecret = sharedSecret
         self.sharedSecrets = sharedSecrets
+        self.wrongSecrets = wrongSecrets
     }
 
     /// Which of Apple's two addresses was asked.
@@ -46,11 +49,15 @@ package struct VerifyReceiptService: Sendable {
     /// - Parameters:
     ///   - body: the body as it came.
     ///   - door: the address that was asked.
+    ///   - sender: by what limits count the sender.
     ///   - now: the time of the request.
-    package func answer(_ body: [UInt8], at door: Door, now: Timestamp) -> Answer {
+    package func answer(_ body: [UInt8], at door: Door, from sender: [UInt8] = [], now: Timestamp) -> Answer {
         let request: VerifyReceiptRequest
         do {
-            request = try VerifyReceiptRequest(json: body) { JSONBounds.excess(of: $0.span) == nil }
+            request = try VerifyReceiptRequest(json: body) { json in
+                let text = json[...]
+                return JSONBounds.excess(of: text.span) == nil
+            }
         } catch {
             return Answer(response: VerifyReceiptResponse(status: .notPosted), reason: .notJSON)
         }
@@ -61,43 +68,44 @@ package struct VerifyReceiptService: Sendable {
             case .transactionReceipt:
                 let verified = try verifier.verify(evidence, policies: policies)
                 guard case .transactionReceipt(let receipt) = verified else { break }
-                return answer(request, evidence, receipt, at: door, now: now)
+                return answer(request, evidence, receipt, at: door, from: sender, now: now)
             case .appReceipt, .compactJWS: break
             }
             let receipt = try verifier.verifyAppReceipt(evidence, policies: policies)
-            return answer(request, evidence, receipt, at: door, now: now)
+            return answer(request, evidence, receipt, at: door, from: sender, now: now)
         } catch {
             return Answer(response: VerifyReceiptResponse(status: Self.status(of: error)), reason: .verification(error))
         }
     }
 
     private func answer(
-        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at door: Door, now: Timestamp
+        _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: AppReceipt, at door: Door,
+        from sender: [UInt8], now: Timestamp
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
         let hasSubscriptions = receipt.inAppPurchases.contains(where: \.isAutoRenewable)
-        guard isSecretRight(request.password, of: receipt.bundleID, isNeeded: hasSubscriptions) else {
-            return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
+        if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: hasSubscriptions, sender) {
+            return refusal
         }
         var response = VerifyReceiptResponse(status: .valid)
         response.environment = receipt.environment?.name
         let content = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
-        if hasSubscriptions {
-            response.latestReceiptInfo = LatestReceiptInfo.purchases(
-                of: receipt, content.inApp, excludingOld: request.excludesOldTransactions)
-            response.latestReceipt = Self.base64(request, evidence)
-        }
+        // Also where no purchase is a subscription: all recorded answers of 2021 to 2023 have both, whatever Apple's text says.
+        response.latestReceiptInfo = LatestReceiptInfo.purchases(
+            of: receipt, content.inApp, excludingOld: request.excludesOldTransactions)
+        response.latestReceipt = Self.base64(request, evidence)
         response.receipt = content
         return Answer(response: response, reason: nil)
     }
 
     private func answer(
         _ request: VerifyReceiptRequest, _ evidence: Evidence, _ receipt: TransactionReceipt, at door: Door,
-        now: Timestamp
+        from sender: [UInt8], now: Timestamp
     ) -> Answer {
         if let refusal = Self.refusal(of: receipt.environment, at: door) { return refusal }
-        guard isSecretRight(request.password, of: receipt.bundleID, isNeeded: receipt.expiresDate != nil) else {
-            return Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
+        let isSubscription = receipt.expiresDate != nil
+        if let refusal = refusal(of: request.password, for: receipt.bundleID, isNeeded: isSubscription, sender) {
+            return refusal
         }
         let response = VerifyReceiptResponse(receipt, base64: Self.base64(request, evidence), now: now)
         return Answer(response: response, reason: response.status == .expired ? .expired : nil)
@@ -120,12 +128,25 @@ package struct VerifyReceiptService: Sendable {
         evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 
-    /// A secret that was sent must be right; one that was not is missed only where Apple demands it.
-    private func isSecretRight(_ password: String?, of bundleID: String?, isNeeded: Bool) -> Bool {
-        guard let sharedSecret = sharedSecret ?? bundleID.flatMap({ sharedSecrets[$0] }) else { return true }
-        guard let password else { return !isNeeded }
+    /// A secret that was sent must be right; one that was not is missed only where Apple demands it. Who sent too many wrong
+    /// ones is not told whether another is right.
+    private func refusal(
+        of password: String?, for bundleID: String?, isNeeded: Bool, _ sender: [UInt8]
+    ) -> Answer? {
+        guard let sharedSecret = sharedSecret ?? bundleID.flatMap({ sharedSecrets[$0] }) else { return nil }
+        let mismatch = Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
+        guard let password else { return isNeeded ? mismatch : nil }
+        // An app of its own for each limit: one that is set up wrong must not stop the others of its sender.
+        let name = sender + [0] + Array((bundleID ?? "").utf8)
+        if let wait = wrongSecrets?.wait(name) {
+            return Answer(
+                response: VerifyReceiptResponse(status: .temporarilyUnavailable),
+                reason: .tooManyWrongSecrets(retryAfter: RateLimiter.retryAfter(wait)))
+        }
         // Digests compare in constant time.
-        return SHA256.hash(data: Data(password.utf8)) == SHA256.hash(data: Data(sharedSecret.utf8))
+        if SHA256.hash(data: Data(password.utf8)) == SHA256.hash(data: Data(sharedSecret.utf8)) { return nil }
+        _ = wrongSecrets?.take(name)
+        return mismatch
     }
 
     /// Apple knows two words for what a receipt lacks: malformed, and not authentic.
@@ -144,6 +165,7 @@ package enum VerifyReceiptReason: Sendable {
     case notJSON
     case wrongDoor
     case secretMismatch
+    case tooManyWrongSecrets(retryAfter: Int)
     case expired
     case bodyTooLarge
     case requestIncomplete
@@ -157,6 +179,7 @@ package enum VerifyReceiptReason: Sendable {
         case .notJSON: "not_json"
         case .wrongDoor: "environment_mismatch"
         case .secretMismatch: "shared_secret_mismatch"
+        case .tooManyWrongSecrets: "rate_limited"
         case .expired: "subscription_expired"
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"

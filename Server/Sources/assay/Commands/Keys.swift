@@ -39,7 +39,7 @@ struct Keys: AsyncParsableCommand {
                 throw ValidationError(
                     "Names have at most \(LedgerText.identifierBytes) bytes, without control characters.")
             }
-            let known = try options.settings().apps
+            let known = try options.place().file.apps
             if !known.isEmpty, known[app] == nil {
                 throw ValidationError(
                     "There is no app '\(app)' in the settings; there are \(known.keys.sorted().joined(separator: ", "))."

@@ -11,53 +11,72 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Answers verifyReceipt as Apple does, and keeps the books of purchases.",
         discussion: """
-            These can be given in the environment instead: ASSAY_HOST, ASSAY_PORT, ASSAY_TRUST and \
-            ASSAY_ENVIRONMENT (several separated by commas), ASSAY_SHARED_SECRET, ASSAY_LOG_LEVEL, ASSAY_DATABASE, \
-            ASSAY_CONFIG. An option is stronger than the environment, and that is stronger than the settings file, \
-            which lists the apps. Without any setting the books are in assay.sqlite in the current folder.
+            Each option names the variable of the environment and the line of the settings file that say the same. An \
+            option is stronger than the environment, and that is stronger than the settings file, which also lists the \
+            apps. Without any setting the database is assay.sqlite in the current folder.
             """)
 
-    @OptionGroup var books: LedgerDatabaseOptions
+    @OptionGroup var ledger: LedgerDatabaseOptions
 
-    @Option(name: .long, help: "The address to listen on (127.0.0.1).")
+    @Option(name: .long, help: .setting(.host))
     var host: String?
 
-    @Option(name: .long, help: "The port to listen on (8080); 0 takes a free one.")
-    var port: Int?
+    @Option(name: .long, help: .setting(.port))
+    var port: String?
 
-    @Option(name: .long, help: "A certificate to trust besides Apple's roots, in DER or PEM. Repeat for several.")
+    @Option(name: .long, help: .setting(.trust))
     var trust: [String] = []
 
-    @Option(
-        name: .long,
-        help: "An environment to accept (Production and Sandbox): Production, Sandbox, Xcode or another name.")
-    var environment: [AppStoreEnvironment] = []
+    @Option(name: .long, help: .setting(.environments))
+    var environment: [String] = []
 
-    @Option(
-        name: .long,
-        help: "The file with the app's shared secret; in the environment, ASSAY_SHARED_SECRET is the secret itself.")
+    @Option(name: .long, help: .setting(.sharedSecret))
     var sharedSecretFile: String?
 
-    @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical (info).")
+    @Option(name: .long, help: .setting(.trustedProxies))
+    var trustedProxy: [String] = []
+
+    @Option(name: .long, help: .setting(.logLevel))
     var logLevel: String?
 
-    @Option(name: .long, help: "The largest request body, in bytes (17825792).")
-    var maxBodyBytes: Int?
+    @Option(name: .long, help: .setting(.bodyBytes))
+    var maxBodyBytes: String?
 
-    @Option(name: .long, help: "Connections at the same time (4096).")
-    var maxConnections: Int?
+    @Option(name: .long, help: .setting(.connections))
+    var maxConnections: String?
 
-    @Option(name: .long, help: "How long a request may take to arrive, in seconds (30).")
-    var requestSeconds: Int64?
+    @Option(name: .long, help: .setting(.connectionsPerAddress))
+    var maxConnectionsPerAddress: String?
+
+    @Option(name: .long, help: .setting(.requestSeconds))
+    var requestSeconds: String?
+
+    @Option(name: .long, help: .setting(.idleSeconds))
+    var idleSeconds: String?
+
+    /// What was given by option, for the table of settings.
+    private var options: [String: [String]] {
+        let given: [(ServerSetting, [String])] = [
+            (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
+            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
+            (.logLevel, list(logLevel)), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
+            (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
+            (.idleSeconds, list(idleSeconds)),
+        ]
+        return Dictionary(
+            uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
+    }
+
+    private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
+        let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
+        let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
+        let configuration = try place.configuration(options: options)
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
-        logger.logLevel = try level(logLevel ?? environment["ASSAY_LOG_LEVEL"] ?? "info")
-        let settings = try books.settings(
-            environment, isTrustExtended: !trust.isEmpty || environment["ASSAY_TRUST"] != nil)
-        let configuration = try configuration(environment, settings)
-        let database = try books.open(settings, environment)
+        logger.logLevel = configuration.logLevel
+        let database = try place.open(isCreating: true)
         do {
             try await LedgerMigrations.migrate(database, now: .now)
             let ledger = PurchaseLedger(
@@ -98,68 +117,9 @@ struct Serve: AsyncParsableCommand {
             }
         }
     }
-
-    /// Options first, then the environment, then the file, then the defaults.
-    private func configuration(
-        _ environment: [String: String], _ settings: SettingsFile
-    ) throws -> ServerConfiguration {
-        var configuration = ServerConfiguration()
-        configuration.host = host ?? environment["ASSAY_HOST"] ?? settings.host ?? configuration.host
-        configuration.port = settings.port ?? configuration.port
-        if let text = environment["ASSAY_PORT"], port == nil {
-            guard let number = Int(text) else { throw ValidationError("ASSAY_PORT is no number: '\(text)'.") }
-            configuration.port = number
-        }
-        configuration.port = port ?? configuration.port
-        guard (0...65_535).contains(configuration.port) else {
-            throw ValidationError("A port is a number from 0 to 65535.")
-        }
-        configuration.anchors = try TrustFile.anchors(
-            !trust.isEmpty
-                ? trust : environment["ASSAY_TRUST"] != nil ? environment.list("ASSAY_TRUST") : settings.trust)
-        let named = environment.list("ASSAY_ENVIRONMENT").map(AppStoreEnvironment.init(argument:))
-        let accepted = self.environment.isEmpty ? named : self.environment
-        if !accepted.isEmpty { configuration.environments = Set(accepted) }
-        configuration.sharedSecret = try sharedSecret(environment)
-        for app in settings.apps.values {
-            guard let secret = try app.sharedSecret ?? app.sharedSecretFile.map(SecretFile.secret) else { continue }
-            for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
-        }
-        configuration.apps = settings.apps.mapValues(\.app)
-        configuration.trustedProxies = settings.trustedProxies
-        configuration.limits.perKey = settings.perKey ?? configuration.limits.perKey
-        configuration.limits.perAddress = settings.perAddress ?? configuration.limits.perAddress
-        configuration.limits.bodyBytes = settings.bodyBytes ?? configuration.limits.bodyBytes
-        if let maxBodyBytes { configuration.limits.bodyBytes = maxBodyBytes }
-        if let maxConnections { configuration.limits.connections = maxConnections }
-        if let requestSeconds { configuration.limits.requestSeconds = requestSeconds }
-        guard configuration.limits.bodyBytes > 0, configuration.limits.connections > 0,
-            configuration.limits.requestSeconds > 0
-        else { throw ValidationError("Limits are numbers from 1.") }
-        return configuration
-    }
-
-    /// A secret never stands on the command line, where every user of the machine could read it.
-    private func sharedSecret(_ environment: [String: String]) throws -> String? {
-        if let sharedSecretFile { return try SecretFile.secret(sharedSecretFile) }
-        if let secret = environment["ASSAY_SHARED_SECRET"] {
-            guard !secret.isEmpty else { throw ValidationError("ASSAY_SHARED_SECRET is set, but empty.") }
-            return secret
-        }
-        return nil
-    }
-
-    private func level(_ name: String) throws -> Logger.Level {
-        guard let level = Logger.Level(rawValue: name.lowercased()) else {
-            throw ValidationError("'\(name)' is no log level.")
-        }
-        return level
-    }
 }
 
-extension [String: String] {
-    /// The entries of a variable that holds several, separated by commas.
-    fileprivate func list(_ name: String) -> [String] {
-        self[name]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? []
-    }
+extension ArgumentHelp {
+    /// The help of an option that is in the table of settings.
+    fileprivate static func setting(_ setting: ServerSetting) -> ArgumentHelp { ArgumentHelp(setting.help) }
 }

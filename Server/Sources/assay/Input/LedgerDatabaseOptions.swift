@@ -3,88 +3,68 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 
-/// Where the settings and the database are: options first, then the environment, then the file, then the current folder.
+/// Which database and which settings file a command uses.
 struct LedgerDatabaseOptions: ParsableArguments {
-    /// What stands in the current folder.
+    /// The settings file that is read where none is named, in the current folder.
     static let defaultConfig = "assay.yaml"
-    static let defaultDatabase = "sqlite:assay.sqlite"
+    /// The variable that names the settings file.
+    static let configVariable = "ASSAY_CONFIG"
 
-    @Option(
-        name: .long, help: "The database, as sqlite:PATH (sqlite:assay.sqlite). In the environment: ASSAY_DATABASE.")
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.database.help))
     var database: String?
 
-    @Option(name: .long, help: "The settings file (assay.yaml, where it is there). In the environment: ASSAY_CONFIG.")
+    @Option(
+        name: .long,
+        help: """
+            The settings file (assay.yaml in the current folder, if there is one). Also: ASSAY_CONFIG. Paths in it begin \
+            in its own folder.
+            """)
     var config: String?
 
-    /// The settings of the file; those of an empty one where none is named and none is there.
+    /// Reads the settings file, and says where the database is.
     ///
-    /// - Parameter isTrustExtended: whether options name whom to trust; `nil` where nobody asks, because nothing is verified.
-    func settings(
+    /// - Parameter isTrustExtended: whether options name whom to trust; `nil` for a command that verifies nothing, and needs none
+    ///   of the files that the settings name.
+    func place(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, isTrustExtended: Bool? = nil
-    ) throws -> SettingsFile {
-        let named = config ?? environment["ASSAY_CONFIG"]
-        guard named != nil || FileManager.default.fileExists(atPath: Self.defaultConfig) else {
-            return try SettingsFile("")
-        }
+    ) throws -> LedgerPlace {
+        let named = config ?? environment[Self.configVariable]
         let path = named ?? Self.defaultConfig
-        do {
-            return try SettingsFile(
-                String(decoding: try InputFile.read(path), as: UTF8.self), beside: surroundings(isTrustExtended))
-        } catch let error as SettingsFile.Problems {
-            for problem in error.problems { Terminal.complain("\(path): \(problem)") }
-            throw ExitCode.unusable
-        }
-    }
-
-    /// The server looks at the files that the settings name; whoever only opens the database need not read secrets.
-    private func surroundings(_ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
-        var surroundings = SettingsFile.Surroundings()
-        surroundings.isTrustExtended = isTrustExtended ?? true
-        guard isTrustExtended != nil else { return surroundings }
-        surroundings.fault = { path, use in
+        var file = try SettingsFile("")
+        let isRead = named != nil || FileManager.default.fileExists(atPath: path)
+        if isRead {
             do {
-                switch use {
-                case .trust: _ = try TrustFile.namedAnchors(path)
-                case .sharedSecret: _ = try SecretFile.secret(path)
-                }
-                return nil
-            } catch let error as InputError {
-                return error.reason
-            } catch {
-                return "\(error)"
+                let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+                file = try SettingsFile(text, beside: surroundings(of: path, isTrustExtended))
+            } catch let error as SettingsFile.Problems {
+                for problem in error.problems { Terminal.complain("\(path): \(problem)") }
+                throw ExitCode.unusable
             }
         }
+        return LedgerPlace(
+            file: file, path: isRead ? Self.absolute(path) : nil, environment: environment,
+            databaseOption: database.map { [$0] } ?? [])
+    }
+
+    private func surroundings(of path: String, _ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
+        var surroundings = SettingsFile.Surroundings()
+        surroundings.folder = (Self.absolute(path) as NSString).deletingLastPathComponent
+        surroundings.isTrustExtended = isTrustExtended ?? true
+        surroundings.files = isTrustExtended == nil ? nil : .read
         return surroundings
     }
 
-    /// Opens the database.
-    ///
-    /// - Parameter isCreating: whether it is made where there is none. Whoever asks about what is there does not want a new one
-    ///   because a path was mistyped.
-    func open(
-        _ settings: SettingsFile, _ environment: [String: String] = ProcessInfo.processInfo.environment,
-        isCreating: Bool = true
-    ) throws -> any LedgerDatabase {
-        let url = database ?? environment["ASSAY_DATABASE"] ?? settings.database ?? Self.defaultDatabase
-        guard url.hasPrefix("sqlite:"), !["sqlite:", "sqlite::memory:"].contains(url) else {
-            throw ValidationError("'\(url)' is no database: write sqlite:PATH.")
-        }
-        let path = String(url.dropFirst("sqlite:".count))
-        guard isCreating || FileManager.default.fileExists(atPath: path) else {
-            throw InputError(path, "there is no such database")
-        }
-        do {
-            return try SQLiteDatabase(path: path)
-        } catch {
-            throw InputError(url, "\(error)")
-        }
-    }
+    /// A path from the root, without `..`.
+    static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Opens the database for the body, and closes it afterwards. Its troubles are I/O, in words.
+    ///
+    /// - Parameter creating: whether it is made where there is none. Who asks about what is there does not want a new one because
+    ///   a path was mistyped.
     func withDatabase(
         migrating: Bool = true, creating: Bool = false, _ body: (any LedgerDatabase) async throws -> Void
     ) async throws {
-        let database = try open(try settings(), isCreating: creating)
+        let database = try place().open(isCreating: creating)
         do {
             if migrating { try await LedgerMigrations.migrate(database, now: .now) }
             try await body(database)
@@ -97,6 +77,71 @@ struct LedgerDatabaseOptions: ParsableArguments {
             throw error
         }
         try await database.close()
+    }
+}
+
+/// Where the database is, and which settings say so.
+struct LedgerPlace {
+    /// The settings file; an empty one where none is named and none is there.
+    let file: SettingsFile
+    /// Its path from the root; `nil` where none was read.
+    let path: String?
+    let environment: [String: String]
+    let databaseOption: [String]
+
+    /// The configuration of the server.
+    ///
+    /// - Parameter options: what was given by option.
+    func configuration(options: [String: [String]]) throws -> ServerConfiguration {
+        do {
+            return try ServerSettings(options: options, environment: environment, file: file).configuration(.read)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// Opens the database, and says on standard error which it is.
+    func open(isCreating: Bool) throws -> any LedgerDatabase {
+        let url: String
+        do {
+            let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
+            url = try ServerSettings(options: options, environment: environment, file: file).database()
+        } catch {
+            throw ValidationError(error.description)
+        }
+        let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
+        guard isCreating || FileManager.default.fileExists(atPath: database) else {
+            throw InputError(database, "there is no such database; name it with --database or --config")
+        }
+        Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
+        do {
+            return try SQLiteDatabase(path: database)
+        } catch {
+            throw InputError("sqlite:\(database)", "\(error)")
+        }
+    }
+}
+
+extension NamedFiles {
+    /// The files that settings name, as they are on the disk.
+    static let read = NamedFiles { path throws(SettingFault) in
+        do {
+            return try TrustFile.namedAnchors(path)
+        } catch {
+            throw SettingFault("'\(path)': \(reason(error))", "Name a certificate in DER or PEM")
+        }
+    } secret: { path throws(SettingFault) in
+        do {
+            return try SecretFile.secret(path)
+        } catch {
+            throw SettingFault(
+                "cannot be read: \(reason(error))",
+                "Name a file that holds the shared secret of App Store Connect, and nothing else")
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? InputError)?.reason ?? "\(error)"
     }
 }
 

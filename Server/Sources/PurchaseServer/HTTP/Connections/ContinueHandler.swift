@@ -11,10 +11,29 @@ final class ContinueHandler: ChannelInboundHandler, RemovableChannelHandler, @un
     typealias InboundOut = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
 
+    private let bodyBytes: Int
+
+    /// - Parameter bodyBytes: the largest body that is read; who announces a larger one gets the refusal alone.
+    init(bodyBytes: Int) {
+        self.bodyBytes = bodyBytes
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head(let head) = unwrapInboundIn(data), head.headerFields[.expect]?.lowercased() == "100-continue" {
+        if case .head(let head) = unwrapInboundIn(data),
+            head.headerFields[.expect]?.utf8.isEqual(ignoringCase: "100-continue") == true,
+            head.headerFields.announcedBodyBytes <= bodyBytes
+        {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
         context.fireChannelRead(data)
+    }
+}
+
+extension HTTPFields {
+    /// The length of the body that `Content-Length` announces; 0 where there is none, and the largest number where it does not
+    /// fit (the parser lets only digits pass).
+    var announcedBodyBytes: Int {
+        guard let text = self[.contentLength] else { return 0 }
+        return Int(text) ?? Int.max
     }
 }

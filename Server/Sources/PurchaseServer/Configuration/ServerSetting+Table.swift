@@ -1,0 +1,164 @@
+import Logging
+import PurchaseVerification
+
+/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md name the same.
+extension ServerSetting {
+    package static let host = ServerSetting(
+        "server.host", variable: "ASSAY_HOST", option: "--host", default: "127.0.0.1", "The address to listen on"
+    ) { value, _, configuration throws(SettingFault) in configuration.host = value.text }
+
+    package static let port = ServerSetting(
+        "server.port", variable: "ASSAY_PORT", option: "--port", default: "8080",
+        "The port to listen on; 0 takes a free one"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.port = Int(try number(value, in: 0...65_535))
+    }
+
+    package static let database = ServerSetting(
+        "server.database", variable: "ASSAY_DATABASE", option: "--database", default: "sqlite:assay.sqlite",
+        "The database, as sqlite:PATH", path: .database
+    ) { value, _, configuration throws(SettingFault) in
+        guard value.text.hasPrefix("sqlite:"), !["sqlite:", "sqlite::memory:"].contains(value.text) else {
+            throw SettingFault("is '\(value.text)'", "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
+        }
+        configuration.database = value.text
+    }
+
+    package static let trust = ServerSetting(
+        "server.trust", variable: "ASSAY_TRUST", option: "--trust", default: "none",
+        "Certificates to trust besides Apple's roots, in DER or PEM", isList: true, path: .whole
+    ) { value, files, configuration throws(SettingFault) in
+        configuration.anchors = TrustAnchor.apple
+        for path in value.texts { configuration.anchors += try files.anchors(path) }
+    }
+
+    package static let environments = ServerSetting(
+        "server.environments", variable: "ASSAY_ENVIRONMENT", option: "--environment", default: "Production, Sandbox",
+        "The environments that verifyReceipt accepts: Production, Sandbox, Xcode or another name", isList: true
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.environments = Set(value.texts.map(AppStoreEnvironment.init(anyCase:)))
+    }
+
+    /// A secret never stands on the command line, where every user of the machine could read it.
+    package static let sharedSecret = ServerSetting(
+        "server.shared_secret_file", variable: "ASSAY_SHARED_SECRET", option: "--shared-secret-file", default: "none",
+        "The file with a shared secret for all apps; the variable holds the secret itself", path: .whole
+    ) { value, files, configuration throws(SettingFault) in
+        configuration.sharedSecret = value.isFromEnvironment ? value.text : try files.secret(value.text)
+    }
+
+    package static let trustedProxies = ServerSetting(
+        "server.trusted_proxies", variable: "ASSAY_TRUSTED_PROXIES", option: "--trusted-proxy", default: "none",
+        "Proxies whose X-Forwarded-For is believed, as addresses or ranges", isList: true
+    ) { value, _, configuration throws(SettingFault) in configuration.trustedProxies = try addressRanges(value) }
+
+    package static let logLevel = ServerSetting(
+        "server.log_level", variable: "ASSAY_LOG_LEVEL", option: "--log-level", default: "info",
+        "How much is logged: trace, debug, info, notice, warning, error or critical"
+    ) { value, _, configuration throws(SettingFault) in
+        guard let level = Logger.Level(rawValue: value.text.lowercased()) else {
+            throw SettingFault("is '\(value.text)'", "Choose trace, debug, info, notice, warning, error or critical")
+        }
+        configuration.logLevel = level
+    }
+
+    package static let bodyBytes = ServerSetting(
+        "limits.body_bytes", variable: "ASSAY_MAX_BODY_BYTES", option: "--max-body-bytes", default: "17825792",
+        "The largest request body, in bytes"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.bodyBytes = Int(try number(value, in: 1...1 << 30))
+    }
+
+    package static let connections = ServerSetting(
+        "limits.connections", variable: "ASSAY_MAX_CONNECTIONS", option: "--max-connections", default: "4096",
+        "Connections at the same time"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.connections = Int(try number(value, in: 1...1_000_000))
+    }
+
+    package static let connectionsPerAddress = ServerSetting(
+        "limits.connections_per_address", variable: "ASSAY_MAX_CONNECTIONS_PER_ADDRESS",
+        option: "--max-connections-per-address", default: "512",
+        "Connections of one address, or /64 network of IPv6, at the same time"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.connectionsPerAddress = Int(try number(value, in: 1...1_000_000))
+    }
+
+    package static let uncountedAddresses = ServerSetting(
+        "limits.uncounted_addresses", default: "127.0.0.0/8, ::1",
+        "Addresses whose connections are not counted by address; those of trusted proxies are not, either", isList: true
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.uncountedAddresses = try addressRanges(value)
+    }
+
+    package static let requestSeconds = ServerSetting(
+        "limits.request_seconds", variable: "ASSAY_REQUEST_SECONDS", option: "--request-seconds", default: "30",
+        "How long a request may take to arrive, in seconds"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.requestSeconds = try number(value, in: 1...86_400)
+    }
+
+    package static let idleSeconds = ServerSetting(
+        "limits.idle_seconds", variable: "ASSAY_IDLE_SECONDS", option: "--idle-seconds", default: "60",
+        "How long a connection may wait for its next request, in seconds"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.idleSeconds = try number(value, in: 1...86_400)
+    }
+
+    /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
+    package static let all: [ServerSetting] =
+        [
+            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, bodyBytes, connections,
+            connectionsPerAddress, uncountedAddresses, requestSeconds, idleSeconds,
+        ]
+        + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")
+        + rate("limits.per_address", \.perAddress, 1000, 2000, "requests to /v1 from one address")
+        + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
+
+    /// A rate: so many a second, and so many at once after a pause; twice as many, where only the first is given.
+    private static func rate(
+        _ name: String, _ limit: any WritableKeyPath<ServerConfiguration.Limits, RateLimit> & Sendable,
+        _ perSecond: Int, _ burst: Int, _ what: String
+    ) -> [ServerSetting] {
+        [
+            ServerSetting("\(name).per_second", default: "\(perSecond)", "How many \(what) are taken in a second") {
+                value, _, configuration throws(SettingFault) in
+                let rate = Double(try number(value, in: 1...1_000_000))
+                configuration.limits[keyPath: limit] = RateLimit(perSecond: rate, burst: rate * 2)
+            },
+            ServerSetting("\(name).burst", default: "\(burst)", "How many \(what) are taken at once after a pause") {
+                value, _, configuration throws(SettingFault) in
+                configuration.limits[keyPath: limit].burst = Double(try number(value, in: 1...1_000_000))
+            },
+        ]
+    }
+
+    private static func number(
+        _ value: ServerSettingValue, in bounds: ClosedRange<Int64>
+    ) throws(SettingFault) -> Int64 {
+        guard let number = Int64(value.text), bounds.contains(number) else {
+            throw SettingFault(
+                "is '\(value.text)'", "Write a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+        }
+        return number
+    }
+
+    private static func addressRanges(_ value: ServerSettingValue) throws(SettingFault) -> [AddressRange] {
+        var ranges: [AddressRange] = []
+        for text in value.texts {
+            guard let range = AddressRange(text) else {
+                throw SettingFault("has '\(text)'", "Write addresses or ranges: 127.0.0.1, 10.0.0.0/8, fd00::/8")
+            }
+            ranges.append(range)
+        }
+        return ranges
+    }
+}
+
+extension AppStoreEnvironment {
+    /// An environment by its name; those of Apple in any case.
+    package init(anyCase name: String) {
+        let apples: [AppStoreEnvironment] = [.production, .sandbox, .xcode]
+        self = apples.first { $0.name.lowercased() == name.lowercased() } ?? AppStoreEnvironment(name)
+    }
+}

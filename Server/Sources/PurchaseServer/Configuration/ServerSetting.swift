@@ -1,0 +1,125 @@
+package import PurchaseVerification
+
+/// One setting of the server: where it can be given, what it is without that, and how its text is read.
+///
+/// An option is stronger than the environment, the environment is stronger than the settings file, and that is stronger than the
+/// default.
+package struct ServerSetting: Sendable {
+    /// Its place in the settings file, such as `server.port`.
+    package let name: String
+    /// Its variable in the environment; `nil` where it has none.
+    package let variable: String?
+    /// Its option on the command line; `nil` where it has none.
+    package let option: String?
+    /// What it is where nobody gives it, for people.
+    package let defaultText: String
+    /// What it is for, in a sentence.
+    package let summary: String
+    /// Whether several values can be given: separated by commas in the environment, by repeating the option, as a list in the file.
+    let isList: Bool
+    /// What of a value in the settings file is a path, which begins in the folder of that file.
+    let path: PathForm
+    /// Puts values into the configuration.
+    private let apply:
+        @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault) -> Void
+
+    /// What of a value is a path.
+    enum PathForm: Sendable {
+        case none
+        case whole
+        /// What follows `sqlite:`.
+        case database
+    }
+
+    init(
+        _ name: String, variable: String? = nil, option: String? = nil, default defaultText: String,
+        _ summary: String, isList: Bool = false, path: PathForm = .none,
+        apply:
+            @escaping @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault)
+            -> Void
+    ) {
+        self.name = name
+        self.variable = variable
+        self.option = option
+        self.defaultText = defaultText
+        self.summary = summary
+        self.isList = isList
+        self.path = path
+        self.apply = apply
+    }
+
+    /// Puts a value into the configuration.
+    ///
+    /// - Throws: what is wrong with it.
+    func put(
+        _ value: ServerSettingValue, _ files: NamedFiles, into configuration: inout ServerConfiguration
+    ) throws(SettingFault) {
+        try apply(value, files, &configuration)
+    }
+
+    /// The help of its option: what it is for, its default, and its other places.
+    package var help: String {
+        let places = [variable, "\(name) in the settings file"].compactMap(\.self).joined(separator: ", or ")
+        return "\(summary) (\(defaultText)). Also: \(places)."
+    }
+}
+
+/// What was given for a setting, and where.
+package struct ServerSettingValue: Sendable {
+    /// Where settings can be given, the strongest last.
+    package enum Source: Sendable {
+        case file(line: Int?)
+        case environment
+        case option
+    }
+
+    package let source: Source
+    /// What was written there, never empty.
+    package let texts: [String]
+
+    package init(_ source: Source, _ texts: [String]) {
+        self.source = source
+        self.texts = texts
+    }
+
+    /// The text; the last one where several were given.
+    var text: String { texts.last ?? "" }
+
+    var isFromEnvironment: Bool {
+        if case .environment = source { true } else { false }
+    }
+}
+
+/// What is wrong with a value, and what to do about it.
+package struct SettingFault: Error, Sendable {
+    let fault: String
+    let remedy: String
+
+    package init(_ fault: String, _ remedy: String) {
+        self.fault = fault
+        self.remedy = remedy
+    }
+}
+
+/// How the files are read that settings name.
+package struct NamedFiles: Sendable {
+    /// The certificates of a file.
+    package var anchors: @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor]
+    /// The secret that a file holds.
+    package var secret: @Sendable (_ path: String) throws(SettingFault) -> String
+
+    package init(
+        anchors: @escaping @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor],
+        secret: @escaping @Sendable (_ path: String) throws(SettingFault) -> String
+    ) {
+        self.anchors = anchors
+        self.secret = secret
+    }
+
+    /// Reads none: certificates and secrets are empty. For commands that neither verify nor answer.
+    package static let unread = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { _ throws(SettingFault) in
+        ""
+    }
+}

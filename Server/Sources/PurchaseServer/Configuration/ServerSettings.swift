@@ -1,0 +1,95 @@
+import PurchaseLedger
+
+/// Everything that was set, in all places, before it is put together.
+package struct ServerSettings {
+    private let file: SettingsFile
+    private let environment: [String: String]
+    private let options: [String: [String]]
+
+    /// - Parameters:
+    ///   - options: what was given by option, by its name with the dashes; an empty list is nothing.
+    ///   - environment: the variables of the process.
+    ///   - file: the settings file.
+    package init(options: [String: [String]], environment: [String: String], file: SettingsFile) {
+        self.options = options
+        self.environment = environment
+        self.file = file
+    }
+
+    /// What was set somewhere else than in the place that it names, and is wrong.
+    package struct Fault: Error, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The configuration of the server.
+    ///
+    /// - Parameter files: how files are read that settings name.
+    /// - Throws: `Fault`, which names the place of what is wrong.
+    package func configuration(_ files: NamedFiles) throws(Fault) -> ServerConfiguration {
+        var configuration = ServerConfiguration()
+        for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
+        configuration.apps = file.apps.mapValues(\.app)
+        for app in file.apps.values {
+            var secret = app.sharedSecret
+            if let path = app.sharedSecretFile {
+                do throws(SettingFault) {
+                    secret = try files.secret(path)
+                } catch {
+                    // The path is not repeated: it may be the secret itself, in the wrong place.
+                    throw Fault(description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).")
+                }
+            }
+            guard let secret else { continue }
+            for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
+        }
+        return configuration
+    }
+
+    /// The database alone, for commands that read nothing else.
+    package func database() throws(Fault) -> String {
+        var configuration = ServerConfiguration()
+        try put(.database, .unread, into: &configuration)
+        return configuration.database
+    }
+
+    private func put(
+        _ setting: ServerSetting, _ files: NamedFiles, into configuration: inout ServerConfiguration
+    ) throws(Fault) {
+        guard let value = value(of: setting) else { return }
+        do throws(SettingFault) {
+            guard value.texts.contains(where: { !$0.isEmpty }) else {
+                throw SettingFault("is set, but empty", "Give it a value, or remove it")
+            }
+            try setting.put(value, files, into: &configuration)
+        } catch {
+            throw Fault(description: "\(place(of: setting, value)) \(error.fault). \(error.remedy).")
+        }
+    }
+
+    /// The strongest value that was given; `nil` where none was.
+    private func value(of setting: ServerSetting) -> ServerSettingValue? {
+        if let texts = setting.option.flatMap({ options[$0] }), !texts.isEmpty {
+            return ServerSettingValue(.option, texts)
+        }
+        if let text = setting.variable.flatMap({ environment[$0] }) {
+            let texts = setting.isList ? text.split(separator: ",").map { String($0).trimmed } : [text]
+            return ServerSettingValue(.environment, texts)
+        }
+        return file.values[setting.name]
+    }
+
+    private func place(of setting: ServerSetting, _ value: ServerSettingValue) -> String {
+        switch value.source {
+        case .option: setting.option ?? setting.name
+        case .environment: setting.variable ?? setting.name
+        case .file(let line): line.map { "line \($0): \(setting.name)" } ?? setting.name
+        }
+    }
+}
+
+extension String {
+    /// Without the spaces around it.
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOHTTP1
+import Synchronization
+
+/// Reads the bodies of requests, within the limits of one of them and of all together. A server has one, so that it has one
+/// budget.
+final class BodyReader: Sendable {
+    private let bodyBytes: Int
+    private let bufferedBytes: Int
+    private let held = Atomic(0)
+
+    /// What is set aside for a body before it comes: a receipt of more than 400 purchases fits in. What is announced beyond
+    /// that need not come.
+    private static let usualBodyBytes = 256 << 10
+
+    init(_ limits: ServerConfiguration.Limits) {
+        bodyBytes = limits.bodyBytes
+        bufferedBytes = limits.bufferedBytes
+    }
+
+    /// Reads the body, and keeps it counted until it was used.
+    ///
+    /// - Throws: `BodyFault`, the parser's error for what is not HTTP, and what the closure throws.
+    func withBody<Value>(of request: Request, _ use: ([UInt8]) async throws -> Value) async throws -> Value {
+        let announced = request.headers.announcedBodyBytes
+        // Nothing of it is read.
+        guard announced <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
+        var taken = 0
+        defer { held.subtract(taken, ordering: .relaxed) }
+        var body: [UInt8] = []
+        body.reserveCapacity(min(announced, Self.usualBodyBytes))
+        do {
+            for try await part in request.body {
+                let count = part.readableBytes
+                guard body.count + count <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
+                taken += count
+                guard held.add(count, ordering: .relaxed).newValue <= bufferedBytes else { throw BodyFault.noRoom }
+                part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
+            }
+        } catch let error as BodyFault {
+            throw error
+        } catch let error as HTTPParserError {
+            // Hummingbird answers malformed HTTP with 400 and closes the connection.
+            throw error
+        } catch {
+            throw BodyFault.incomplete
+        }
+        return try await use(body)
+    }
+}
+
+/// Why a body was not read.
+enum BodyFault: Error {
+    /// It is larger than the server takes; where purchases are submitted, that is recorded.
+    case tooLarge(limit: Int)
+    /// All bodies together are larger than the server holds.
+    case noRoom
+    /// The connection broke or was cut off; nobody will read the answer.
+    case incomplete
+}

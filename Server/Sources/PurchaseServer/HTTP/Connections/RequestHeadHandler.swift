@@ -1,0 +1,120 @@
+import NIOCore
+import NIOHTTP1
+
+/// Checks the head of each request as bytes. Everything behind it compares and hashes text of the head as Swift strings, which
+/// takes quadratic time for hostile Unicode, so nothing passes that is not ASCII of bounded length.
+///
+/// A head that is refused is replaced by one without anything of its sender, which carries the fault. So the answer keeps its
+/// place behind those of earlier requests on the connection, and `RequestHeadMiddleware` gives it.
+final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): context.fireChannelRead(wrapInboundOut(.head(Self.checked(head))))
+        case .body: context.fireChannelRead(data)
+        // Nothing reads trailers.
+        case .end: context.fireChannelRead(wrapInboundOut(.end(nil)))
+        }
+    }
+
+    private static func checked(_ head: HTTPRequestHead) -> HTTPRequestHead {
+        if let fault = RequestHeadFault(head) {
+            return HTTPRequestHead(
+                version: head.version, method: head.method, uri: "/",
+                headers: ["Host": "refused", RequestHeadFault.fieldName: fault.rawValue])
+        }
+        guard head.headers.contains(where: { !$0.value.utf8.isPlain }) else { return head }
+        // Other fields than those that the server reads may hold whatever a proxy writes; they go no further.
+        var head = head
+        head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain })
+        return head
+    }
+}
+
+/// What is wrong with the head of a request.
+enum RequestHeadFault: String {
+    case targetTooLong = "target_too_long"
+    case targetMalformed = "target_malformed"
+    case headersTooLarge = "headers_too_large"
+    case hostMalformed = "host_malformed"
+    case headerMalformed = "header_malformed"
+
+    /// The field that carries a fault to the middleware. Who sends it himself is refused.
+    static let fieldName = "Assay-Head-Fault"
+
+    /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends to take at least 8,000.
+    static let targetBytes = 8192
+    /// The largest field, all of them together, and their number. A key or a cursor takes 2 kB at most; proxies and browsers
+    /// send up to 8 kB of cookies.
+    static let fieldBytes = 16_384
+    static let headerBytes = 32_768
+    static let fieldCount = 100
+    /// RFC 1035, 2.3.4, and a port; long enough for an IPv6 address, too.
+    static let hostBytes = 262
+
+    /// Fields whose values are read, here or in the libraries.
+    private static let read: [StaticString] = [
+        "authorization", "connection", "content-length", "content-type", "expect", "idempotency-key", "if-none-match",
+        "transfer-encoding", "x-forwarded-for",
+    ]
+
+    /// The first fault of a head; `nil` if it has none.
+    init?(_ head: HTTPRequestHead) {
+        let target = head.uri.utf8
+        guard target.count <= Self.targetBytes else {
+            self = .targetTooLong
+            return
+        }
+        guard target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            self = .targetMalformed
+            return
+        }
+        var (bytes, fields, hosts) = (0, 0, 0)
+        for (name, value) in head.headers {
+            let length = name.utf8.count + value.utf8.count
+            (bytes, fields) = (bytes + length, fields + 1)
+            guard length <= Self.fieldBytes, bytes <= Self.headerBytes, fields <= Self.fieldCount else {
+                self = .headersTooLarge
+                return
+            }
+            if name.utf8.isEqual(ignoringCase: "host") {
+                hosts += 1
+                guard hosts == 1, Self.isHost(value.utf8) else {
+                    self = .hostMalformed
+                    return
+                }
+            } else if !value.utf8.isPlain, Self.read.contains(where: { name.utf8.isEqual(ignoringCase: $0) }) {
+                self = .headerMalformed
+                return
+            }
+        }
+        // RFC 9112, 3.2: a request of HTTP/1.1 has exactly one.
+        guard hosts == 1 || head.version.minor == 0 else {
+            self = .hostMalformed
+            return
+        }
+        return nil
+    }
+
+    /// `uri-host [ ":" port ]` (RFC 9110, 7.2) in the characters of RFC 3986, 3.2.2, without percent-encoding, which no name in
+    /// use has. It may be empty.
+    private static func isHost(_ value: String.UTF8View) -> Bool {
+        value.count <= hostBytes
+            && value.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension String.UTF8View {
+    /// Whether it is visible ASCII, spaces and tabs.
+    fileprivate var isPlain: Bool { allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 } }
+}

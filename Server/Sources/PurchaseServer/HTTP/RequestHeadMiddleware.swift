@@ -1,0 +1,42 @@
+import HTTPTypes
+import Hummingbird
+
+/// Answers a request whose head `RequestHeadHandler` refused.
+struct RequestHeadMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if let name = HTTPField.Name(RequestHeadFault.fieldName), let code = request.headers[name] {
+            throw Problem(RequestHeadFault(rawValue: code) ?? .headerMalformed)
+        }
+        return try await next(request, context)
+    }
+}
+
+extension Problem {
+    init(_ fault: RequestHeadFault) {
+        switch fault {
+        case .targetTooLong:
+            self.init(
+                .uriTooLong, fault.rawValue, "The request target is too long.",
+                expected: "at most \(RequestHeadFault.targetBytes) bytes")
+        case .targetMalformed:
+            self.init(
+                .badRequest, fault.rawValue, "The request target has other characters than visible ASCII.",
+                expected: "percent-encoding (RFC 3986, 2.1)")
+        case .headersTooLarge:
+            self.init(
+                .requestHeaderFieldsTooLarge, fault.rawValue, "The header fields are too large.",
+                expected: "at most \(RequestHeadFault.fieldCount) fields, \(RequestHeadFault.fieldBytes) bytes each, "
+                    + "\(RequestHeadFault.headerBytes) bytes together")
+        case .hostMalformed:
+            self.init(
+                .badRequest, fault.rawValue, "The request has no Host, several, or one that is no host name.",
+                expected: "one Host (RFC 9112, 3.2)")
+        case .headerMalformed:
+            self.init(
+                .badRequest, fault.rawValue, "A header field that the server reads is not ASCII.",
+                expected: "visible ASCII")
+        }
+    }
+}

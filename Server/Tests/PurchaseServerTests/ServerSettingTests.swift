@@ -1,0 +1,148 @@
+import Foundation
+import Logging
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// The table of settings: each place where one can be given, and which place is the strongest.
+@Suite("Settings of the server")
+struct ServerSettingTests {
+    private func configuration(
+        options: [String: [String]] = [:], environment: [String: String] = [:], file: String = ""
+    ) throws -> ServerConfiguration {
+        try ServerSettings(options: options, environment: environment, file: try SettingsFile(file))
+            .configuration(Self.files)
+    }
+
+    /// Each file holds a secret that is its path.
+    private static let files = NamedFiles { _ throws(SettingFault) in
+        []
+    } secret: { path throws(SettingFault) in
+        path
+    }
+
+    @Test("No name, variable or option stands for two settings")
+    func unique() {
+        #expect(ServerSetting.all.count > 15)
+        for names in [
+            ServerSetting.all.map(\.name), ServerSetting.all.compactMap(\.variable),
+            ServerSetting.all.compactMap(\.option),
+        ] {
+            #expect(Set(names).count == names.count)
+        }
+    }
+
+    @Test("docs/purchase-server.md lists each setting with its places and its default", arguments: ServerSetting.all)
+    func documented(setting: ServerSetting) throws {
+        let url = Corpus.projectFolder.appending(path: "docs/purchase-server.md")
+        let row =
+            "| `\(setting.name)` | \(setting.variable.map { "`\($0)`" } ?? "") | "
+            + "\(setting.option.map { "`\($0)`" } ?? "") | \(setting.defaultText) | \(setting.summary) |"
+        #expect(try String(contentsOf: url, encoding: .utf8).contains("\n\(row)\n"), "\(row)")
+    }
+
+    @Test("An option is stronger than the environment, that than the file, and that than the default")
+    func precedence() throws {
+        let file = "server:\n  port: 1\n  host: file\n  log_level: debug\n"
+        let environment = ["ASSAY_PORT": "2", "ASSAY_HOST": "environment"]
+        let all = try configuration(options: ["--port": ["3"]], environment: environment, file: file)
+        #expect(all.port == 3 && all.host == "environment" && all.logLevel == .debug)
+        #expect(try configuration(environment: environment, file: file).port == 2)
+        #expect(try configuration(file: file).port == 1)
+        #expect(try configuration().port == 8080)
+        #expect(try configuration(options: ["--port": []], file: file).port == 1)
+    }
+
+    @Test("The default that is written is the default that is used")
+    func defaults() throws {
+        let silent = try configuration()
+        for setting in ServerSetting.all where setting.defaultText != "none" {
+            // What the text means, given as an option is, changes nothing.
+            let texts = setting.defaultText.components(separatedBy: ", ")
+            var changed = ServerConfiguration()
+            changed.port = 1
+            let name = setting.name.components(separatedBy: ".")
+            let value = texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]"
+            let file =
+                name.count == 2
+                ? "\(name[0]):\n  \(name[1]): \(value)\n" : "\(name[0]):\n  \(name[1]):\n    \(name[2]): \(value)\n"
+            let given = try configuration(file: file)
+            #expect("\(given.limits)" == "\(silent.limits)", "\(setting.name)")
+            #expect(given.host == silent.host && given.port == silent.port && given.database == silent.database)
+            #expect(given.logLevel == silent.logLevel && given.environments == silent.environments)
+        }
+    }
+
+    @Test(
+        "A value that is wrong is told with the place where it was given",
+        arguments: [
+            (["--port": ["x"]], [:], "--port is 'x'. Write a whole number from 0 to 65535."),
+            ([:], ["ASSAY_PORT": "70000"], "ASSAY_PORT is '70000'. Write a whole number from 0 to 65535."),
+            ([:], ["ASSAY_HOST": ""], "ASSAY_HOST is set, but empty. Give it a value, or remove it."),
+            (
+                ["--trusted-proxy": ["::1", "x/y"]], [:],
+                "--trusted-proxy has 'x/y'. Write addresses or ranges: 127.0.0.1, 10.0.0.0/8, fd00::/8."
+            ),
+            (
+                ["--log-level": ["loud"]], [:],
+                "--log-level is 'loud'. Choose trace, debug, info, notice, warning, error or critical."
+            ),
+        ])
+    func faults(options: [String: [String]], environment: [String: String], message: String) {
+        let fault = #expect(throws: ServerSettings.Fault.self) {
+            try configuration(options: options, environment: environment)
+        }
+        #expect(fault?.description == message)
+    }
+
+    @Test("The shared secret itself is in the environment; everywhere else its file is named")
+    func sharedSecret() throws {
+        let file = "server:\n  shared_secret_file: path\n"
+        #expect(try configuration(file: file).sharedSecret == "path")
+        #expect(try configuration(environment: ["ASSAY_SHARED_SECRET": "secret"], file: file).sharedSecret == "secret")
+        let option = ["--shared-secret-file": ["other"]]
+        #expect(
+            try configuration(options: option, environment: ["ASSAY_SHARED_SECRET": "secret"], file: file).sharedSecret
+                == "other")
+    }
+
+    @Test("A list is separated by commas in the environment, and an option is repeated")
+    func lists() throws {
+        let ranges = ["127.0.0.1", "10.0.0.0/8"].compactMap(AddressRange.init)
+        #expect(
+            try configuration(environment: ["ASSAY_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/8"]).trustedProxies == ranges)
+        #expect(
+            try configuration(options: ["--trusted-proxy": ["127.0.0.1", "10.0.0.0/8"]]).trustedProxies == ranges)
+        let environments = try configuration(environment: ["ASSAY_ENVIRONMENT": "production,Simulator"]).environments
+        #expect(environments == [.production, .other("Simulator")])
+    }
+
+    @Test("Paths in the file begin in its folder; those of options and of the environment do not")
+    func paths() throws {
+        var surroundings = SettingsFile.Surroundings()
+        surroundings.folder = "/etc/assay"
+        let text = """
+            server:
+              database: sqlite:data/assay.sqlite
+              shared_secret_file: secret
+            apps:
+              game:
+                bundle_ids: [a]
+                shared_secret_file: game.secret
+              tool:
+                bundle_ids: [b]
+                shared_secret_file: /run/tool.secret
+            """
+        let file = try SettingsFile(text, beside: surroundings)
+        let settings = ServerSettings(options: [:], environment: [:], file: file)
+        let configuration = try settings.configuration(Self.files)
+        #expect(configuration.database == "sqlite:/etc/assay/data/assay.sqlite")
+        #expect(try settings.database() == configuration.database)
+        #expect(configuration.sharedSecret == "/etc/assay/secret")
+        #expect(configuration.sharedSecrets == ["a": "/etc/assay/game.secret", "b": "/run/tool.secret"])
+        let environment = ["ASSAY_DATABASE": "sqlite:here.sqlite"]
+        #expect(
+            try ServerSettings(options: [:], environment: environment, file: file).database() == "sqlite:here.sqlite")
+    }
+}

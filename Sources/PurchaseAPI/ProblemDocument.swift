@@ -1,0 +1,79 @@
+/// A problem document (RFC 9457): how every error is answered, by the server and by the simulator.
+public struct ProblemDocument: Codable, Sendable, Equatable {
+    /// The media type of the document (RFC 9457, 6.1).
+    public static let contentType = "application/problem+json"
+
+    public var type: String
+    /// The name of the HTTP status.
+    public var title: String
+    /// The HTTP status.
+    public var status: Int
+    /// The stable code.
+    public var code: String
+    /// A sentence for people.
+    public var detail: String?
+    /// What was asked for.
+    public var expected: String?
+    /// What was found instead.
+    public var found: String?
+    /// `rejected`; only of purchases.
+    public var verdict: SubmissionVerdict?
+    /// `false`; only of purchases.
+    public var replayed: Bool?
+    /// The submission in the record; only of purchases.
+    public var submissionID: String?
+
+    /// A problem by its parts.
+    public init(
+        type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
+        expected: String? = nil, found: String? = nil, verdict: SubmissionVerdict? = nil, replayed: Bool? = nil,
+        submissionID: String? = nil
+    ) {
+        self.type = type
+        self.title = title
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.expected = expected
+        self.found = found
+        self.verdict = verdict
+        self.replayed = replayed
+        self.submissionID = submissionID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case type, title, status, code, detail, expected, found, verdict, replayed
+        case submissionID = "submission_id"
+    }
+
+    /// The document in JSON, in the order of its members here.
+    public func json() -> [UInt8] {
+        var json = JSONWriter(capacity: 256)
+        json.object { json in
+            json.member(CodingKeys.type, type)
+            json.member(CodingKeys.title, title)
+            json.key(CodingKeys.status.rawValue)
+            json.number(status)
+            json.member(CodingKeys.code, code)
+            json.member(CodingKeys.detail, detail)
+            json.member(CodingKeys.expected, expected)
+            json.member(CodingKeys.found, found)
+            json.member(CodingKeys.verdict, verdict?.rawValue)
+            if let replayed {
+                json.key(CodingKeys.replayed.rawValue)
+                json.boolean(replayed)
+            }
+            json.member(CodingKeys.submissionID, submissionID)
+        }
+        return json.bytes
+    }
+}
+
+extension JSONWriter {
+    /// A member of text under its coding key, left out where there is none.
+    fileprivate mutating func member(_ key: ProblemDocument.CodingKeys, _ text: String?) {
+        guard let text else { return }
+        self.key(key.rawValue)
+        string(text)
+    }
+}

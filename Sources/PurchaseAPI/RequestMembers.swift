@@ -1,0 +1,140 @@
+import Foundation
+
+/// A request that is read from the members of a JSON object.
+public protocol RequestMessage: Sendable {
+    /// Reads the members by name. Where one is wrong, the request has a value in its place, and the members have the flaw.
+    init(members: inout RequestMembers)
+}
+
+/// The members of a request's JSON object, read one by one under their coding keys. The first that is wrong is remembered with
+/// its name and what it should be, which no decoder of the library says.
+public struct RequestMembers {
+    /// The largest quantity that is read: beyond any order, and exact in every JSON reader.
+    public static let largestQuantity: Int64 = 1_000_000_000
+
+    /// What is wrong with a request.
+    public enum Flaw: Error, Sendable, Equatable {
+        /// The body is not a JSON object; the number of its bytes.
+        case notAnObject(bytes: Int)
+        /// A member that must be there is missing, null or empty.
+        case missing(String)
+        /// A member has the wrong type or value; what it should be.
+        case malformed(String, expected: String)
+    }
+
+    /// What texts may be identifiers.
+    public struct IdentifierRule: Sendable {
+        let isIdentifier: @Sendable (String) -> Bool
+        let words: String
+
+        /// - Parameters:
+        ///   - words: the rule, to be read after "name: ".
+        ///   - isIdentifier: the rule; it must look at the length of a text first, and compare nothing.
+        public init(_ words: String, _ isIdentifier: @escaping @Sendable (String) -> Bool) {
+            self.words = words
+            self.isIdentifier = isIdentifier
+        }
+    }
+
+    private let members: [String: Any]
+    private let rule: IdentifierRule
+    /// What is wrong, if anything was found to be.
+    public private(set) var flaw: Flaw?
+
+    /// - Parameters:
+    ///   - json: the body. An empty one has no members. Its depth, its values and its names must have been bounded before: the
+    ///     library's reader takes quadratic time for long names of hostile Unicode.
+    ///   - rule: what identifiers may be.
+    public init(json: [UInt8], identifiers rule: IdentifierRule) {
+        self.rule = rule
+        let object: Any?
+        do {
+            object = json.isEmpty ? [String: Any]() : try JSONSerialization.jsonObject(with: Data(json))
+        } catch {
+            object = nil
+        }
+        members = object as? [String: Any] ?? [:]
+        if !(object is [String: Any]) { flaw = .notAnObject(bytes: json.count) }
+    }
+
+    /// A string; `nil` if it is absent, null, or of another type.
+    public mutating func text(_ key: some CodingKey) -> String? {
+        guard let value = present(key) else { return nil }
+        guard let text = value as? String else {
+            note(key, "a string")
+            return nil
+        }
+        return text
+    }
+
+    /// A whole number within bounds; `nil` if it is absent, null, or something else.
+    public mutating func number(_ key: some CodingKey, in bounds: ClosedRange<Int64>) -> Int64? {
+        guard let value = present(key) else { return nil }
+        guard let number = value as? NSNumber, !Self.isBoolean(number), let whole = Int64(exactly: number.doubleValue),
+            bounds.contains(whole)
+        else {
+            note(key, "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
+            return nil
+        }
+        return whole
+    }
+
+    /// A quantity from 1; `nil` if it is absent, null, or something else.
+    public mutating func quantity(_ key: some CodingKey) -> Int64? {
+        number(key, in: 1...Self.largestQuantity)
+    }
+
+    /// A small object of strings; `nil` if it is absent, null, or something else.
+    public mutating func texts(_ key: some CodingKey) -> [String: String]? {
+        guard let value = present(key) else { return nil }
+        guard let texts = value as? [String: String], texts.count <= 20,
+            texts.allSatisfy({ Self.isText($0.key, limit: 40) && Self.isText($0.value, limit: 200) })
+        else {
+            note(key, "an object of at most 20 strings, of at most 200 characters, with names of at most 40")
+            return nil
+        }
+        return texts
+    }
+
+    private static func isText(_ text: String, limit: Int) -> Bool {
+        // A scalar takes at most 4 bytes, so this bounds the count below.
+        text.utf8.count <= limit * 4 && text.unicodeScalars.count <= limit && !text.utf8.contains(0)
+    }
+
+    /// An identifier that must be there; empty if it is not, and then there is a flaw.
+    public mutating func identifier(_ key: some CodingKey) -> String {
+        guard let text = optionalIdentifier(key) else {
+            if flaw == nil { flaw = .missing(key.stringValue) }
+            return ""
+        }
+        return text
+    }
+
+    /// An identifier, if it is there.
+    public mutating func optionalIdentifier(_ key: some CodingKey) -> String? {
+        guard let text = text(key) else { return nil }
+        guard !text.isEmpty else {
+            if flaw == nil { flaw = .missing(key.stringValue) }
+            return nil
+        }
+        guard rule.isIdentifier(text) else {
+            note(key, rule.words)
+            return nil
+        }
+        return text
+    }
+
+    private func present(_ key: some CodingKey) -> Any? {
+        guard let value = members[key.stringValue], !(value is NSNull) else { return nil }
+        return value
+    }
+
+    private mutating func note(_ key: some CodingKey, _ expected: String) {
+        if flaw == nil { flaw = .malformed(key.stringValue, expected: expected) }
+    }
+
+    /// JSON's `true` and `false` come as numbers, too.
+    private static func isBoolean(_ number: NSNumber) -> Bool {
+        String(cString: number.objCType) == "c"
+    }
+}
