@@ -22,7 +22,7 @@ struct AppStoreAuthorityTests {
     @Test("has the keys, algorithms and markers of Apple's", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func certificates() throws {
         let store = try World.store()
-        let expected: [(SimulatorIdentity, [String])] = [
+        let expected: [(SigningIdentity, [String])] = [
             (store.signedPayload.root, ["(384 bit)", "ecdsa-with-SHA384", "CA:TRUE"]),
             (
                 store.signedPayload.intermediate,
@@ -101,7 +101,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(
             try String(contentsOf: folder.appendingPathComponent("trust.pem"), encoding: .utf8)
                 == loaded.trustedCertificatesPEM)
-        #expect(try SimulatorAuthority(folder: folder).root.certificate == loaded.receipts.root.certificate)
+        #expect(try CertificateAuthority(folder: folder).root.certificate == loaded.receipts.root.certificate)
         #expect(try Self.files(folder) == Self.layout)
 
         for file in Self.layout where file.hasSuffix(".key.pem") {
@@ -115,7 +115,7 @@ struct AppStoreAuthorityFolderTests {
     func completion() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
-        let old = try SimulatorAuthority(folder: folder)
+        let old = try CertificateAuthority(folder: folder)
         let store = try AppStoreAuthority(folder: folder)
         #expect(store.receipts.root.certificate == old.root.certificate)
         #expect(store.receipts.leaf.certificate == old.leaf.certificate)
@@ -145,7 +145,7 @@ struct AppStoreAuthorityFolderTests {
     func somethingElse() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.file("letter.txt", [0x41])
-        #expect(throws: SimulatorError.self) { try AppStoreAuthority(folder: scratch.url) }
+        #expect(throws: MintError.self) { try AppStoreAuthority(folder: scratch.url) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == ["letter.txt"])
     }
 

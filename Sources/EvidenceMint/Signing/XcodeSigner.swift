@@ -5,9 +5,9 @@ public import Foundation
 /// The certificates have the constraints and usages of Xcode's, but names of their own.
 public struct XcodeSigner: Sendable {
     /// The certificate for receipts, which is also the trust anchor, and its RSA key.
-    public let identity: SimulatorIdentity
+    public let identity: SigningIdentity
     /// The certificate for signed data, which is also the trust anchor, and its P-256 key.
-    public let dataIdentity: SimulatorIdentity
+    public let dataIdentity: SigningIdentity
 
     /// Makes a signer with new keys.
     /// - Parameter createdAt: when the certificates begin to be valid; they last until the end of 2049.
@@ -21,7 +21,7 @@ public struct XcodeSigner: Sendable {
     /// same in `signed-data/`, and both certificates in `trust.pem`. It shares no folder with an authority. A folder
     /// without `signed-data` is completed.
     /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point.
-    /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
+    /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
@@ -64,7 +64,7 @@ public struct XcodeSigner: Sendable {
     public func encode(_ template: AppReceiptTemplate, signing: SigningOptions = .xcode) throws -> [UInt8] {
         var options = signing
         options.certificates = [.leaf]
-        let authority = SimulatorAuthority(root: identity, intermediate: identity, leaf: identity)
+        let authority = CertificateAuthority(root: identity, intermediate: identity, leaf: identity)
         return try AppReceiptEncoder(authority: authority).encode(template, signing: options)
     }
 
@@ -87,21 +87,21 @@ extension XcodeSigner {
         )
     }
 
-    private static func receiptIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+    private static func receiptIdentity(_ createdAt: Date) throws -> SigningIdentity {
         var template = template("Assay Simulator StoreKit", createdAt)
         template.keyUsage = [.digitalSignature, .certificateSigning]
         template.extendedKeyUsage = [KnownOID.codeSigning]
         let key = try SigningKey.makeRSA()
-        return try SimulatorIdentity(template, key: key, issuerKey: key)
+        return try SigningIdentity(template, key: key, issuerKey: key)
     }
 
-    private static func dataIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+    private static func dataIdentity(_ createdAt: Date) throws -> SigningIdentity {
         var template = template("Assay Simulator StoreKit Data", createdAt)
         template.pathLength = 0
         template.keyUsage = .digitalSignature
         template.signatureAlgorithm = .ecdsaWithSHA256
         let key = SigningKey.makeP256()
-        return try SimulatorIdentity(template, key: key, issuerKey: key)
+        return try SigningIdentity(template, key: key, issuerKey: key)
     }
 
     private static func template(_ commonName: String, _ createdAt: Date) -> CertificateTemplate {

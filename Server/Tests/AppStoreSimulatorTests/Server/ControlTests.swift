@@ -191,7 +191,8 @@ struct ControlTests {
     @Test("serves the document that the project publishes, which names every route, and a page that needs nothing else")
     func documents() async throws {
         let published = try String(
-            contentsOf: Corpus.projectFolder.appending(path: "docs/simulator-openapi.yaml"), encoding: .utf8)
+            contentsOf: Corpus.projectFolder.appending(
+                path: "Server/Sources/AppStoreSimulator/Server/Resources/simulator-openapi.yaml"), encoding: .utf8)
         try await SimulatorClient.run { client in
             #expect(try await client.get("/openapi.yaml").text == published)
             let page = try await client.get("/").text
