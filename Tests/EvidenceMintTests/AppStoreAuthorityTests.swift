@@ -10,7 +10,7 @@ struct AppStoreAuthorityTests {
         let identities = [
             store.transactionReceipts.storeIntermediate, store.transactionReceipts.versionTwoLeaf,
             store.transactionReceipts.versionFourLeaf, store.signedPayload.root, store.signedPayload.intermediate,
-            store.signedPayload.leaf, try World.xcodeSigner().dataIdentity,
+            store.signedPayload.leaf, try World.xcodeSigner().payloadIdentity,
         ]
         for identity in identities {
             let name = String(decoding: identity.subject.der, as: UTF8.self)
@@ -44,7 +44,7 @@ struct AppStoreAuthorityTests {
                 store.transactionReceipts.versionFourLeaf,
                 ["(2048 bit)", "sha256WithRSAEncryption", "CA:FALSE", "1.2.840.113635.100.6.11.1:"]
             ),
-            (try World.xcodeSigner().dataIdentity, ["(256 bit)", "ecdsa-with-SHA256", "CA:TRUE, pathlen:0"]),
+            (try World.xcodeSigner().payloadIdentity, ["(256 bit)", "ecdsa-with-SHA256", "CA:TRUE, pathlen:0"]),
         ]
         for (identity, words) in expected {
             let scratch = try ScratchFolder()
@@ -154,8 +154,8 @@ struct AppStoreAuthorityFolderTests {
         let scratch = try ScratchFolder()
         let made = try XcodeSigner(folder: scratch.url)
         let loaded = try XcodeSigner(folder: scratch.url)
-        #expect(loaded.dataIdentity.certificate == made.dataIdentity.certificate)
-        #expect(loaded.trustedCertificatesPEM == made.identity.pem + made.dataIdentity.pem)
+        #expect(loaded.payloadIdentity.certificate == made.payloadIdentity.certificate)
+        #expect(loaded.trustedCertificatesPEM == made.identity.pem + made.payloadIdentity.pem)
         #expect(
             try Self.files(scratch.url) == [
                 "signed-data/storekit.der", "signed-data/storekit.key.pem", "signed-data/storekit.pem", "storekit.der",

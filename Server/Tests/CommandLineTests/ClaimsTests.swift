@@ -7,22 +7,27 @@ import Testing
 struct ClaimsTests {
     /// Claims that a library takes for JSON, as a raw value behind the last member: some are JSON, and some are not.
     private static let values = [
-        "9007199254740993", "-0", "1e400", "0.1000000000000000055511151231257827", "18446744073709551616", "1.0", "1E+2",
-        "1,", "[1,2,]", #"{"a":1,}"#, #""\ud800""#, #""\ud83d\ude00\/\u2028\b""#, "\"\u{85}\u{202E}\"", "\"\t\"", "01", "+1", ".5",
+        "9007199254740993", "-0", "1e400", "0.1000000000000000055511151231257827", "18446744073709551616", "1.0",
+        "1E+2",
+        "1,", "[1,2,]", #"{"a":1,}"#, #""\ud800""#, #""\ud83d\ude00\/\u2028\b""#, "\"\u{85}\u{202E}\"", "\"\t\"", "01",
+        "+1", ".5",
         "NaN", "tru", "\"", "{", "]", "1 2", "/**/1", "\u{FEFF}1", "\"\\x\"", "[[[[[[[[[[[[1]]]]]]]]]]]]",
     ]
 
     @Test("Whatever is in the claims, each line is JSON that Python and Foundation read, and so is that of inspect")
     func everyLine() async throws {
         try await Program.inTemporaryFolder { folder in
-            let encoder = SignedPayloadEncoder(authority: try AppStoreAuthority(folder: folder.appending(path: "authority")))
+            let encoder = SignedPayloadEncoder(
+                authority: try AppStoreAuthority(folder: folder.appending(path: "authority")))
             var files: [String] = []
             for (index, value) in Self.values.enumerated() {
                 let name = "claims-\(index).jws"
                 try write(encoder, [Claim("last", .raw(value))], to: folder.appending(path: name))
                 files.append(name)
             }
-            try write(encoder, [Claim("twice", .integer(1)), Claim("twice", .integer(2))], to: folder.appending(path: "d.jws"))
+            try write(
+                encoder, [Claim("twice", .integer(1)), Claim("twice", .integer(2))], to: folder.appending(path: "d.jws")
+            )
             files.append("d.jws")
             let lines = try await Program.shell(
                 "assay verify --json --trust authority/trust.pem \(files.joined(separator: " ")) > lines; "
@@ -33,7 +38,8 @@ struct ClaimsTests {
             for line in lines.split(separator: "\n") {
                 #expect(throws: Never.self, "\(line)") { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
             }
-            let python = #"python3 -c 'import json,sys; print(sum(1 for line in open("lines", newline="\n") if json.loads(line)))'"#
+            let python =
+                #"python3 -c 'import json,sys; print(sum(1 for line in open("lines", newline="\n") if json.loads(line)))'"#
             #expect(try await Program.shell(python, in: folder).output == "\(files.count * 2)\n")
         }
     }
@@ -41,7 +47,8 @@ struct ClaimsTests {
     @Test("Numbers keep their digits, and members their order")
     func exact() async throws {
         try await Program.inTemporaryFolder { folder in
-            let encoder = SignedPayloadEncoder(authority: try AppStoreAuthority(folder: folder.appending(path: "authority")))
+            let encoder = SignedPayloadEncoder(
+                authority: try AppStoreAuthority(folder: folder.appending(path: "authority")))
             let claims = [
                 Claim("zebra", .raw("9007199254740993")), Claim("apple", .raw("0.10000000000000000001")),
                 Claim("mango", .object([Claim("z", .raw("18446744073709551615")), Claim("a", .raw("1e400"))])),
@@ -50,9 +57,11 @@ struct ClaimsTests {
             let verified = try await Program.shell("assay verify --json --trust authority/trust.pem t.jws", in: folder)
             #expect(verified.status == 0, "\(verified.output)")
             let end =
-                #""zebra":9007199254740993,"apple":0.10000000000000000001,"mango":{"z":18446744073709551615,"a":1e400}}}"# + "\n"
+                #""zebra":9007199254740993,"apple":0.10000000000000000001,"mango":{"z":18446744073709551615,"a":1e400}}}"#
+                + "\n"
             #expect(verified.output.hasSuffix(end), "\(verified.output)")
-            let inspected = try await Program.shell("assay inspect --json --trust authority/trust.pem t.jws", in: folder)
+            let inspected = try await Program.shell(
+                "assay inspect --json --trust authority/trust.pem t.jws", in: folder)
             let last =
                 #""zebra":"9007199254740993","apple":"0.10000000000000000001","mango.z":"18446744073709551615","mango.a":"1e400"}}"#
                 + "\n"

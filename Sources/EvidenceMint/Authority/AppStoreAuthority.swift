@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Everything that a store signs with: app receipts, transaction receipts and signed data.
+/// Everything that a store signs with: app receipts, transaction receipts and signed payloads.
 ///
 /// ```swift
 /// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))

@@ -161,7 +161,7 @@ struct AuthorityKeys: Sendable {
         AuthorityKeys(root: try .makeRSA(), intermediate: try .makeRSA(), leaf: try .makeRSA())
     }
 
-    /// New keys as in the chain of Apple's signed data: P-384, and P-256 in the leaf.
+    /// New keys as in the chain of Apple's signed payloads: P-384, and P-256 in the leaf.
     static func elliptic() -> AuthorityKeys {
         AuthorityKeys(root: .makeP384(), intermediate: .makeP384(), leaf: .makeP256())
     }

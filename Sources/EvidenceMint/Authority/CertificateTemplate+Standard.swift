@@ -57,12 +57,12 @@ extension CertificateTemplate {
         return template
     }
 
-    /// A self-signed root like the one above Apple's signed data. Its key is on the curve P-384.
+    /// A self-signed root like the one above Apple's signed payloads. Its key is on the curve P-384.
     public static var signedPayloadRoot: CertificateTemplate {
         receiptRoot.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadRoot)
     }
 
-    /// An intermediate like the one above Apple's signed data. Its key is on the curve P-384.
+    /// An intermediate like the one above Apple's signed payloads. Its key is on the curve P-384.
     public static var signedPayloadIntermediate: CertificateTemplate {
         receiptIntermediate.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadIntermediate)
     }
@@ -124,13 +124,13 @@ extension CertificateTemplate.Name {
         organization: "Assay Simulator"
     )
 
-    /// The name of the root above signed data.
+    /// The name of the root above signed payloads.
     public static let signedPayloadRoot = Self(
         commonName: "Assay Simulator Data Root CA",
         organization: "Assay Simulator"
     )
 
-    /// The name of the intermediate above signed data.
+    /// The name of the intermediate above signed payloads.
     public static let signedPayloadIntermediate = Self(
         commonName: "Assay Simulator Data Relations CA",
         organization: "Assay Simulator"

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The authority behind signed data, shaped like the one that vouches for what StoreKit 2 and the App Store server
+/// The authority behind signed payloads, shaped like the one that vouches for what StoreKit 2 and the App Store server
 /// sign: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with `ecdsa-with-SHA384`.
 public struct SignedPayloadAuthority: Sendable {
     /// The same three identities; the operations on them do not depend on the kind of keys.

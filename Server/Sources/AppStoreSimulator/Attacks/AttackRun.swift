@@ -62,7 +62,8 @@ public struct AttackRun: Sendable {
                     throw error
                 } catch let failure as AttackClient.Failure {
                     result = AttackResult(
-                        attack: attack, expected: attack.expectation.words, answered: failure.description, isRight: false)
+                        attack: attack, expected: attack.expectation.words, answered: failure.description,
+                        isRight: false)
                 } catch {
                     guard attack.expectation != .accepted else {
                         throw AttackError.unreachable(address, reason: NetworkFailure.words(error))

@@ -22,7 +22,9 @@ enum JSONBounds {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 values += 1
-                if depth > SimulatorLimits.jsonDepth { return "JSON has at most \(SimulatorLimits.jsonDepth) levels here." }
+                if depth > SimulatorLimits.jsonDepth {
+                    return "JSON has at most \(SimulatorLimits.jsonDepth) levels here."
+                }
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
             case UInt8(ascii: ","):

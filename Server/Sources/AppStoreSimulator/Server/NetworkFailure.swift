@@ -10,7 +10,8 @@ enum NetworkFailure {
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { words($0.error) } ?? "the name of the host is not known"
         case let error as IOError: String(cString: strerror(error.errnoCode))
-        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, HTTPParserError.invalidEOFState:
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed,
+            HTTPParserError.invalidEOFState:
             "the connection was closed"
         case ChannelError.connectTimeout: "no connection in time"
         case is HTTPParserError: "the answer is not HTTP"

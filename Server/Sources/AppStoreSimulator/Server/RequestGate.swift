@@ -35,13 +35,15 @@ struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == Sim
                 "The host '\(host.text)' is not allowed. If clients reach the simulator by this name, start it with "
                     + "'--allow-host \(host.text)'.")
         }
-        guard let path = head.path?.utf8, path.first == UInt8(ascii: "/"), path.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard let path = head.path?.utf8, path.first == UInt8(ascii: "/"),
+            path.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             return Self.problem(.badRequest, "invalid_target", "The target of a request is a path in ASCII, such as /.")
         }
         guard path.count <= SimulatorLimits.targetBytes else {
             return Self.problem(
-                .uriTooLong, "target_too_long", "The target of a request has at most \(SimulatorLimits.targetBytes) bytes.")
+                .uriTooLong, "target_too_long",
+                "The target of a request has at most \(SimulatorLimits.targetBytes) bytes.")
         }
         if changesState(head, path), isCrossOrigin(head, authority.utf8) {
             return Self.problem(

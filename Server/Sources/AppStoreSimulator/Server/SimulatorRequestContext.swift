@@ -35,7 +35,9 @@ extension Request {
     }
 
     func requireJSON() throws {
-        let isJSON = headers[.contentType]?.utf8.prefix(Self.json.utf8.count).elementsEqual(Self.json.utf8) { $0 | 0x20 == $1 }
+        let isJSON = headers[.contentType]?.utf8.prefix(Self.json.utf8.count).elementsEqual(Self.json.utf8) {
+            $0 | 0x20 == $1
+        }
         guard isJSON == true else {
             throw HTTPError(.unsupportedMediaType, message: "Send 'Content-Type: application/json'.")
         }

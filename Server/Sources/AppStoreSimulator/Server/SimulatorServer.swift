@@ -49,7 +49,8 @@ public func simulatorServer(
             configuration: .init(
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes))),
+                    maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes
+                ))),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
         onServerRunning: { channel in

@@ -25,7 +25,8 @@ struct SimulateStore: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A name or address by which clients reach it, such as appstore.test. Repeat for several.", valueName: "name"))
+            "A name or address by which clients reach it, such as appstore.test. Repeat for several.", valueName: "name"
+        ))
     var allowHost: [String] = []
 
     @Option(name: .long, help: "The port to listen on; 0 takes a free one.")

@@ -59,7 +59,9 @@ extension InspectionReport {
     /// The claims in their order, those of an object inside by both names with a dot. What is deeper stays together: a name for
     /// each would repeat all names above it.
     private var claims: [Claim] {
-        guard let payload = inspection.content?.payload, let value = JSONValue(payload, isTolerant: true) else { return [] }
+        guard let payload = inspection.content?.payload, let value = JSONValue(payload, isTolerant: true) else {
+            return []
+        }
         return Self.flattened(value, prefix: [], levels: 2)
     }
 

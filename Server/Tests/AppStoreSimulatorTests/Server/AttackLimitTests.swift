@@ -20,7 +20,8 @@ struct AttackLimitTests {
                 count += 1
                 return count
             }
-            return number == 3 ? third() : Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: #"{"status":0}"#)))
+            return number == 3
+                ? third() : Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: #"{"status":0}"#)))
         }
         return Application(
             router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -23,7 +23,9 @@ struct HostileBodyTests {
     func control(_ hostile: (name: String, body: [UInt8])) async throws {
         try await SimulatorClient.run { client in
             let before = try await client.get("/control/state").text
-            for path in ["apps", "products", "customers", "purchases", "clock", "faults/answers", "transactions/1/refund"] {
+            for path in [
+                "apps", "products", "customers", "purchases", "clock", "faults/answers", "transactions/1/refund",
+            ] {
                 let answer = try await client.post("/control/\(path)", bytes: hostile.body)
                 #expect(answer.status == 400, "\(path)")
                 #expect(try answer.text("code") == "invalid_request")
@@ -46,8 +48,10 @@ struct HostileBodyTests {
     func longestText() async throws {
         try await SimulatorClient.run { client in
             let name = String(repeating: "\u{E9}", count: 100)
-            #expect(try await client.post("/control/customers", ["customer_id": name]).status == 201)
-            #expect(try await client.post("/control/customers", ["customer_id": name]).status == 409)
+            let first = try await client.post("/control/customers", ["customer_id": name])
+            let second = try await client.post("/control/customers", ["customer_id": name])
+            #expect(first.status == 201)
+            #expect(second.status == 409)
         }
     }
 
@@ -55,7 +59,8 @@ struct HostileBodyTests {
     func messages() async throws {
         try await SimulatorClient.run { client in
             let bodies = [
-                #"{"bundle_id":7}"#, #"{"bundle_id":null}"#, #"{"bundle_id":"a","grace_period_days":"x"}"#, "[]", "7", "no",
+                #"{"bundle_id":7}"#, #"{"bundle_id":null}"#, #"{"bundle_id":"a","grace_period_days":"x"}"#, "[]", "7",
+                "no",
                 #"{"bundle_id":"a","environment_names":"x"}"#, #"{"bundle_id":"a","grace_period_days":1e99}"#,
                 #"{"bundle_id":"a","grace_period_days":1.5}"#, "{", #"{"bundle_id":["a"]}"#,
             ]
@@ -63,7 +68,9 @@ struct HostileBodyTests {
                 let answer = try await client.post("/control/apps", bytes: Array(body.utf8))
                 #expect(answer.status == 400, "\(body)")
                 let detail = try answer.text("detail")
-                for word in ["String", "Dictionary", "Array", "Int", "Swift", "decode", "Codable", "JSONError", "Cannot"] {
+                for word in [
+                    "String", "Dictionary", "Array", "Int", "Swift", "decode", "Codable", "JSONError", "Cannot",
+                ] {
                     #expect(!detail.contains(word), "\(body): \(detail)")
                 }
             }

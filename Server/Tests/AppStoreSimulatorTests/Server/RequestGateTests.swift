@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("The simulator keeps web pages out")
@@ -20,7 +21,9 @@ struct RequestGateTests {
         try await SimulatorClient.run { client in
             let before = try await client.get("/control/state").text
             for request in Self.requests {
-                for host in ["rebind.evil.example", "rebind.evil.example:\(client.http.port)", "localhost.evil.example"] {
+                for host in [
+                    "rebind.evil.example", "rebind.evil.example:\(client.http.port)", "localhost.evil.example",
+                ] {
                     let answer = try await RawRequest.send(
                         [request.line, "Host: \(host)", Self.json], body: request.body, port: client.http.port)
                     #expect(answer.status == 421, "\(request.line) \(host)")
@@ -35,7 +38,8 @@ struct RequestGateTests {
     @Test(
         "Other names for other machines are not loopback names",
         arguments: [
-            "evil.localhost", "localhost.", "128.0.0.1", "126.255.255.255", "127.0.0.1.evil.example", "127.1", "2130706433",
+            "evil.localhost", "localhost.", "128.0.0.1", "126.255.255.255", "127.0.0.1.evil.example", "127.1",
+            "2130706433",
             "0x7f.0.0.1", "[::2]", "[::ffff:8.8.8.8]", "10.0.0.1", "0.0.0.0", "[::]", "1127.0.0.1", "xn--lcalhost-54a",
         ])
     func otherNames(host: String) async throws {
@@ -89,7 +93,9 @@ struct RequestGateTests {
     @Test("Names that the operator adds are answered, in any case, and no others")
     func allowedHosts() async throws {
         let configuration = SimulatorClient.configuration {
-            $0.allowedHosts = ["appstore.test", "Sandbox.iTunes.Apple.com", "192.0.2.7", "[2001:db8::7]", "2001:db8::8"]
+            $0.allowedHosts = [
+                "appstore.test", "Sandbox.iTunes.Apple.com", "192.0.2.7", "[2001:db8::7]", "2001:db8::8",
+            ]
         }
         try await SimulatorClient.run(configuration) { client in
             for (host, status) in [
@@ -118,7 +124,9 @@ struct RequestGateTests {
         }
     }
 
-    @Test("A host that is none cannot be allowed", arguments: ["http://x", "a b", "", "x:80", "x/y", "l\u{F6}calhost", "*.test"])
+    @Test(
+        "A host that is none cannot be allowed",
+        arguments: ["http://x", "a b", "", "x:80", "x/y", "l\u{F6}calhost", "*.test"])
     func impossibleHosts(host: String) async throws {
         #expect(throws: SimulatorConfigurationError.invalidHost(host)) {
             _ = try simulatorServer(
@@ -130,9 +138,11 @@ struct RequestGateTests {
     @Test("What a page of another origin sends without rebinding is refused, and changes nothing")
     func crossOrigin() async throws {
         let foreign: [[String]] = [
-            ["Origin: https://evil.example"], ["Origin: null"], ["Origin: http://localhost:1"], ["Origin: http://127.0.0.1"],
+            ["Origin: https://evil.example"], ["Origin: null"], ["Origin: http://localhost:1"],
+            ["Origin: http://127.0.0.1"],
             ["Sec-Fetch-Site: cross-site"], ["Sec-Fetch-Site: same-site"], ["Sec-Fetch-Site: CROSS-SITE"],
-            ["Origin: http://localhost", "Sec-Fetch-Site: cross-site"], ["Origin: http://localhost", "Origin: http://x"],
+            ["Origin: http://localhost", "Sec-Fetch-Site: cross-site"],
+            ["Origin: http://localhost", "Origin: http://x"],
         ]
         try await SimulatorClient.run { client in
             let before = try await client.get("/control/state").text
@@ -142,7 +152,8 @@ struct RequestGateTests {
                 }
                 for headers in foreign {
                     let answer = try await RawRequest.send(
-                        [request.line, "Host: localhost", Self.json] + headers, body: request.body, port: client.http.port)
+                        [request.line, "Host: localhost", Self.json] + headers, body: request.body,
+                        port: client.http.port)
                     #expect((answer.code == "cross_origin") == !isHarmless, "\(request.line) \(headers)")
                     #expect((answer.status == 403) == !isHarmless)
                 }
