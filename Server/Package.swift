@@ -36,6 +36,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "BuildInformation", swiftSettings: strict, plugins: ["RecordCommit"]),
+        .plugin(name: "RecordCommit", capability: .buildTool()),
         .target(
             name: "PurchaseLedger",
             dependencies: [
@@ -89,6 +91,7 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "AppStoreSimulator",
+                "BuildInformation",
                 "PurchaseLedger",
                 "PurchaseServer",
                 .product(name: "EvidenceMint", package: "assay"),
@@ -123,6 +126,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -168,7 +172,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["PurchaseServer", "assay", .product(name: "TestSupport", package: "assay")],
+            dependencies: [
+                "PurchaseServer", "assay", .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+            ],
             exclude: ["Transcripts"],
             swiftSettings: strict
         ),

@@ -10,7 +10,7 @@ struct AppStoreAuthorityTests {
         let identities = [
             store.transactionReceipts.storeIntermediate, store.transactionReceipts.versionTwoLeaf,
             store.transactionReceipts.versionFourLeaf, store.signedPayload.root, store.signedPayload.intermediate,
-            store.signedPayload.leaf, try World.xcodeSigner().dataIdentity,
+            store.signedPayload.leaf, try World.xcodeSigner().payloadIdentity,
         ]
         for identity in identities {
             let name = String(decoding: identity.subject.der, as: UTF8.self)
@@ -22,7 +22,7 @@ struct AppStoreAuthorityTests {
     @Test("has the keys, algorithms and markers of Apple's", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func certificates() throws {
         let store = try World.store()
-        let expected: [(SimulatorIdentity, [String])] = [
+        let expected: [(SigningIdentity, [String])] = [
             (store.signedPayload.root, ["(384 bit)", "ecdsa-with-SHA384", "CA:TRUE"]),
             (
                 store.signedPayload.intermediate,
@@ -44,7 +44,7 @@ struct AppStoreAuthorityTests {
                 store.transactionReceipts.versionFourLeaf,
                 ["(2048 bit)", "sha256WithRSAEncryption", "CA:FALSE", "1.2.840.113635.100.6.11.1:"]
             ),
-            (try World.xcodeSigner().dataIdentity, ["(256 bit)", "ecdsa-with-SHA256", "CA:TRUE, pathlen:0"]),
+            (try World.xcodeSigner().payloadIdentity, ["(256 bit)", "ecdsa-with-SHA256", "CA:TRUE, pathlen:0"]),
         ]
         for (identity, words) in expected {
             let scratch = try ScratchFolder()
@@ -101,7 +101,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(
             try String(contentsOf: folder.appendingPathComponent("trust.pem"), encoding: .utf8)
                 == loaded.trustedCertificatesPEM)
-        #expect(try SimulatorAuthority(folder: folder).root.certificate == loaded.receipts.root.certificate)
+        #expect(try CertificateAuthority(folder: folder).root.certificate == loaded.receipts.root.certificate)
         #expect(try Self.files(folder) == Self.layout)
 
         for file in Self.layout where file.hasSuffix(".key.pem") {
@@ -115,7 +115,7 @@ struct AppStoreAuthorityFolderTests {
     func completion() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
-        let old = try SimulatorAuthority(folder: folder)
+        let old = try CertificateAuthority(folder: folder)
         let store = try AppStoreAuthority(folder: folder)
         #expect(store.receipts.root.certificate == old.root.certificate)
         #expect(store.receipts.leaf.certificate == old.leaf.certificate)
@@ -145,7 +145,7 @@ struct AppStoreAuthorityFolderTests {
     func somethingElse() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.file("letter.txt", [0x41])
-        #expect(throws: SimulatorError.self) { try AppStoreAuthority(folder: scratch.url) }
+        #expect(throws: MintError.self) { try AppStoreAuthority(folder: scratch.url) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == ["letter.txt"])
     }
 
@@ -154,8 +154,8 @@ struct AppStoreAuthorityFolderTests {
         let scratch = try ScratchFolder()
         let made = try XcodeSigner(folder: scratch.url)
         let loaded = try XcodeSigner(folder: scratch.url)
-        #expect(loaded.dataIdentity.certificate == made.dataIdentity.certificate)
-        #expect(loaded.trustedCertificatesPEM == made.identity.pem + made.dataIdentity.pem)
+        #expect(loaded.payloadIdentity.certificate == made.payloadIdentity.certificate)
+        #expect(loaded.trustedCertificatesPEM == made.identity.pem + made.payloadIdentity.pem)
         #expect(
             try Self.files(scratch.url) == [
                 "signed-data/storekit.der", "signed-data/storekit.key.pem", "signed-data/storekit.pem", "storekit.der",

@@ -35,7 +35,7 @@ struct AuthorityTests {
     func otherValidity() throws {
         let created = Date(timeIntervalSince1970: 1_500_000_000)
         let end = created.addingTimeInterval(1000)
-        let authority = try SimulatorAuthority(
+        let authority = try CertificateAuthority(
             createdAt: created,
             validity: .init(leaf: .init(notBefore: created.addingTimeInterval(1), notAfter: end)),
             signatureAlgorithm: .sha1WithRSA
@@ -73,8 +73,8 @@ struct AuthorityFolderTests {
     func roundTrip() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("deep/down")
-        let made = try SimulatorAuthority(folder: folder)
-        let loaded = try SimulatorAuthority(folder: folder)
+        let made = try CertificateAuthority(folder: folder)
+        let loaded = try CertificateAuthority(folder: folder)
         #expect(made.root.certificate == loaded.root.certificate)
         let receipt = try AppReceiptEncoder(authority: made).encode(World.receipt)
         #expect(try AppReceiptEncoder(authority: loaded).encode(World.receipt) == receipt)
@@ -93,7 +93,7 @@ struct AuthorityFolderTests {
     @Test("keeps its keys to its owner")
     func permissions() throws {
         let scratch = try ScratchFolder()
-        _ = try SimulatorAuthority(folder: scratch.url)
+        _ = try CertificateAuthority(folder: scratch.url)
         for name in ["root", "intermediate", "leaf"] {
             let path = scratch.url.appendingPathComponent("\(name).key.pem").path
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
@@ -108,7 +108,7 @@ struct AuthorityFolderTests {
         let roots = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    let authority = try SimulatorAuthority(folder: folder)
+                    let authority = try CertificateAuthority(folder: folder)
                     return authority.root.certificate + authority.intermediate.certificate + authority.leaf.certificate
                 }
             }
@@ -122,7 +122,7 @@ struct AuthorityFolderTests {
     func incomplete() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.file("letter.txt", [0x41])
-        #expect(throws: SimulatorError.self) { try SimulatorAuthority(folder: scratch.url) }
+        #expect(throws: MintError.self) { try CertificateAuthority(folder: scratch.url) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == ["letter.txt"])
     }
 
@@ -130,11 +130,11 @@ struct AuthorityFolderTests {
     func mixed() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
-        _ = try SimulatorAuthority(folder: folder)
+        _ = try CertificateAuthority(folder: folder)
         let leafKey = folder.appendingPathComponent("leaf.key.pem")
         try FileManager.default.removeItem(at: leafKey)
         try FileManager.default.copyItem(at: folder.appendingPathComponent("root.key.pem"), to: leafKey)
-        #expect(throws: SimulatorError.keyMismatch("leaf.key.pem")) { try SimulatorAuthority(folder: folder) }
+        #expect(throws: MintError.keyMismatch("leaf.key.pem")) { try CertificateAuthority(folder: folder) }
     }
 
     @Test("of Xcode's kind is the same one the next time")

@@ -100,7 +100,7 @@ struct CertificateTests {
     @Test("makes chains that do not verify, for the reason given", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func brokenChains() throws {
         let authority = try World.authority()
-        func verdict(_ changed: SimulatorAuthority) throws -> String {
+        func verdict(_ changed: CertificateAuthority) throws -> String {
             try verify(
                 root: changed.root.certificate,
                 intermediate: changed.intermediate.certificate,

@@ -108,7 +108,7 @@ struct Judgement {
     let content: [UInt8]
 
     /// - Parameter purpose: what the leaf must be good for, in OpenSSL's words; signing mail is what CMS is for.
-    init(_ receipt: [UInt8], anchor: SimulatorIdentity? = nil, purpose: String = "smimesign") throws {
+    init(_ receipt: [UInt8], anchor: SigningIdentity? = nil, purpose: String = "smimesign") throws {
         let scratch = try ScratchFolder()
         let anchor = try anchor ?? World.authority().root
         verdict = try OpenSSL.run([

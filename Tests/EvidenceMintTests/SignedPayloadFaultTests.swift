@@ -12,7 +12,7 @@ struct SignedPayloadFaultTests {
         var count = 0
         for template in World.signedPayload {
             guard fault.applies(to: template) else {
-                #expect(throws: SimulatorError.inapplicableFault(fault.rawValue)) {
+                #expect(throws: MintError.inapplicableFault(fault.rawValue)) {
                     try encoder.encode(template, fault: fault)
                 }
                 continue

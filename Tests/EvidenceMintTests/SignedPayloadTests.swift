@@ -82,7 +82,7 @@ struct SignedPayloadTests {
         let signer = try World.xcodeSigner()
         let text = try CompactText(try signer.encode(World.transaction.asXcodeWritesIt))
         #expect(text.headerText.hasPrefix(#"{"kid":"Apple_Xcode_Key","typ":"JWT","x5c":[""#))
-        #expect(try text.certificates() == [signer.dataIdentity.certificate])
+        #expect(try text.certificates() == [signer.payloadIdentity.certificate])
         #expect(text.payloadText.contains(#""purchaseDate":1720000000000.2441,"#))
         #expect(text.payloadText.contains(#""environment":"Xcode""#))
         for template in [World.renewalInfo.asXcodeWritesIt, World.appTransaction.asXcodeWritesIt]

@@ -24,7 +24,7 @@ struct SignedPayloadTrustTests {
     @Test("Xcode's is accepted with its certificate named and its environment accepted, and not otherwise")
     func xcode() throws {
         let signer = try MintedWorld.xcodeSigner()
-        let anchors = [try TrustAnchor(certificate: signer.dataIdentity.certificate)]
+        let anchors = [try TrustAnchor(certificate: signer.payloadIdentity.certificate)]
         let trusting = PurchaseVerifier(anchors: TrustAnchor.apple + anchors)
         let xcode: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.xcode])]
         let store: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]

@@ -7,10 +7,10 @@ public enum MintedWorld {
     public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
 
     /// The authority, made once a run: keys are slow to make.
-    public static func authority() throws -> SimulatorAuthority { try sharedAuthority.get() }
+    public static func authority() throws -> CertificateAuthority { try sharedAuthority.get() }
 
     /// Another authority that knows nothing of the first.
-    public static func otherAuthority() throws -> SimulatorAuthority { try sharedOtherAuthority.get() }
+    public static func otherAuthority() throws -> CertificateAuthority { try sharedOtherAuthority.get() }
 
     /// A lone certificate that signs as Xcode does.
     public static func xcodeSigner() throws -> XcodeSigner { try sharedXcodeSigner.get() }
@@ -38,13 +38,13 @@ public enum MintedWorld {
     /// A receipt, signed by the shared authority unless another is given.
     public static func mint(
         _ template: AppReceiptTemplate = receipt(), signing: SigningOptions = SigningOptions(),
-        fault: ReceiptFault? = nil, authority: SimulatorAuthority? = nil
+        fault: ReceiptFault? = nil, authority: CertificateAuthority? = nil
     ) throws -> [UInt8] {
         try AppReceiptEncoder(authority: authority ?? Self.authority())
             .encode(template, signing: signing, fault: fault)
     }
 
-    private static let sharedAuthority = Result { try SimulatorAuthority() }
-    private static let sharedOtherAuthority = Result { try SimulatorAuthority() }
+    private static let sharedAuthority = Result { try CertificateAuthority() }
+    private static let sharedOtherAuthority = Result { try CertificateAuthority() }
     private static let sharedXcodeSigner = Result { try XcodeSigner() }
 }

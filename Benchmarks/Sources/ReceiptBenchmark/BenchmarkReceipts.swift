@@ -120,7 +120,7 @@ struct Mint {
     private let anchor: TrustAnchor
 
     init() throws {
-        encoder = AppReceiptEncoder(authority: try SimulatorAuthority())
+        encoder = AppReceiptEncoder(authority: try CertificateAuthority())
         anchor = try TrustAnchor(certificate: encoder.authority.root.certificate)
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BuildInformation
 import EvidenceMint
 import Foundation
 
@@ -8,10 +9,12 @@ struct Assay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assay",
         abstract: "Verifies App Store purchases, offline and on your own machines.",
-        version: "0.1.0",
+        version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Migrate.self, AuditCommand.self,
         ])
+
+    private static let version = "0.1.0"
 
     /// Exit status 2 for wrong usage and for I/O, so that 1 can mean one thing: some evidence was rejected.
     static func main() async {

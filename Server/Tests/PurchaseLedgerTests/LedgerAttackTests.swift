@@ -87,7 +87,7 @@ struct LedgerAttackTests {
     private func applicable(_ mint: () throws -> String) throws -> String? {
         do {
             return try mint()
-        } catch SimulatorError.inapplicableFault {
+        } catch MintError.inapplicableFault {
             return nil
         }
     }

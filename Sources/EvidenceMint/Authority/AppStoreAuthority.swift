@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Everything that a store signs with: app receipts, transaction receipts and signed data.
+/// Everything that a store signs with: app receipts, transaction receipts and signed payloads.
 ///
 /// ```swift
 /// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))
@@ -12,7 +12,7 @@ public import Foundation
 /// No name in it can pass for one of Apple's.
 public struct AppStoreAuthority: Sendable {
     /// Signs app receipts, and transaction receipts of version 3 with the same leaf, as Apple does.
-    public let receipts: SimulatorAuthority
+    public let receipts: CertificateAuthority
     /// Signs transaction receipts of versions 2 and 4.
     public let transactionReceipts: TransactionReceiptAuthority
     /// Signs transactions, renewal information, app transactions and notifications.
@@ -21,7 +21,7 @@ public struct AppStoreAuthority: Sendable {
     /// Makes an authority with new keys, which takes up to seconds. Its certificates are valid from 2008 to 2049.
     /// - Throws: what the crypto library throws when no key can be made.
     public init() throws {
-        let receipts = try SimulatorAuthority()
+        let receipts = try CertificateAuthority()
         self.init(
             receipts: receipts,
             transactionReceipts: try TransactionReceiptAuthority(below: receipts),
@@ -31,7 +31,7 @@ public struct AppStoreAuthority: Sendable {
 
     /// Joins three authorities, whatever they are.
     public init(
-        receipts: SimulatorAuthority,
+        receipts: CertificateAuthority,
         transactionReceipts: TransactionReceiptAuthority,
         signedPayload: SignedPayloadAuthority
     ) {
@@ -43,23 +43,23 @@ public struct AppStoreAuthority: Sendable {
     /// An authority that is made once and kept in a folder:
     ///
     /// - `trust.pem`: all that a verifier must be told to trust.
-    /// - `root`, `intermediate`, `leaf`: the authority of `receipts`, as `SimulatorAuthority(folder:)` keeps it.
+    /// - `root`, `intermediate`, `leaf`: the authority of `receipts`, as `CertificateAuthority(folder:)` keeps it.
     /// - `transaction-receipts/`: `store-intermediate`, `version-2-leaf` and `version-4-leaf`.
     /// - `signed-data/`: `root`, `intermediate` and `leaf`.
     ///
     /// Each certificate has the ending `.der`, its key `.key.pem`, which only the owner may read; roots are there as
     /// `.pem`, too. Where several processes start at once, one of them makes the authority and all of them use it. A
-    /// folder that `SimulatorAuthority(folder:)` made is completed: what is in it stays.
+    /// folder that `CertificateAuthority(folder:)` made is completed: what is in it stays.
     /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point: it is put in
     ///   place as a whole, by renaming another.
-    /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
+    /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
             try store.publish(try AppStoreAuthority().folderContent)
         }
         // Read back in any case: where two made one at once, only what lies in the folder counts.
-        let receipts = try SimulatorAuthority(store)
+        let receipts = try CertificateAuthority(store)
         let transactionReceipts = store.subfolder(Self.transactionReceiptsFolder)
         if !transactionReceipts.isInhabited {
             try transactionReceipts.publish(try TransactionReceiptAuthority(below: receipts).folderContent)
@@ -71,7 +71,7 @@ public struct AppStoreAuthority: Sendable {
         self.init(
             receipts: receipts,
             transactionReceipts: try TransactionReceiptAuthority(transactionReceipts),
-            signedPayload: SignedPayloadAuthority(chain: try SimulatorAuthority(signedPayload))
+            signedPayload: SignedPayloadAuthority(chain: try CertificateAuthority(signedPayload))
         )
         try store.complete(Self.trustFile, trustedCertificatesPEM)
     }

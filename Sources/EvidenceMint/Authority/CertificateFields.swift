@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the simulator needs to know of a certificate it did not make in this run.
+/// The fields of a certificate it did not make in this run.
 struct CertificateFields {
     /// The content octets of the INTEGER.
     let serialNumber: [UInt8]
@@ -13,12 +13,12 @@ struct CertificateFields {
     let subjectRange: Range<Int>
     let publicKeyInfo: [UInt8]
 
-    /// - Throws: `SimulatorError.malformedCertificate`.
+    /// - Throws: `MintError.malformedCertificate`.
     init(_ certificate: [UInt8]) throws {
         var outer = DERCursor(certificate)
-        guard let whole = outer.next(DER.Tag.sequence) else { throw SimulatorError.malformedCertificate }
+        guard let whole = outer.next(DER.Tag.sequence) else { throw MintError.malformedCertificate }
         var middle = DERCursor(certificate, within: whole.content)
-        guard let signedPart = middle.next(DER.Tag.sequence) else { throw SimulatorError.malformedCertificate }
+        guard let signedPart = middle.next(DER.Tag.sequence) else { throw MintError.malformedCertificate }
 
         var fields = DERCursor(certificate, within: signedPart.content)
         if fields.nextTag == 0xA0 {
@@ -31,13 +31,13 @@ struct CertificateFields {
             let validity = fields.next(DER.Tag.sequence),
             let subject = fields.next(DER.Tag.sequence),
             let publicKeyInfo = fields.next(DER.Tag.sequence)
-        else { throw SimulatorError.malformedCertificate }
+        else { throw MintError.malformedCertificate }
 
         var times = DERCursor(certificate, within: validity.content)
         guard
             let notBefore = times.next().flatMap({ Self.date(certificate, $0) }),
             let notAfter = times.next().flatMap({ Self.date(certificate, $0) })
-        else { throw SimulatorError.malformedCertificate }
+        else { throw MintError.malformedCertificate }
 
         self.serialNumber = Array(certificate[serialNumber.content])
         self.signatureAlgorithm = Self.algorithm(Array(certificate[algorithm.range]))

@@ -3,7 +3,7 @@ public import Foundation
 extension CertificateTemplate {
     /// A self-signed root like Apple's: an authority without limits.
     public static var receiptRoot: CertificateTemplate {
-        var template = CertificateTemplate(issuer: .simulatorRoot, subject: .simulatorRoot, serialNumber: [1])
+        var template = CertificateTemplate(issuer: .receiptRoot, subject: .receiptRoot, serialNumber: [1])
         template.isAuthority = true
         template.keyUsage = [.certificateSigning, .revocationListSigning]
         return template
@@ -11,7 +11,7 @@ extension CertificateTemplate {
 
     /// An intermediate like Apple's Worldwide Developer Relations authority: no further authority below it.
     public static var receiptIntermediate: CertificateTemplate {
-        var template = CertificateTemplate(issuer: .simulatorRoot, subject: .simulatorIntermediate, serialNumber: [2])
+        var template = CertificateTemplate(issuer: .receiptRoot, subject: .receiptIntermediate, serialNumber: [2])
         template.isAuthority = true
         template.pathLength = 0
         template.keyUsage = [.certificateSigning, .revocationListSigning]
@@ -21,7 +21,7 @@ extension CertificateTemplate {
 
     /// A leaf like the one Apple signs receipts with.
     public static var receiptLeaf: CertificateTemplate {
-        var template = CertificateTemplate(issuer: .simulatorIntermediate, subject: .simulatorLeaf, serialNumber: [3])
+        var template = CertificateTemplate(issuer: .receiptIntermediate, subject: .receiptLeaf, serialNumber: [3])
         template.isAuthority = false
         template.keyUsage = .digitalSignature
         template.markers = [.receiptMarker]
@@ -30,7 +30,7 @@ extension CertificateTemplate {
 
     /// An intermediate like Apple's iTunes Store authority, which issued the leaf of transaction receipts until 2016.
     public static var storeIntermediate: CertificateTemplate {
-        var template = CertificateTemplate(issuer: .simulatorRoot, subject: .simulatorStore, serialNumber: [4])
+        var template = CertificateTemplate(issuer: .receiptRoot, subject: .storeIntermediate, serialNumber: [4])
         template.isAuthority = true
         template.keyUsage = [.digitalSignature, .certificateSigning, .revocationListSigning]
         template.markers = [.storeIntermediateMarker]
@@ -44,32 +44,32 @@ extension CertificateTemplate {
         switch version {
         case .two:
             template = receiptLeaf
-            template.issuer = .simulatorStore
-            template.subject = .simulatorPurchaseReceipt
+            template.issuer = .storeIntermediate
+            template.subject = .purchaseReceiptLeaf
             template.markers = [.purchaseReceiptMarker]
             template.signatureAlgorithm = .sha1WithRSA
         case .three:
             template = receiptLeaf
         case .four:
             template = receiptLeaf
-            template.subject = .simulatorTransactionReceipt
+            template.subject = .transactionReceiptLeaf
         }
         return template
     }
 
-    /// A self-signed root like the one above Apple's signed data. Its key is on the curve P-384.
+    /// A self-signed root like the one above Apple's signed payloads. Its key is on the curve P-384.
     public static var signedPayloadRoot: CertificateTemplate {
-        receiptRoot.forSignedPayload(issuer: .simulatorDataRoot, subject: .simulatorDataRoot)
+        receiptRoot.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadRoot)
     }
 
-    /// An intermediate like the one above Apple's signed data. Its key is on the curve P-384.
+    /// An intermediate like the one above Apple's signed payloads. Its key is on the curve P-384.
     public static var signedPayloadIntermediate: CertificateTemplate {
-        receiptIntermediate.forSignedPayload(issuer: .simulatorDataRoot, subject: .simulatorDataIntermediate)
+        receiptIntermediate.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadIntermediate)
     }
 
     /// A leaf like the one Apple signs data with. Its key is on the curve P-256.
     public static var signedPayloadLeaf: CertificateTemplate {
-        receiptLeaf.forSignedPayload(issuer: .simulatorDataIntermediate, subject: .simulatorDataLeaf)
+        receiptLeaf.forSignedPayload(issuer: .signedPayloadIntermediate, subject: .signedPayloadLeaf)
     }
 
     /// 2008-01-01T00:00:00Z: where the standard certificates begin.
@@ -95,49 +95,49 @@ extension CertificateTemplate.OID {
 
 extension CertificateTemplate.Name {
     /// The name of the standard root.
-    public static let simulatorRoot = Self(commonName: "Assay Simulator Root CA", organization: "Assay Simulator")
+    public static let receiptRoot = Self(commonName: "Assay Simulator Root CA", organization: "Assay Simulator")
 
     /// The name of the standard intermediate.
-    public static let simulatorIntermediate = Self(
+    public static let receiptIntermediate = Self(
         commonName: "Assay Simulator Developer Relations CA",
         organization: "Assay Simulator"
     )
 
     /// The name of the standard leaf.
-    public static let simulatorLeaf = Self(
+    public static let receiptLeaf = Self(
         commonName: "Assay Simulator Receipt Signing",
         organization: "Assay Simulator"
     )
 
     /// The name of the intermediate that issues the leaf of transaction receipts of version 2.
-    public static let simulatorStore = Self(commonName: "Assay Simulator Store CA", organization: "Assay Simulator")
+    public static let storeIntermediate = Self(commonName: "Assay Simulator Store CA", organization: "Assay Simulator")
 
     /// The name of the leaf of transaction receipts of version 2.
-    public static let simulatorPurchaseReceipt = Self(
+    public static let purchaseReceiptLeaf = Self(
         commonName: "Assay Simulator Purchase Receipt Signing",
         organization: "Assay Simulator"
     )
 
     /// The name of the leaf of transaction receipts of version 4.
-    public static let simulatorTransactionReceipt = Self(
+    public static let transactionReceiptLeaf = Self(
         commonName: "Assay Simulator Transaction Receipt Signing",
         organization: "Assay Simulator"
     )
 
-    /// The name of the root above signed data.
-    public static let simulatorDataRoot = Self(
+    /// The name of the root above signed payloads.
+    public static let signedPayloadRoot = Self(
         commonName: "Assay Simulator Data Root CA",
         organization: "Assay Simulator"
     )
 
-    /// The name of the intermediate above signed data.
-    public static let simulatorDataIntermediate = Self(
+    /// The name of the intermediate above signed payloads.
+    public static let signedPayloadIntermediate = Self(
         commonName: "Assay Simulator Data Relations CA",
         organization: "Assay Simulator"
     )
 
     /// The name of the leaf that signs data.
-    public static let simulatorDataLeaf = Self(
+    public static let signedPayloadLeaf = Self(
         commonName: "Assay Simulator Data Signing",
         organization: "Assay Simulator"
     )
@@ -145,7 +145,7 @@ extension CertificateTemplate.Name {
 
 extension CertificateTemplate {
     /// This template with names, serial number, period and algorithm of a certificate read from elsewhere.
-    func adopting(_ identity: SimulatorIdentity) -> CertificateTemplate {
+    func adopting(_ identity: SigningIdentity) -> CertificateTemplate {
         var template = self
         template.issuer = identity.issuer
         template.subject = identity.subject

@@ -8,9 +8,9 @@ struct IdentityFolder {
     /// What is written into a folder.
     struct Content {
         /// Trust anchors by their names; they are written as PEM, too.
-        var anchors: [(name: String, identity: SimulatorIdentity)]
+        var anchors: [(name: String, identity: SigningIdentity)]
         /// All others.
-        var identities: [(name: String, identity: SimulatorIdentity)]
+        var identities: [(name: String, identity: SigningIdentity)]
         /// PEM texts that anybody may read, by the names of their files.
         var texts: [(name: String, text: String)] = []
         /// Folders within, by their names.
@@ -44,12 +44,12 @@ struct IdentityFolder {
             try files.createDirectory(at: draft.deletingLastPathComponent(), withIntermediateDirectories: true)
             try write(content, to: draft)
         } catch {
-            throw SimulatorError.unwritableFolder(folder.path, reason: "\(error)")
+            throw MintError.unwritableFolder(folder.path, reason: "\(error)")
         }
         // rename(2) replaces an empty folder and refuses one with content: of two makers, one wins.
         if rename(draft.path, folder.path) != 0 {
             let reason = String(cString: strerror(errno))
-            guard isInhabited else { throw SimulatorError.unwritableFolder(folder.path, reason: reason) }
+            guard isInhabited else { throw MintError.unwritableFolder(folder.path, reason: reason) }
         }
     }
 
@@ -59,22 +59,22 @@ struct IdentityFolder {
         do {
             try Data(text.utf8).write(to: folder.appendingPathComponent(name), options: .atomic)
         } catch {
-            throw SimulatorError.unwritableFolder(folder.path, reason: "\(error)")
+            throw MintError.unwritableFolder(folder.path, reason: "\(error)")
         }
     }
 
     /// Reads one identity.
-    /// - Throws: `SimulatorError` when a file is missing, or key and certificate do not belong together.
-    func identity(_ name: String) throws -> SimulatorIdentity {
+    /// - Throws: `MintError` when a file is missing, or key and certificate do not belong together.
+    func identity(_ name: String) throws -> SigningIdentity {
         let certificate = try read("\(name).der")
         let keyFile = "\(name).key.pem"
         guard let key = SigningKey(pem: String(decoding: try read(keyFile), as: UTF8.self)) else {
-            throw SimulatorError.unreadableFile(path(keyFile))
+            throw MintError.unreadableFile(path(keyFile))
         }
         guard try CertificateFields(certificate).publicKeyInfo == key.publicKeyInfo else {
-            throw SimulatorError.keyMismatch(keyFile)
+            throw MintError.keyMismatch(keyFile)
         }
-        return try SimulatorIdentity(certificate: certificate, privateKey: key)
+        return try SigningIdentity(certificate: certificate, privateKey: key)
     }
 
     private func write(_ content: Content, to draft: URL) throws {
@@ -100,7 +100,7 @@ struct IdentityFolder {
 
     private func read(_ name: String) throws -> [UInt8] {
         guard let data = files.contents(atPath: path(name)) else {
-            throw SimulatorError.unreadableFile(path(name))
+            throw MintError.unreadableFile(path(name))
         }
         return [UInt8](data)
     }
@@ -108,7 +108,7 @@ struct IdentityFolder {
     private func write(_ bytes: [UInt8], to draft: URL, _ name: String, mode: Int) throws {
         let path = draft.appendingPathComponent(name).path
         guard files.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: mode]) else {
-            throw SimulatorError.unwritableFolder(draft.path, reason: name)
+            throw MintError.unwritableFolder(draft.path, reason: name)
         }
     }
 

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// The authority behind signed data, shaped like the one that vouches for what StoreKit 2 and the App Store server
+/// The authority behind signed payloads, shaped like the one that vouches for what StoreKit 2 and the App Store server
 /// sign: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with `ecdsa-with-SHA384`.
 public struct SignedPayloadAuthority: Sendable {
     /// The same three identities; the operations on them do not depend on the kind of keys.
-    let chain: SimulatorAuthority
+    let chain: CertificateAuthority
 
     /// The trust anchor to hand to a verifier. It is the last in every `x5c`.
-    public var root: SimulatorIdentity { chain.root }
+    public var root: SigningIdentity { chain.root }
     /// Carries the marker 1.2.840.113635.100.6.2.1.
-    public var intermediate: SimulatorIdentity { chain.intermediate }
+    public var intermediate: SigningIdentity { chain.intermediate }
     /// Carries the marker 1.2.840.113635.100.6.11.1.
-    public var leaf: SimulatorIdentity { chain.leaf }
+    public var leaf: SigningIdentity { chain.leaf }
 
     /// Makes an authority with new keys.
     /// - Parameters:
@@ -20,9 +20,9 @@ public struct SignedPayloadAuthority: Sendable {
     /// - Throws: what the crypto library throws when a key cannot sign.
     public init(
         createdAt: Date = CertificateTemplate.earliestDate,
-        validity: SimulatorAuthority.Validity = .init()
+        validity: CertificateAuthority.Validity = .init()
     ) throws {
-        chain = try SimulatorAuthority(
+        chain = try CertificateAuthority(
             keys: .elliptic(),
             standard: (.signedPayloadRoot, .signedPayloadIntermediate, .signedPayloadLeaf),
             createdAt: createdAt,
@@ -32,11 +32,11 @@ public struct SignedPayloadAuthority: Sendable {
     }
 
     /// Joins three identities, whatever they are. The leaf must have a P-256 key to sign with ES256.
-    public init(root: SimulatorIdentity, intermediate: SimulatorIdentity, leaf: SimulatorIdentity) {
-        chain = SimulatorAuthority(root: root, intermediate: intermediate, leaf: leaf)
+    public init(root: SigningIdentity, intermediate: SigningIdentity, leaf: SigningIdentity) {
+        chain = CertificateAuthority(root: root, intermediate: intermediate, leaf: leaf)
     }
 
-    init(chain: SimulatorAuthority) {
+    init(chain: CertificateAuthority) {
         self.chain = chain
     }
 }

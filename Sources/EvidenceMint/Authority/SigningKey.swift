@@ -2,7 +2,7 @@ public import Crypto
 public import CryptoExtras
 import Foundation
 
-/// A private key of any kind that this simulator signs with.
+/// A private key of any kind that this module signs with.
 public enum SigningKey: Sendable {
     /// As in the whole chain of Apple's receipts.
     case rsa(_RSA.Signing.PrivateKey)

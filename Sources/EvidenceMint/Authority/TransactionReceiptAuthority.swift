@@ -4,40 +4,40 @@
 public struct TransactionReceiptAuthority: Sendable {
     /// Issues the leaf of version 2, as Apple's iTunes Store authority did: below the receipts' root, with the marker
     /// 1.2.840.113635.100.6.2.2.
-    public let storeIntermediate: SimulatorIdentity
+    public let storeIntermediate: SigningIdentity
     /// RSA with 1024 bits, the marker 1.2.840.113635.100.6.5.1, signed with SHA-1 below the store's intermediate.
-    public let versionTwoLeaf: SimulatorIdentity
+    public let versionTwoLeaf: SigningIdentity
     /// RSA with 2048 bits, the marker 1.2.840.113635.100.6.11.1, below the intermediate of app receipts.
-    public let versionFourLeaf: SimulatorIdentity
+    public let versionFourLeaf: SigningIdentity
 
     /// Makes an authority with new keys.
     /// - Parameter receipts: whose root and intermediate it stands below.
     /// - Throws: what the crypto library throws when no key can be made.
-    public init(below receipts: SimulatorAuthority) throws {
+    public init(below receipts: CertificateAuthority) throws {
         let storeKey = try SigningKey.makeRSA()
         var store = CertificateTemplate.storeIntermediate
         store.issuer = receipts.root.subject
         store.serialNumber = storeKey.serialNumber
-        storeIntermediate = try SimulatorIdentity(store, key: storeKey, issuerKey: receipts.root.privateKey)
+        storeIntermediate = try SigningIdentity(store, key: storeKey, issuerKey: receipts.root.privateKey)
 
         let versionTwoKey = try SigningKey.makeRSA(bits: 1024)
         var versionTwo = CertificateTemplate.transactionReceiptLeaf(.two)
         versionTwo.serialNumber = versionTwoKey.serialNumber
-        versionTwoLeaf = try SimulatorIdentity(versionTwo, key: versionTwoKey, issuerKey: storeKey)
+        versionTwoLeaf = try SigningIdentity(versionTwo, key: versionTwoKey, issuerKey: storeKey)
 
         let versionFourKey = try SigningKey.makeRSA()
         var versionFour = CertificateTemplate.transactionReceiptLeaf(.four)
         versionFour.issuer = receipts.intermediate.subject
         versionFour.serialNumber = versionFourKey.serialNumber
-        versionFourLeaf = try SimulatorIdentity(
+        versionFourLeaf = try SigningIdentity(
             versionFour, key: versionFourKey, issuerKey: receipts.intermediate.privateKey)
     }
 
     /// Joins three identities, whatever they are.
     public init(
-        storeIntermediate: SimulatorIdentity,
-        versionTwoLeaf: SimulatorIdentity,
-        versionFourLeaf: SimulatorIdentity
+        storeIntermediate: SigningIdentity,
+        versionTwoLeaf: SigningIdentity,
+        versionFourLeaf: SigningIdentity
     ) {
         self.storeIntermediate = storeIntermediate
         self.versionTwoLeaf = versionTwoLeaf

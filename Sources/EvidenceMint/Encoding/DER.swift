@@ -1,5 +1,5 @@
 /// Writes ASN.1 elements (X.690). It checks nothing, so that malformed bytes can be written on purpose.
-public enum DER {
+enum DER {
     /// One element: tag, shortest definite length, content.
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [tag]
@@ -27,7 +27,7 @@ public enum DER {
     }
 
     /// A SEQUENCE of elements that are encoded already.
-    public static func sequence(_ elements: [UInt8]...) -> [UInt8] {
+    static func sequence(_ elements: [UInt8]...) -> [UInt8] {
         element(Tag.sequence, elements.flatMap { $0 })
     }
 

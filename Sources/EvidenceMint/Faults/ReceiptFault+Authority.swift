@@ -45,10 +45,10 @@ extension ReceiptFault {
                 )
             }
         case .weakLeafKey:
-            plan.authority = SimulatorAuthority(
+            plan.authority = CertificateAuthority(
                 root: authority.root,
                 intermediate: authority.intermediate,
-                leaf: try SimulatorIdentity(
+                leaf: try SigningIdentity(
                     authority.leaf.template ?? .receiptLeaf.adopting(authority.leaf),
                     key: try ForeignKeys.weak.get(),
                     issuerKey: authority.intermediate.privateKey
@@ -70,13 +70,13 @@ extension ReceiptFault {
         template.subject = CertificateTemplate.Name(
             commonName: "Assay Simulator Second Developer Relations CA", organization: "Assay Simulator"
         )
-        let second = try SimulatorIdentity(template, key: key, issuerKey: authority.intermediate.privateKey)
+        let second = try SigningIdentity(template, key: key, issuerKey: authority.intermediate.privateKey)
 
         var leafTemplate = authority.leaf.template ?? .receiptLeaf.adopting(authority.leaf)
         leafTemplate.issuer = second.subject
-        let leaf = try SimulatorIdentity(leafTemplate, key: authority.leaf.privateKey, issuerKey: key)
+        let leaf = try SigningIdentity(leafTemplate, key: authority.leaf.privateKey, issuerKey: key)
 
-        plan.authority = SimulatorAuthority(root: authority.root, intermediate: authority.intermediate, leaf: leaf)
+        plan.authority = CertificateAuthority(root: authority.root, intermediate: authority.intermediate, leaf: leaf)
         plan.options.embeddedCertificates = [leaf, second, authority.intermediate, authority.root].map(\.certificate)
     }
 

@@ -1,4 +1,4 @@
-/// What can be wrong with signed data (JWS). A fault breaks one thing and leaves everything else in order.
+/// What can be wrong with a signed payload (JWS). A fault breaks one thing and leaves everything else in order.
 ///
 /// The raw value is the name of the fault on the command line.
 public enum SignedPayloadFault: String, CaseIterable, Sendable {

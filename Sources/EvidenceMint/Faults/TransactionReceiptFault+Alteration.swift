@@ -151,7 +151,7 @@ extension TransactionReceiptPlan {
     ) throws {
         var template = leaf.template ?? .transactionReceiptLeaf(version).adopting(leaf)
         change(&template)
-        leaf = try SimulatorIdentity(
+        leaf = try SigningIdentity(
             template, key: key ?? leaf.privateKey, issuerKey: issuerKey ?? issuer.privateKey)
     }
 }

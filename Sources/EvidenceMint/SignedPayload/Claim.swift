@@ -1,4 +1,4 @@
-/// One member of signed data, any of them: a name and a JSON value.
+/// Any member of a signed payload: a name and a JSON value.
 public struct Claim: Hashable, Sendable {
     /// The name, as Apple spells it: `transactionId`.
     public var name: String

@@ -45,7 +45,7 @@ struct ClaimList {
     }
 }
 
-/// How signed data writes its dates: milliseconds since 1970, as a JSON number.
+/// How a signed payload writes its dates: milliseconds since 1970, as a JSON number.
 public enum ClaimDateStyle: Hashable, Sendable {
     /// `1738826186000`: the App Store.
     case wholeMilliseconds

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The proof that signed data was made for a device: the claims `deviceVerification` and `deviceVerificationNonce`.
+/// The proof that a signed payload was made for a device: the claims `deviceVerification` and `deviceVerificationNonce`.
 public struct DeviceVerification: Hashable, Sendable {
     /// `deviceVerificationNonce`, written in small letters.
     public var nonce: UUID
@@ -29,7 +29,7 @@ public struct DeviceVerification: Hashable, Sendable {
 
 extension UUID {
     /// A UUID that looks random (version 4) and is the same for the same text.
-    public init(derivedFrom seed: String) {
+    init(derivedFrom seed: String) {
         var octets = Array(ReceiptDigest.sha256.hash(Array(seed.utf8)).prefix(16))
         octets[6] = octets[6] & 0x0F | 0x40
         octets[8] = octets[8] & 0x3F | 0x80

@@ -31,11 +31,11 @@ public struct SignedPayloadEncoder: Sendable {
     ///   - template: the content.
     ///   - fault: the one thing that is wrong.
     /// - Returns: the compact JWS.
-    /// - Throws: `SimulatorError.inapplicableFault` where the content lacks what the fault would break, and what the
+    /// - Throws: `MintError.inapplicableFault` where the content lacks what the fault would break, and what the
     ///   crypto library throws when a key cannot sign.
     public func encode(_ template: some SignedPayloadTemplate, fault: SignedPayloadFault? = nil) throws -> String {
         if let fault, !fault.applies(to: template) {
-            throw SimulatorError.inapplicableFault(fault.rawValue)
+            throw MintError.inapplicableFault(fault.rawValue)
         }
         let claims = try template.claims { try encode($0, fault: fault?.faultOfNestedData($0)) }
         var plan = SignedPayloadPlan(

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The content of signed data (JWS): a transaction, renewal information, an app transaction or a notification.
+/// The content of a signed payload (JWS): a transaction, renewal information, an app transaction or a notification.
 ///
 /// Nothing is checked, so that wrong content can be made, too. A field that is nil is left out.
 public protocol SignedPayloadTemplate: Sendable {

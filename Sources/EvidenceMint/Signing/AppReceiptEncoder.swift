@@ -3,17 +3,17 @@ import Foundation
 /// Signs receipts with an authority, and breaks them on demand.
 ///
 /// ```swift
-/// let encoder = AppReceiptEncoder(authority: try SimulatorAuthority())
+/// let encoder = AppReceiptEncoder(authority: try CertificateAuthority())
 /// let receipt = AppReceiptTemplate.sandbox(bundleID: "com.example.app", creationDate: .now)
 /// let genuine = try encoder.encode(receipt)
 /// let forged = try encoder.encode(receipt, fault: .flippedPayloadByte)
 /// ```
 public struct AppReceiptEncoder: Sendable {
     /// Who signs.
-    public let authority: SimulatorAuthority
+    public let authority: CertificateAuthority
 
     /// An encoder for one authority.
-    public init(authority: SimulatorAuthority) {
+    public init(authority: CertificateAuthority) {
         self.authority = authority
     }
 

@@ -2,7 +2,7 @@
 struct ReceiptPlan {
     var template: AppReceiptTemplate
     var options: SigningOptions
-    var authority: SimulatorAuthority
+    var authority: CertificateAuthority
     var contentType = KnownOID.data
     var messageDigest = MessageDigest.right
 

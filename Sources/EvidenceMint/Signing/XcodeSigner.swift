@@ -5,23 +5,23 @@ public import Foundation
 /// The certificates have the constraints and usages of Xcode's, but names of their own.
 public struct XcodeSigner: Sendable {
     /// The certificate for receipts, which is also the trust anchor, and its RSA key.
-    public let identity: SimulatorIdentity
-    /// The certificate for signed data, which is also the trust anchor, and its P-256 key.
-    public let dataIdentity: SimulatorIdentity
+    public let identity: SigningIdentity
+    /// The certificate for signed payloads, which is also the trust anchor, and its P-256 key.
+    public let payloadIdentity: SigningIdentity
 
     /// Makes a signer with new keys.
     /// - Parameter createdAt: when the certificates begin to be valid; they last until the end of 2049.
     /// - Throws: what the crypto library throws when no key can be made.
     public init(createdAt: Date = CertificateTemplate.earliestDate) throws {
         identity = try Self.receiptIdentity(createdAt)
-        dataIdentity = try Self.dataIdentity(createdAt)
+        payloadIdentity = try Self.payloadIdentity(createdAt)
     }
 
     /// A signer that is made once and kept in a folder: `storekit.der`, `storekit.pem` and `storekit.key.pem`, the
     /// same in `signed-data/`, and both certificates in `trust.pem`. It shares no folder with an authority. A folder
     /// without `signed-data` is completed.
     /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point.
-    /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
+    /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
@@ -30,16 +30,16 @@ public struct XcodeSigner: Sendable {
         identity = try store.identity(Self.name)
         let dataStore = store.subfolder(AppStoreAuthority.signedPayloadFolder)
         if !dataStore.isInhabited {
-            let made = try Self.dataIdentity(CertificateTemplate.earliestDate)
+            let made = try Self.payloadIdentity(CertificateTemplate.earliestDate)
             try dataStore.publish(IdentityFolder.Content(anchors: [(Self.name, made)], identities: []))
         }
-        dataIdentity = try dataStore.identity(Self.name)
+        payloadIdentity = try dataStore.identity(Self.name)
         try store.complete(AppStoreAuthority.trustFile, trustedCertificatesPEM)
     }
 
     /// One PEM text of both certificates.
     public var trustedCertificatesPEM: String {
-        identity.pem + dataIdentity.pem
+        identity.pem + payloadIdentity.pem
     }
 
     /// Signs data: ES256, with `kid`, `typ` and an `x5c` of the one certificate in the header.
@@ -51,9 +51,9 @@ public struct XcodeSigner: Sendable {
             claims: try template.claims { try encode($0) },
             signingDateClaim: type(of: template).signingDateClaim,
             signingDate: template.signingDate,
-            authority: SignedPayloadAuthority(root: dataIdentity, intermediate: dataIdentity, leaf: dataIdentity)
+            authority: SignedPayloadAuthority(root: payloadIdentity, intermediate: payloadIdentity, leaf: payloadIdentity)
         )
-        plan.certificates = [dataIdentity.certificate]
+        plan.certificates = [payloadIdentity.certificate]
         plan.headerStyle = .xcode
         return try plan.message().encoded()
     }
@@ -64,7 +64,7 @@ public struct XcodeSigner: Sendable {
     public func encode(_ template: AppReceiptTemplate, signing: SigningOptions = .xcode) throws -> [UInt8] {
         var options = signing
         options.certificates = [.leaf]
-        let authority = SimulatorAuthority(root: identity, intermediate: identity, leaf: identity)
+        let authority = CertificateAuthority(root: identity, intermediate: identity, leaf: identity)
         return try AppReceiptEncoder(authority: authority).encode(template, signing: options)
     }
 
@@ -79,7 +79,7 @@ extension XcodeSigner {
     private static let name = "storekit"
 
     private var folderContent: IdentityFolder.Content {
-        let data = IdentityFolder.Content(anchors: [(Self.name, dataIdentity)], identities: [])
+        let data = IdentityFolder.Content(anchors: [(Self.name, payloadIdentity)], identities: [])
         return IdentityFolder.Content(
             anchors: [(Self.name, identity)], identities: [],
             texts: [(AppStoreAuthority.trustFile, trustedCertificatesPEM)],
@@ -87,21 +87,21 @@ extension XcodeSigner {
         )
     }
 
-    private static func receiptIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+    private static func receiptIdentity(_ createdAt: Date) throws -> SigningIdentity {
         var template = template("Assay Simulator StoreKit", createdAt)
         template.keyUsage = [.digitalSignature, .certificateSigning]
         template.extendedKeyUsage = [KnownOID.codeSigning]
         let key = try SigningKey.makeRSA()
-        return try SimulatorIdentity(template, key: key, issuerKey: key)
+        return try SigningIdentity(template, key: key, issuerKey: key)
     }
 
-    private static func dataIdentity(_ createdAt: Date) throws -> SimulatorIdentity {
+    private static func payloadIdentity(_ createdAt: Date) throws -> SigningIdentity {
         var template = template("Assay Simulator StoreKit Data", createdAt)
         template.pathLength = 0
         template.keyUsage = .digitalSignature
         template.signatureAlgorithm = .ecdsaWithSHA256
         let key = SigningKey.makeP256()
-        return try SimulatorIdentity(template, key: key, issuerKey: key)
+        return try SigningIdentity(template, key: key, issuerKey: key)
     }
 
     private static func template(_ commonName: String, _ createdAt: Date) -> CertificateTemplate {

@@ -5,10 +5,10 @@ struct TransactionReceiptPlan {
     /// What is written and signed as the version.
     var versionByte: UInt8
     /// Who issued the leaf.
-    var issuer: SimulatorIdentity
-    var leaf: SimulatorIdentity
+    var issuer: SigningIdentity
+    var leaf: SigningIdentity
     /// The trust anchor far above the leaf.
-    let root: SimulatorIdentity
+    let root: SigningIdentity
     var digest: ReceiptDigest
     /// The key to sign with in place of the leaf's.
     var signerKey: SigningKey?

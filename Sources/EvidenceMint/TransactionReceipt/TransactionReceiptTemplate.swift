@@ -148,7 +148,7 @@ extension TransactionReceiptTemplate {
 
 extension Date {
     /// Milliseconds since 1970, rounded.
-    public var wholeMilliseconds: Int64 {
+    var wholeMilliseconds: Int64 {
         Int64((timeIntervalSince1970 * 1000).rounded())
     }
 }

@@ -20,7 +20,7 @@ extension TransactionReceiptVersion {
 
 extension AppStoreAuthority {
     /// Who signs transaction receipts of a version.
-    public func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> SimulatorIdentity {
+    public func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> SigningIdentity {
         switch version {
         case .two: transactionReceipts.versionTwoLeaf
         case .three: receipts.leaf
@@ -29,7 +29,7 @@ extension AppStoreAuthority {
     }
 
     /// Who issued that leaf. Its certificate does not travel with the receipt.
-    public func transactionReceiptIssuer(_ version: TransactionReceiptVersion) -> SimulatorIdentity {
+    public func transactionReceiptIssuer(_ version: TransactionReceiptVersion) -> SigningIdentity {
         switch version {
         case .two: transactionReceipts.storeIntermediate
         case .three, .four: receipts.intermediate

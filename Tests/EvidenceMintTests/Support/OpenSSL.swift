@@ -84,7 +84,7 @@ extension OpenSSL {
 
     /// Judges a certificate below an anchor at a time. Keys of 1024 bits and SHA-1 are allowed, as Apple had them.
     static func verify(
-        _ certificate: [UInt8], below intermediates: [[UInt8]], anchor: SimulatorIdentity, at date: Date
+        _ certificate: [UInt8], below intermediates: [[UInt8]], anchor: SigningIdentity, at date: Date
     ) throws -> Verdict {
         let scratch = try ScratchFolder()
         func pem(_ certificates: [[UInt8]]) -> [UInt8] {

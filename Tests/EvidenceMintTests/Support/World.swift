@@ -6,7 +6,7 @@ enum World {
     static let creationDate = Date(timeIntervalSince1970: 1_720_000_000)  // 2024-07-03T09:46:40Z
     static let bundleID = "com.example.app"
 
-    static func authority() throws -> SimulatorAuthority {
+    static func authority() throws -> CertificateAuthority {
         try sharedAuthority.get()
     }
 
@@ -38,7 +38,7 @@ enum World {
         )
     }
 
-    private static let sharedAuthority = Result { try SimulatorAuthority() }
+    private static let sharedAuthority = Result { try CertificateAuthority() }
     private static let sharedXcodeSigner = Result { try XcodeSigner() }
 }
 

@@ -148,7 +148,7 @@ enum CertificateCounterExamples {
 
     /// A certificate with the serial number 0x51, and so many more, for a key, issued by an identity under a name of choice.
     private static func certificate(
-        _ commonName: String, by signer: SimulatorIdentity, issuer: CertificateTemplate.Name,
+        _ commonName: String, by signer: SigningIdentity, issuer: CertificateTemplate.Name,
         key: SigningKey, isAuthority: Bool, number: Int = 0
     ) throws -> [UInt8] {
         var template = CertificateTemplate(

@@ -107,7 +107,7 @@ enum NestedDataCounterExamples {
         CounterExample(
             .environmentNotVouchedFor, "a sandbox transaction inside that a trusted lone certificate signed",
             anchors: {
-                try MintedWorld.trustedCertificates() + [try MintedWorld.xcodeSigner().dataIdentity.certificate]
+                try MintedWorld.trustedCertificates() + [try MintedWorld.xcodeSigner().payloadIdentity.certificate]
             }
         ) { try envelope(transaction: try MintedWorld.xcodeSigner().encode(MintedWorld.transaction())) },
     ]

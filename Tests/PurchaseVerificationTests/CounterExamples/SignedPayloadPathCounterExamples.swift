@@ -187,9 +187,9 @@ enum SignedPayloadPathCounterExamples {
     private static let environments: [CounterExample] = localOnly.map { name, payload -> CounterExample in
         CounterExample(
             .environmentNotVouchedFor, "\(name), signed by a lone certificate as Xcode has one",
-            anchors: { [try MintedWorld.xcodeSigner().dataIdentity.certificate] }
+            anchors: { [try MintedWorld.xcodeSigner().payloadIdentity.certificate] }
         ) {
-            let signer = try MintedWorld.xcodeSigner().dataIdentity
+            let signer = try MintedWorld.xcodeSigner().payloadIdentity
             var jws = try HandmadeJWS(payload, header: try HandmadeJWS.header(certificates: [signer.certificate]))
             jws.key = signer.privateKey
             return try jws.bytes()

@@ -59,7 +59,7 @@ struct HandmadeTransactionReceipt {
 
     /// A leaf of a version, changed before an issuer signs it.
     static func leaf(
-        _ version: MintedVersion, issuer: SimulatorIdentity? = nil,
+        _ version: MintedVersion, issuer: SigningIdentity? = nil,
         _ change: (inout CertificateTemplate) -> Void
     ) throws -> [UInt8] {
         let store = try MintedWorld.store()

@@ -4,7 +4,7 @@ public import Foundation
 /// Receipts of an authority of our own, in every form that the core accepts and with every fault that the simulator
 /// knows.
 public struct MintedSamples: Sendable {
-    public let authority: SimulatorAuthority
+    public let authority: CertificateAuthority
     public let xcodeSigner: XcodeSigner
     public let trust: Trust
     public let xcodeTrust: Trust
@@ -15,8 +15,8 @@ public struct MintedSamples: Sendable {
     /// - Parameter folder: where the keys are kept, so that an input means the same in every run; `nil` makes new ones.
     public init(folder: URL? = nil) throws {
         authority =
-            try folder.map { try SimulatorAuthority(folder: $0.appending(path: "authority")) }
-            ?? SimulatorAuthority()
+            try folder.map { try CertificateAuthority(folder: $0.appending(path: "authority")) }
+            ?? CertificateAuthority()
         xcodeSigner = try folder.map { try XcodeSigner(folder: $0.appending(path: "xcode")) } ?? XcodeSigner()
         trust = try Trust(certificates: [authority.root.certificate])
         xcodeTrust = try Trust(certificates: [xcodeSigner.identity.certificate])

@@ -9,8 +9,10 @@ struct AttackAnswer {
     private let transactionIDs: [String]
 
     init(_ answer: AttackClient.Answer, at door: Attack.Door) {
-        // An answer that is no JSON says nothing, and so neither accepts nor refuses.
-        let json = (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content()
+        // An answer that is not JSON, or JSON that no honest server sends, neither accepts nor refuses.
+        let json =
+            JSONBounds.excess(of: [UInt8](answer.body)) == nil
+            ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
         switch door {

@@ -8,6 +8,25 @@ import NIOPosix
 struct AttackClient: Sendable {
     let host: String
     let port: Int
+    /// How long an attack may take, from its connection to the end of its answer.
+    let timeLimit: Duration
+
+    /// The largest answer that is read. Those of a drop-in have a few kilobytes for the evidence that is sent here.
+    static let answerBytes = 1 << 20
+
+    /// Why there is no answer to judge.
+    enum Failure: Error, CustomStringConvertible {
+        case answerTooLarge
+        case timeout(Duration)
+
+        var description: String {
+            switch self {
+            case .answerTooLarge: "the answer is larger than \(AttackClient.answerBytes) bytes"
+            case .timeout(let limit):
+                "no whole answer within \(limit.formatted(.units(allowed: [.seconds, .milliseconds])))"
+            }
+        }
+    }
 
     /// What was answered.
     struct Answer: Sendable {
@@ -16,19 +35,32 @@ struct AttackClient: Sendable {
     }
 
     /// - Parameter address: `http://HOST:PORT`, with nothing behind it.
-    init(_ address: String) throws(AttackError) {
+    init(_ address: String, timeLimit: Duration) throws(AttackError) {
         guard let components = URLComponents(string: address), components.scheme?.lowercased() == "http",
             let host = components.host, !host.isEmpty, ["", "/"].contains(components.path), components.query == nil
         else { throw AttackError.notPlainHTTP(address) }
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         port = components.port ?? 80
+        self.timeLimit = timeLimit
     }
 
     /// Posts a body and reads the answer, which may come before the body has gone.
-    /// - Throws: what the connection throws, and where no answer comes within a minute.
+    /// - Throws: what the connection throws, and `Failure`.
     func post(_ path: String, _ body: [UInt8], headers: [(String, String)] = []) async throws -> Answer {
+        let deadline = ContinuousClock.now + timeLimit
+        do {
+            return try await answer(path, body, headers: headers, until: deadline)
+        } catch {
+            // At the deadline the connection is closed, which throws as if the server had closed it.
+            throw ContinuousClock.now < deadline ? error : Failure.timeout(timeLimit)
+        }
+    }
+
+    private func answer(
+        _ path: String, _ body: [UInt8], headers: [(String, String)], until deadline: ContinuousClock.Instant
+    ) async throws -> Answer {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(.seconds(10))
+            .connectTimeout(min(.seconds(10), TimeAmount(timeLimit)))
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
@@ -37,8 +69,10 @@ struct AttackClient: Sendable {
                 }
             }
         let connection = channel.channel
-        let deadline = connection.eventLoop.scheduleTask(in: .seconds(60)) { connection.close(promise: nil) }
-        defer { deadline.cancel() }
+        let closing = connection.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: deadline))) {
+            connection.close(promise: nil)
+        }
+        defer { closing.cancel() }
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path)
         head.headers.add(name: "Host", value: "\(host):\(port)")
         head.headers.add(name: "Content-Type", value: "application/json")
@@ -73,7 +107,9 @@ struct AttackClient: Sendable {
         for try await part in inbound {
             switch part {
             case .head(let head): status = Int(head.status.code)
-            case .body(let buffer): body.append(contentsOf: buffer.readableBytesView)
+            case .body(let buffer):
+                guard body.count + buffer.readableBytes <= answerBytes else { throw Failure.answerTooLarge }
+                body.append(contentsOf: buffer.readableBytesView)
             case .end: return Answer(status: status, body: body)
             }
         }

@@ -17,12 +17,14 @@ public struct AttackRun: Sendable {
     ///   - environmentNames: what the evidence calls its environment.
     ///   - apiKey: goes to the purchase server as a bearer token.
     ///   - date: when the evidence was made.
+    ///   - timeLimit: how long the answer to an attack may take. An attack without an answer by then counts as answered wrongly.
     /// - Throws: `AttackError.notPlainHTTP`.
     public init(
         against address: String, authority: AppStoreAuthority, bundleID: String,
-        environmentNames: EnvironmentNames = .apple, apiKey: String? = nil, date: Date = Date()
+        environmentNames: EnvironmentNames = .apple, apiKey: String? = nil, date: Date = Date(),
+        timeLimit: Duration = .seconds(60)
     ) throws(AttackError) {
-        client = try AttackClient(address)
+        client = try AttackClient(address, timeLimit: timeLimit)
         self.address = address
         table = AttackTable(
             evidence: AttackEvidence(authority: authority, bundleID: bundleID, names: environmentNames, date: date))
@@ -56,15 +58,19 @@ public struct AttackRun: Sendable {
                     result = AttackResult(
                         attack: attack, expected: attack.expectation.words, answered: read.words,
                         isRight: read.isRight(attack.expectation))
-                } catch let error as SimulatorError {
+                } catch let error as MintError {
                     throw error
+                } catch let failure as AttackClient.Failure {
+                    result = AttackResult(
+                        attack: attack, expected: attack.expectation.words, answered: failure.description,
+                        isRight: false)
                 } catch {
                     guard attack.expectation != .accepted else {
-                        throw AttackError.unreachable(address, reason: "\(error)")
+                        throw AttackError.unreachable(address, reason: NetworkFailure.words(error))
                     }
                     result = AttackResult(
-                        attack: attack, expected: attack.expectation.words, answered: "no answer: \(error)",
-                        isRight: false)
+                        attack: attack, expected: attack.expectation.words,
+                        answered: "no answer: \(NetworkFailure.words(error))", isRight: false)
                 }
                 if attack.expectation == .accepted, !result.isRight, attack.name.hasSuffix("genuine") {
                     throw AttackError.genuineRefused(evidence: evidence, answer: result.answered)

@@ -55,7 +55,9 @@ struct AttackTable: Sendable {
             })
         attacks.append(
             attack("app-receipt: deeply-nested", "Sequences in sequences, 5,000 deep.", door, .refused, next()) { _ in
-                (0..<5000).reduce([UInt8]()) { inner, _ in DER.sequence(inner) }
+                // Of indefinite length, as Xcode writes them (X.690, 8.1.3.6): a reader must descend to find their ends.
+                Array(repeatElement([0x30, 0x80], count: 5000).joined())
+                    + Array(repeatElement([0x00, 0x00], count: 5000).joined())
             })
         attacks.append(
             attack(

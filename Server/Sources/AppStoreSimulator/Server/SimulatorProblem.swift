@@ -16,7 +16,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let error as StoreError {
             return Self.problem(error.code.httpStatus, error.code.rawValue, error.message)
-        } catch let error as SimulatorError {
+        } catch let error as MintError {
             return Self.problem(.unprocessableContent, "simulator_error", error.description)
         } catch let error as DecodingError {
             return Self.problem(.badRequest, "invalid_request", Self.words(error))
@@ -43,12 +43,33 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
         status.reasonPhrase.lowercased().replacing(" ", with: "_")
     }
 
+    /// The reason in words. Foundation's own names types of Swift.
     private static func words(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context): "\(path(context))'\(StoreJSON.name(key))' is missing."
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            "\(path(context))\(context.debugDescription)"
-        @unknown default: "The body is not what is expected here."
+        case .typeMismatch(let type, let context): "\(path(context))This must be \(words(type))."
+        case .valueNotFound(let type, let context): "\(path(context))This must be \(words(type)), not null."
+        case .dataCorrupted(let context):
+            if let reason = context.underlyingError as? MalformedValue {
+                "\(path(context))\(reason.words)"
+            } else if context.codingPath.isEmpty {
+                "The body is not JSON."
+            } else {
+                "\(path(context))This value is not one that is allowed here; GET /openapi.yaml lists those that are."
+            }
+        @unknown default: "The body has the wrong format; GET /openapi.yaml describes it."
+        }
+    }
+
+    private static func words(_ type: Any.Type) -> String {
+        switch type {
+        case is String.Type, is Date.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is any FixedWidthInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is [Any].Type: "an array"
+        case is [String: Any].Type: "an object"
+        default: "of another type; GET /openapi.yaml describes it"
         }
     }
 

@@ -23,19 +23,29 @@ struct SimulatorRequestContext: RequestContext {
 extension Request {
     /// Reads a JSON body of at most 1 MiB.
     ///
-    /// Whoever sends one must say so: a page of another origin then cannot, as its browser asks first and gets no leave.
+    /// The content type is required: a page of another origin cannot send it without a preflight request, which is refused.
     func read<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         try requireJSON()
-        let buffer = try await body.collect(upTo: 1 << 20)
-        let data = Data(buffer.readableBytesView)
-        return try StoreJSON.decode(type, from: data.isEmpty ? Data("{}".utf8) : data)
+        let buffer = try await body.collect(upTo: SimulatorLimits.controlBody)
+        guard buffer.readableBytes > 0 else { return try StoreJSON.decode(type, from: Data("{}".utf8)) }
+        if let excess = JSONBounds.excess(of: Array(buffer.readableBytesView)) {
+            throw MalformedValue.error(excess, at: [])
+        }
+        return try StoreJSON.decode(type, from: Data(buffer.readableBytesView))
     }
 
     func requireJSON() throws {
-        guard headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
+        let isJSON = headers[.contentType]?.utf8.prefix(Self.json.utf8.count).elementsEqual(Self.json.utf8) {
+            $0 | 0x20 == $1
+        }
+        guard isJSON == true else {
             throw HTTPError(.unsupportedMediaType, message: "Send 'Content-Type: application/json'.")
         }
     }
+}
+
+extension Request {
+    private static let json = "application/json"
 }
 
 extension Response {

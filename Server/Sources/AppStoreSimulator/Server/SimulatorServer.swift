@@ -19,11 +19,12 @@ import NIOCore
 ///   - authority: who signs. A verifier must be told to trust its `trustedCertificatesPEM`, and nothing of Apple's vouches for it.
 ///   - logger: where to log.
 ///   - onReady: called once with the address, when the server takes connections.
-/// - Throws: what SQLite says where the state cannot be read or written.
+/// - Throws: `SimulatorConfigurationError`, and what SQLite says where the state cannot be read or written.
 public func simulatorServer(
     _ configuration: SimulatorConfiguration, authority: AppStoreAuthority, logger: Logger,
     onReady: @escaping @Sendable (String) async -> Void = { _ in }
 ) throws -> some ApplicationProtocol {
+    let allowedHosts = try configuration.hostNames()
     let storage: any StateStorage
     if let path = configuration.database {
         storage = try SQLiteStateStorage(path: path)
@@ -43,8 +44,13 @@ public func simulatorServer(
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
     return Application(
-        router: router,
-        server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+        responder: RequestGate(allowedHosts: allowedHosts, next: router.buildResponder()),
+        server: .http1(
+            configuration: .init(
+                idleTimeout: .seconds(60),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes
+                ))),
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
         onServerRunning: { channel in

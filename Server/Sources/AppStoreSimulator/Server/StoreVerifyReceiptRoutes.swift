@@ -7,16 +7,15 @@ import NIOCore
 import PurchaseAPI
 
 /// `POST /verifyReceipt` (production) and `POST /sandbox/verifyReceipt`, with the faults that were asked for. A client that only
-/// exchanged Apple's address for this one may also say by its Host header which of the two it means.
+/// exchanged Apple's address for this one may also say by its Host header which of the two it means, if the operator allows it.
 struct StoreVerifyReceiptRoutes {
     let service: StoreService
-    /// More than Apple takes.
-    private static let largestBody = 17 << 20
+    private static let applesSandbox = HostName(name: "sandbox.itunes.apple.com".utf8)
 
     func add(to router: Router<SimulatorRequestContext>) {
         router.post("/verifyReceipt") { request, context in
-            let host = request.head.authority?.lowercased().split(separator: ":").first
-            return try await answer(request, at: host == "sandbox.itunes.apple.com" ? .sandbox : .production, context)
+            let host = request.head.authority.flatMap { HostName(authority: $0.utf8) }
+            return try await answer(request, at: host == Self.applesSandbox ? .sandbox : .production, context)
         }
         router.post("/sandbox/verifyReceipt") { request, context in
             try await answer(request, at: .sandbox, context)
@@ -36,7 +35,7 @@ struct StoreVerifyReceiptRoutes {
         // Whatever the content type says: Apple's clients send JSON under several.
         let buffer: ByteBuffer
         do {
-            buffer = try await request.body.collect(upTo: Self.largestBody)
+            buffer = try await request.body.collect(upTo: SimulatorLimits.verifyReceiptBody)
         } catch is NIOTooManyBytesError {
             return Self.response(VerifyReceiptResponse(status: .malformed).json(), status: .contentTooLarge)
         }

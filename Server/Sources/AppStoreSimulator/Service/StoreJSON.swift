@@ -29,10 +29,10 @@ enum StoreJSON {
             let date = try Date(text, strategy: .iso8601)
             if try Date(String(wall), strategy: .iso8601).formatted(.iso8601) == wall { return date }
         } catch {
-            // It is told below.
+            // The error is thrown below.
         }
-        throw DecodingError.dataCorruptedError(
-            in: container, debugDescription: "'\(text)' is no time such as 2026-01-31T12:00:00Z.")
+        throw MalformedValue.error(
+            "'\(text.prefix(80))' is not a time such as 2026-01-31T12:00:00Z.", at: container.codingPath)
     }
 
     /// `transaction_id` is `transactionID`: Foundation's own strategy makes `transactionId` of it.

@@ -61,8 +61,8 @@ extension StorePeriod: Codable {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let period = StorePeriod(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "'\(text.prefix(40))' is no period such as P1M.")
+            throw MalformedValue.error(
+                "'\(text.prefix(40))' is not a period such as P1M.", at: container.codingPath)
         }
         self = period
     }

@@ -23,6 +23,7 @@ extension ServiceState {
         let fault = takeAnswerFault()
         let request: VerifyReceiptRequest
         do {
+            guard JSONBounds.excess(of: [UInt8](body)) == nil else { throw CocoaError(.coderReadCorrupt) }
             request = try JSONDecoder().decode(VerifyReceiptRequest.self, from: body)
         } catch {
             return VerifyReceiptAnswer(json: VerifyReceiptResponse(status: .notPosted).json(), fault: fault)

@@ -4,7 +4,7 @@ import PurchaseAPI
 
 extension AppleDate {
     init(_ date: Date) {
-        self.init(millisecondsSince1970: date.wholeMilliseconds)
+        self.init(millisecondsSince1970: Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }
 }
 

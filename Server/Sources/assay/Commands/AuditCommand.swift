@@ -61,7 +61,9 @@ struct AuditCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withDatabase(migrating: false) { database in
                 try await LedgerMigrations.requireCurrent(database)
-                try await Audit(database).export { Terminal.write($0 + "\n") }
+                try await Audit(database).export {
+                    Terminal.write(VisibleText.inJSON(Array($0.utf8)) + [UInt8(ascii: "\n")])
+                }
             }
         }
     }

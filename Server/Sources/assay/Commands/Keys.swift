@@ -33,6 +33,11 @@ struct Keys: AsyncParsableCommand {
         @Option(name: .long, help: "Words that tell the key from others.")
         var name = ""
 
+        @Option(
+            name: [.short, .long],
+            help: "A new file for the key, which only its owner may read; standard output, if not given.")
+        var output: String?
+
         func run() async throws {
             guard !scope.isEmpty else { throw ValidationError("A key needs a scope: client, backend or admin.") }
             guard LedgerText.isIdentifier(app), name.isEmpty || LedgerText.isIdentifier(name) else {
@@ -47,11 +52,30 @@ struct Keys: AsyncParsableCommand {
             }
             try await options.withDatabase(creating: true) { database in
                 let (app, name, scopes) = (app, name, Set(scope))
-                let (key, text) = try await Keys.ledger(database).write {
-                    try $0.createKey(app: app, name: name, scopes: scopes)
+                // Before the key is made: a key that cannot be handed over would stay in use.
+                let file = try output.map { try SecretOutputFile(creating: $0) }
+                do {
+                    let (key, text) = try await Keys.ledger(database).write {
+                        try $0.createKey(app: app, name: name, scopes: scopes)
+                    }
+                    if let file {
+                        do {
+                            try file.write("\(text)\n")
+                        } catch {
+                            // Nobody has the key.
+                            _ = try await Keys.ledger(database).write { try $0.revokeKey(key.id) }
+                            throw error
+                        }
+                        Terminal.write("assay: key \(key.id) is in \(file.path.printable)\n", toErrors: true)
+                    } else {
+                        Terminal.write("\(text)\n")
+                        Terminal.write(
+                            "assay: this is key \(key.id). It is not shown again; keep it safe.\n", toErrors: true)
+                    }
+                } catch {
+                    file?.remove()
+                    throw error
                 }
-                Terminal.write("\(text)\n")
-                Terminal.write("assay: this is key \(key.id). It is not shown again; keep it safe.\n", toErrors: true)
             }
         }
     }
@@ -66,7 +90,8 @@ struct Keys: AsyncParsableCommand {
                 for key in try await Keys.ledger(database).read({ try $0.keys() }) {
                     let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: ",")
                     let state = key.revokedAt.map { "revoked \($0)" } ?? "in use"
-                    Terminal.write("\(key.id)  \(key.app)  \(scopes)  made \(key.createdAt)  \(state)  \(key.name)\n")
+                    let (app, name) = (key.app.printable, key.name.printable)
+                    Terminal.write("\(key.id)  \(app)  \(scopes)  made \(key.createdAt)  \(state)  \(name)\n")
                 }
             }
         }
@@ -86,7 +111,7 @@ struct Keys: AsyncParsableCommand {
                 guard let key = try await Keys.ledger(database).write({ try $0.revokeKey(id) }) else {
                     throw ValidationError("There is no key '\(id)'.")
                 }
-                Terminal.write("assay: revoked \(key.id) of \(key.app)\n")
+                Terminal.write("assay: revoked \(key.id) of \(key.app.printable)\n")
             }
         }
     }

@@ -62,7 +62,7 @@ struct SimulateAttacks: AsyncParsableCommand {
         } catch let error as AttackError {
             Terminal.complain(error.description)
             throw ExitCode.unusable
-        } catch let error as SimulatorError {
+        } catch let error as MintError {
             Terminal.complain(error.description)
             throw ExitCode.unusable
         }
@@ -71,6 +71,6 @@ struct SimulateAttacks: AsyncParsableCommand {
     private static func line(_ result: AttackResult) -> String {
         let name = result.attack.name.padding(toLength: 54, withPad: " ", startingAt: 0)
         let verdict = result.isRight ? "right" : "WRONG"
-        return "  \(verdict)  \(name)  must be \(result.expected); was \(result.answered)\n"
+        return "  \(verdict)  \(name)  must be \(result.expected.printable); was \(result.answered.printable)\n"
     }
 }

@@ -14,11 +14,20 @@ struct SimulateStore: AsyncParsableCommand {
         discussion: """
             What it signs verifies with '--trust FOLDER/trust.pem' and nowhere else. Its environments are called \
             AssaySimulatorProduction and AssaySimulatorSandbox; with '--environment-names apple' it uses Apple's names, which \
-            most clients under test insist on. Whoever reaches it may do everything with it.
+            most clients under test insist on. Everybody who reaches it may do everything with it. It answers requests whose \
+            header 'Host' names this machine's loopback interface, the address of '--host', or a name of '--allow-host', \
+            and all others with 421: else a web page could reach it under a name of its own.
             """)
 
     @Option(name: .long, help: "The address to listen on.")
     var host = "127.0.0.1"
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A name or address by which clients reach it, such as appstore.test. Repeat for several.", valueName: "name"
+        ))
+    var allowHost: [String] = []
 
     @Option(name: .long, help: "The port to listen on; 0 takes a free one.")
     var port = 8090
@@ -51,6 +60,7 @@ struct SimulateStore: AsyncParsableCommand {
     func run() async throws {
         var configuration = SimulatorConfiguration()
         configuration.host = host
+        configuration.allowedHosts = allowHost
         configuration.port = port
         configuration.database = database
         configuration.clock = clock?.date
@@ -70,7 +80,7 @@ struct SimulateStore: AsyncParsableCommand {
             }
             try await server.runService()
         } catch {
-            Terminal.complain("the store closed: \(error)")
+            Terminal.complain(SimulatorFailure.words(error, configuration))
             throw ExitCode.unusable
         }
     }

@@ -11,7 +11,7 @@ struct InputError: Error, CustomStringConvertible {
         self.reason = reason
     }
 
-    var description: String { "\(source): \(reason)" }
+    var description: String { "\(source.printable): \(reason.printable)" }
 }
 
 /// A file by its path, or standard input as `-`.

@@ -10,10 +10,19 @@ enum EvidenceContent {
             VerifyReceiptResponse.Receipt(receipt, requestDate: nil).write(to: &json)
         case .transactionReceipt(let receipt):
             FlatReceipt(receipt).write(to: &json)
-        case .signedTransaction(let content): json.json(content.payload)
-        case .signedRenewalInfo(let content): json.json(content.payload)
-        case .appTransaction(let content): json.json(content.payload)
-        case .notification(let content): json.json(content.payload)
+        case .signedTransaction(let content): claims(content.payload, to: &json)
+        case .signedRenewalInfo(let content): claims(content.payload, to: &json)
+        case .appTransaction(let content): claims(content.payload, to: &json)
+        case .notification(let content): claims(content.payload, to: &json)
+        }
+    }
+
+    /// Claims are written anew: what the library takes for JSON, such as a comma behind the last member, others refuse.
+    private static func claims(_ payload: [UInt8], to json: inout JSONWriter) {
+        if let claims = JSONValue(payload, isTolerant: true) {
+            claims.write(to: &json)
+        } else {
+            json.string(String(decoding: payload, as: UTF8.self))
         }
     }
 

@@ -11,13 +11,16 @@ extension EvidenceInspection {
 }
 
 extension InspectionReport {
+    /// A key of a transaction receipt, or a claim.
+    typealias Claim = (name: [UInt8], value: String)
+
     /// The keys of a transaction receipt, or the claims of signed data.
     func flatContent() -> String {
         var text = ""
         switch inspection.content {
         case .transactionReceipt(let receipt, let unsigned):
-            text += "\nPurchase info (read, not vouched for)\n" + table(receipt.attributes)
-            text += "\nBeside it, signed by nobody\n" + table(unsigned)
+            text += "\nPurchase info (read, not vouched for)\n" + table(Self.claims(receipt.attributes))
+            text += "\nBeside it, signed by nobody\n" + table(Self.claims(unsigned))
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
             text += "\nClaims (read, not vouched for)\n" + table(claims)
         case .appReceipt, nil: break
@@ -26,72 +29,64 @@ extension InspectionReport {
     }
 
     func writeFlatContent(to json: inout JSONWriter) {
-        let members: [(key: String, value: String)]
+        let members: [Claim]
         switch inspection.content {
-        case .transactionReceipt(let receipt, _): members = receipt.attributes
+        case .transactionReceipt(let receipt, _): members = Self.claims(receipt.attributes)
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: members = claims
         case .appReceipt, nil: return
         }
         json.key("unverified_claims")
         json.object { json in
             for member in members {
-                json.key(member.key)
-                json.string(shown(member))
+                json.key(String(decoding: member.name, as: UTF8.self))
+                json.string(redactor.value(of: member))
             }
         }
     }
 
-    private func table(_ members: [(key: String, value: String)]) -> String {
+    private func table(_ members: [Claim]) -> String {
         var table = TextTable(["name", "value"])
         for member in members {
-            table.append([member.key.printable, shown(member).printable])
+            table.append([String(decoding: member.name, as: UTF8.self).printable, redactor.value(of: member).printable])
         }
         return table.text(indent: 2)
     }
 
-    private func shown(_ member: (key: String, value: String)) -> String {
-        Redactor.identifyingClaims.contains(member.key) ? redactor.identifier(member.value) : member.value
+    private static func claims(_ attributes: [(key: String, value: String)]) -> [Claim] {
+        attributes.map { (Array($0.key.utf8), $0.value) }
     }
 
-    /// The claims by name, those of an object inside with a dot. What is deeper stays together: a name for each would repeat
-    /// all names above it.
-    private var claims: [(key: String, value: String)] {
-        guard let payload = inspection.content?.payload else { return [] }
-        do {
-            let object = try JSONSerialization.jsonObject(with: Data(payload))
-            return Self.flattened(object, prefix: "", levels: 2)
-        } catch {
-            // The core has read the same bytes as JSON.
+    /// The claims in their order, those of an object inside by both names with a dot. What is deeper stays together: a name for
+    /// each would repeat all names above it.
+    private var claims: [Claim] {
+        guard let payload = inspection.content?.payload, let value = JSONValue(payload, isTolerant: true) else {
             return []
         }
+        return Self.flattened(value, prefix: [], levels: 2)
     }
 
-    private static func flattened(
-        _ value: Any, prefix: String, levels: Int
-    ) -> [(key: String, value: String)] {
-        guard levels > 0, let object = value as? [String: Any] else {
-            return [(prefix, text(value, isDate: prefix.hasSuffix("Date")))]
+    private static func flattened(_ value: JSONValue, prefix: [UInt8], levels: Int) -> [Claim] {
+        guard levels > 0, let members = value.members else {
+            return [(prefix, text(value, isDate: prefix.suffix(4).elementsEqual("Date".utf8)))]
         }
-        return object.sorted { $0.key < $1.key }.flatMap { key, value in
-            flattened(value, prefix: prefix.isEmpty ? key : "\(prefix).\(key)", levels: levels - 1)
+        return members.flatMap { member in
+            flattened(
+                member.value, prefix: prefix.isEmpty ? member.name : prefix + [UInt8(ascii: ".")] + member.name,
+                levels: levels - 1)
         }
     }
 
-    private static func text(_ value: Any, isDate: Bool) -> String {
-        if isDate, let milliseconds = value as? Double, abs(milliseconds) < 1e15 {
+    private static func text(_ value: JSONValue, isDate: Bool) -> String {
+        switch value {
+        case .string(let text): return String(decoding: text, as: UTF8.self)
+        case .number(let digits) where isDate && digits.count <= 32:
+            let text = String(decoding: digits, as: UTF8.self)
+            guard let milliseconds = Double(text), abs(milliseconds) < 1e15 else { return text }
             return "\(Timestamp(millisecondsSince1970: Int64(milliseconds)))"
-        }
-        if value is NSNull { return "null" }
-        // JSON's `true` and `false` come as numbers.
-        if let number = value as? NSNumber, String(cString: number.objCType) == "c" { return "\(number.boolValue)" }
-        guard value is [Any] || value is [String: Any] else { return "\(value)" }
-        do {
-            let json = try JSONSerialization.data(
-                withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
-            return String(decoding: json, as: UTF8.self)
-        } catch {
-            // It was JSON a moment ago.
-            return "\(value)"
+        default:
+            var json = JSONWriter(capacity: 64)
+            value.write(to: &json)
+            return String(decoding: json.bytes, as: UTF8.self)
         }
     }
 }

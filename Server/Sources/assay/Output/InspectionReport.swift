@@ -27,7 +27,7 @@ struct InspectionReport {
         } else {
             text += "  not recognised\n"
         }
-        if let signature = inspection.signature { text += "  signed with \(signature)\n" }
+        if let signature = inspection.signature { text += "  signed with \(signature.printable)\n" }
         text += "\nChecks\n" + inspection.checks.map(line).joined()
         if !unchecked.isEmpty { text += "  not made  \(unchecked.joined(separator: ", "))\n" }
         text += certificates()
@@ -71,7 +71,7 @@ struct InspectionReport {
             text += "  \(certificate.subject.printable)\n"
             text += "    issued by \(certificate.issuer.printable)\n"
             text += "    serial \(certificate.serialNumber), \(certificate.notBefore) to \(certificate.notAfter)\n"
-            text += "    \(certificate.publicKey), signed with \(certificate.signatureAlgorithm)\n"
+            text += "    \(certificate.publicKey.printable), signed with \(certificate.signatureAlgorithm.printable)\n"
             if certificate.hasReceiptSigningMarker { text += "    marker: signs App Store receipts\n" }
             if certificate.hasDeveloperRelationsMarker { text += "    marker: developer relations authority\n" }
         }
@@ -128,7 +128,7 @@ struct InspectionReport {
             }
             writeFlatContent(to: &json)
         }
-        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+        return String(decoding: VisibleText.inJSON(json.bytes), as: UTF8.self) + "\n"
     }
 
     private func write(_ check: EvidenceInspection.Check, to json: inout JSONWriter) {

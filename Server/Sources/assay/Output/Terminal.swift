@@ -3,12 +3,12 @@ import Foundation
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
-    /// Writes all of the text at once.
+    /// Writes all of the text at once. Nothing in it but line feeds reaches the terminal unseen, whatever was forgotten before.
     static func write(_ text: String, toErrors: Bool = false) {
-        write(Array(text.utf8), toErrors: toErrors)
+        write(Array(VisibleText.forPeople(text, keepsLines: true).utf8), toErrors: toErrors)
     }
 
-    /// Writes all of the text, which is there as UTF-8, at once.
+    /// Writes bytes as they are, all at once: what was made visible before, or is not for people.
     static func write(_ text: [UInt8], toErrors: Bool = false) {
         let handle = toErrors ? FileHandle.standardError : FileHandle.standardOutput
         do {
@@ -19,7 +19,7 @@ enum Terminal {
         }
     }
 
-    /// Writes a complaint.
+    /// Writes a complaint in one line.
     static func complain(_ text: String) {
         write("assay: \(text.printable)\n", toErrors: true)
     }
@@ -43,13 +43,13 @@ struct ProgressBar {
         guard filled != lastShare || done % 500 == 0 else { return }
         lastShare = filled
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-        Terminal.write("\r\(bar) \(done) checked", toErrors: true)
+        Terminal.write(Array("\r\(bar) \(done) checked".utf8), toErrors: true)
     }
 
     /// Takes the bar off the line, so that something else can be written there.
     mutating func clear() {
         guard isShown, lastShare >= 0 else { return }
         lastShare = -1
-        Terminal.write("\r\u{1B}[K", toErrors: true)
+        Terminal.write(Array("\r\u{1B}[K".utf8), toErrors: true)
     }
 }

@@ -43,7 +43,7 @@ struct JSONVerdictFormat: VerdictFormat {
                 json.null()
             }
         }
-        output += json.bytes
+        output += VisibleText.inJSON(json.bytes)
         output.append(UInt8(ascii: "\n"))
     }
 
@@ -55,7 +55,7 @@ struct TextVerdictFormat: VerdictFormat {
     let showsPurchases: Bool
 
     func write(_ verdict: Verdict, to output: inout [UInt8]) {
-        output += text(verdict).utf8
+        output += VisibleText.forPeople(text(verdict), keepsLines: true).utf8
     }
 
     private func text(_ verdict: Verdict) -> String {
@@ -121,12 +121,4 @@ extension JSONWriter {
 extension Optional where Wrapped == String {
     /// The text, or a dash.
     var plain: String { self?.printable ?? "-" }
-}
-
-extension String {
-    /// Without control characters: evidence must not be able to drive the terminal that shows it.
-    var printable: String {
-        let scalars = unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
-        return String(String.UnicodeScalarView(scalars))
-    }
 }

@@ -123,7 +123,7 @@ struct SimulatorVerifyReceiptTests {
             #expect(try await client.verify(receipt, sandbox: true).text == #"{"status":21008}"#)
             let tested = try await client.buy("coins", by: "tester")
             #expect(try await client.verify(try tested.text("evidence", "app_receipt")).text == #"{"status":21007}"#)
-            let foreign = try AppReceiptEncoder(authority: try SimulatorAuthority()).encodeBase64(
+            let foreign = try AppReceiptEncoder(authority: try CertificateAuthority()).encodeBase64(
                 .sandbox(bundleID: StoreWorld.app, creationDate: StoreWorld.start, purchases: []))
             #expect(try await client.verify(foreign).text == #"{"status":21003}"#)
             #expect(try await client.verify("%%%").text == #"{"status":21002}"#)

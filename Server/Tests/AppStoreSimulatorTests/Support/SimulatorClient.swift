@@ -18,12 +18,12 @@ struct SimulatorClient {
         _ configuration: SimulatorConfiguration = configuration(),
         _ body: @escaping @Sendable (SimulatorClient) async throws -> Void
     ) async throws {
-        let server = try simulatorServer(
-            configuration, authority: try StoreWorld.authority(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
+        let server = try simulatorServer(configuration, authority: try StoreWorld.authority(), logger: silent)
         try await server.live { http in try await body(SimulatorClient(http: http)) }
     }
+
+    /// A logger that says nothing.
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// The settings of tests: a clock that stands still, and Apple's names.
     static func configuration(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) -> SimulatorConfiguration {
@@ -60,6 +60,13 @@ struct SimulatorClient {
         let data = try JSONSerialization.data(withJSONObject: body)
         let response = try await http.execute(
             uri: path, method: .post, headers: [.contentType: contentType], body: ByteBuffer(data: data))
+        return Answer(status: response.status.code, text: String(buffer: response.body))
+    }
+
+    /// Posts a body as it is.
+    func post(_ path: String, bytes: [UInt8]) async throws -> Answer {
+        let response = try await http.execute(
+            uri: path, method: .post, headers: [.contentType: "application/json"], body: ByteBuffer(bytes: bytes))
         return Answer(status: response.status.code, text: String(buffer: response.body))
     }
 

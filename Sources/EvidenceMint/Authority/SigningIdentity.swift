@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A certificate and the private key that belongs to it.
-public struct SimulatorIdentity: Sendable {
+public struct SigningIdentity: Sendable {
     /// The certificate as DER.
     public let certificate: [UInt8]
     /// The key, which signs what the certificate vouches for.
@@ -22,7 +22,7 @@ public struct SimulatorIdentity: Sendable {
     let signatureAlgorithm: CertificateTemplate.SignatureAlgorithm?
 
     /// Joins a certificate and a key. Whether they belong together is not checked.
-    /// - Throws: `SimulatorError.malformedCertificate`.
+    /// - Throws: `MintError.malformedCertificate`.
     public init(certificate: [UInt8], privateKey: SigningKey) throws {
         try self.init(certificate: certificate, privateKey: privateKey, template: nil)
     }
@@ -34,7 +34,7 @@ public struct SimulatorIdentity: Sendable {
     }
 }
 
-extension SimulatorIdentity {
+extension SigningIdentity {
     /// Mints the certificate for a key.
     init(_ template: CertificateTemplate, key: SigningKey, issuerKey: SigningKey) throws {
         let certificate = try template.signed(by: issuerKey, publicKeyInfo: key.publicKeyInfo)

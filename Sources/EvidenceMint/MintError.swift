@@ -1,5 +1,5 @@
-/// Why the simulator could not do what it was asked.
-public enum SimulatorError: Error, Hashable, Sendable {
+/// Why evidence could not be minted, or an authority not be made or read.
+public enum MintError: Error, Hashable, Sendable {
     /// The bytes are no X.509 certificate that can be read.
     case malformedCertificate
     /// A private key does not belong to the certificate it was given with. The name says which.
@@ -12,7 +12,7 @@ public enum SimulatorError: Error, Hashable, Sendable {
     case inapplicableFault(String)
 }
 
-extension SimulatorError: CustomStringConvertible {
+extension MintError: CustomStringConvertible {
     /// The reason in words.
     public var description: String {
         switch self {

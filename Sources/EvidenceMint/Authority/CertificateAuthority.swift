@@ -4,13 +4,13 @@ public import Foundation
 /// intermediate like Apple's Worldwide Developer Relations authority, and the leaf that signs receipts.
 ///
 /// All keys are RSA with 2048 bits and exponent 65537. No name in it can pass for one of Apple's.
-public struct SimulatorAuthority: Sendable {
+public struct CertificateAuthority: Sendable {
     /// The trust anchor to hand to a verifier.
-    public let root: SimulatorIdentity
+    public let root: SigningIdentity
     /// Carries the marker 1.2.840.113635.100.6.2.1.
-    public let intermediate: SimulatorIdentity
+    public let intermediate: SigningIdentity
     /// Carries the marker 1.2.840.113635.100.6.11.1.
-    public let leaf: SimulatorIdentity
+    public let leaf: SigningIdentity
 
     /// Makes an authority with new keys, which takes a noticeable part of a second.
     /// - Parameters:
@@ -34,7 +34,7 @@ public struct SimulatorAuthority: Sendable {
     }
 
     /// Joins three identities, whatever they are.
-    public init(root: SimulatorIdentity, intermediate: SimulatorIdentity, leaf: SimulatorIdentity) {
+    public init(root: SigningIdentity, intermediate: SigningIdentity, leaf: SigningIdentity) {
         self.root = root
         self.intermediate = intermediate
         self.leaf = leaf
@@ -72,37 +72,37 @@ public struct SimulatorAuthority: Sendable {
     }
 }
 
-extension SimulatorAuthority {
+extension CertificateAuthority {
     /// The same authority with another root certificate for the same key.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+    public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = root.template ?? .receiptRoot.adopting(root)
         change(&template)
-        let changed = try SimulatorIdentity(template, key: root.privateKey, issuerKey: root.privateKey)
-        return SimulatorAuthority(root: changed, intermediate: intermediate, leaf: leaf)
+        let changed = try SigningIdentity(template, key: root.privateKey, issuerKey: root.privateKey)
+        return CertificateAuthority(root: changed, intermediate: intermediate, leaf: leaf)
     }
 
     /// The same authority with another intermediate certificate for the same key, signed by the root.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+    public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = intermediate.template ?? .receiptIntermediate.adopting(intermediate)
         change(&template)
-        let changed = try SimulatorIdentity(template, key: intermediate.privateKey, issuerKey: root.privateKey)
-        return SimulatorAuthority(root: root, intermediate: changed, leaf: leaf)
+        let changed = try SigningIdentity(template, key: intermediate.privateKey, issuerKey: root.privateKey)
+        return CertificateAuthority(root: root, intermediate: changed, leaf: leaf)
     }
 
     /// The same authority with another leaf certificate for the same key, signed by the intermediate.
     /// - Throws: what the crypto library throws when the key cannot sign.
-    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SimulatorAuthority {
+    public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = leaf.template ?? .receiptLeaf.adopting(leaf)
         change(&template)
-        let changed = try SimulatorIdentity(template, key: leaf.privateKey, issuerKey: intermediate.privateKey)
-        return SimulatorAuthority(root: root, intermediate: intermediate, leaf: changed)
+        let changed = try SigningIdentity(template, key: leaf.privateKey, issuerKey: intermediate.privateKey)
+        return CertificateAuthority(root: root, intermediate: intermediate, leaf: changed)
     }
 
     /// Another authority with certificates of the same content, but keys of its own.
-    func impersonated(with keys: AuthorityKeys) throws -> SimulatorAuthority {
-        try SimulatorAuthority(
+    func impersonated(with keys: AuthorityKeys) throws -> CertificateAuthority {
+        try CertificateAuthority(
             keys: keys,
             root: root.template ?? .receiptRoot.adopting(root),
             intermediate: intermediate.template ?? .receiptIntermediate.adopting(intermediate),
@@ -144,9 +144,9 @@ extension SimulatorAuthority {
         intermediate: CertificateTemplate,
         leaf: CertificateTemplate
     ) throws {
-        self.root = try SimulatorIdentity(root, key: keys.root, issuerKey: keys.root)
-        self.intermediate = try SimulatorIdentity(intermediate, key: keys.intermediate, issuerKey: keys.root)
-        self.leaf = try SimulatorIdentity(leaf, key: keys.leaf, issuerKey: keys.intermediate)
+        self.root = try SigningIdentity(root, key: keys.root, issuerKey: keys.root)
+        self.intermediate = try SigningIdentity(intermediate, key: keys.intermediate, issuerKey: keys.root)
+        self.leaf = try SigningIdentity(leaf, key: keys.leaf, issuerKey: keys.intermediate)
     }
 }
 
@@ -161,7 +161,7 @@ struct AuthorityKeys: Sendable {
         AuthorityKeys(root: try .makeRSA(), intermediate: try .makeRSA(), leaf: try .makeRSA())
     }
 
-    /// New keys as in the chain of Apple's signed data: P-384, and P-256 in the leaf.
+    /// New keys as in the chain of Apple's signed payloads: P-384, and P-256 in the leaf.
     static func elliptic() -> AuthorityKeys {
         AuthorityKeys(root: .makeP384(), intermediate: .makeP384(), leaf: .makeP256())
     }

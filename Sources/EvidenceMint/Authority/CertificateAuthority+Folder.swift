@@ -1,6 +1,6 @@
 public import Foundation
 
-extension SimulatorAuthority {
+extension CertificateAuthority {
     /// An authority that is made once and kept in a folder: `root.der`, `root.pem`, `intermediate.der`, `leaf.der`,
     /// and the keys `root.key.pem`, `intermediate.key.pem`, `leaf.key.pem`, which only their owner may read.
     ///
@@ -8,11 +8,11 @@ extension SimulatorAuthority {
     /// an `AppStoreAuthority` has the same files, so this reads its receipts' authority, too.
     /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point: it is put in
     ///   place as a whole, by renaming another.
-    /// - Throws: `SimulatorError` when the folder cannot be read or written, or holds something else.
+    /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
-            try store.publish(try SimulatorAuthority().folderContent)
+            try store.publish(try CertificateAuthority().folderContent)
         }
         // Read back in any case: where two made one at once, only what lies in the folder counts.
         try self.init(store)

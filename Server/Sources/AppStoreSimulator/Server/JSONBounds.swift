@@ -1,0 +1,73 @@
+/// Looks through JSON, byte by byte, for what Foundation would take too long for or too much memory.
+enum JSONBounds {
+    /// The limit that the text exceeds, in words; nil where it exceeds none. Whether it is JSON is left to Foundation.
+    static func excess(of json: [UInt8]) -> String? {
+        var depth = 0
+        var values = 0
+        var position = 0
+        while position < json.count {
+            switch json[position] {
+            case UInt8(ascii: "\""):
+                let text = Text(json, from: position + 1)
+                position = text.end
+                if !text.isPlain, text.count > SimulatorLimits.unicodeTextBytes {
+                    return "A text that is not ASCII has at most \(SimulatorLimits.unicodeTextBytes) bytes."
+                }
+                if isName(json, endingAt: text.end), !text.isPlain || text.count > SimulatorLimits.memberNameBytes {
+                    return "The name of a member is ASCII, with at most \(SimulatorLimits.memberNameBytes) bytes."
+                }
+            case 0:
+                // In UTF-16 and UTF-32, which Foundation reads, too, quotes and brackets are hidden from this pass.
+                return "JSON is UTF-8 (RFC 8259, 8.1)."
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                values += 1
+                if depth > SimulatorLimits.jsonDepth {
+                    return "JSON has at most \(SimulatorLimits.jsonDepth) levels here."
+                }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+            case UInt8(ascii: ","):
+                values += 1
+            default: break
+            }
+            if values > SimulatorLimits.jsonValues {
+                return "JSON has at most \(SimulatorLimits.jsonValues) values here."
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Whether a colon follows the quote at the offset.
+    private static func isName(_ json: [UInt8], endingAt end: Int) -> Bool {
+        var position = end + 1
+        while position < json.count, [0x20, 0x09, 0x0A, 0x0D].contains(json[position]) { position += 1 }
+        return position < json.count && json[position] == UInt8(ascii: ":")
+    }
+
+    /// A string, from behind its opening quote.
+    private struct Text {
+        /// The offset of the closing quote, or the end of the JSON.
+        let end: Int
+        let count: Int
+        /// Whether it is ASCII, and no escape makes it anything else.
+        let isPlain: Bool
+
+        init(_ json: [UInt8], from start: Int) {
+            var position = start
+            var isPlain = true
+            while position < json.count, json[position] != UInt8(ascii: "\"") {
+                if json[position] >= 0x80 || json[position] == 0 { isPlain = false }
+                if json[position] == UInt8(ascii: "\\") {
+                    position += 1
+                    if position < json.count, json[position] == UInt8(ascii: "u") { isPlain = false }
+                }
+                position += 1
+            }
+            end = min(position, json.count)
+            count = end - start
+            self.isPlain = isPlain
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Says in words what the network did. The library's own words name its functions and types.
+enum NetworkFailure {
+    static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { words($0.error) } ?? "the name of the host is not known"
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed,
+            HTTPParserError.invalidEOFState:
+            "the connection was closed"
+        case ChannelError.connectTimeout: "no connection in time"
+        case is HTTPParserError: "the answer is not HTTP"
+        default: "\(error)"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// Refuses what a page of another origin can make a browser send, before any route sees it.
+///
+/// The simulator has no keys: what reaches it may do everything, and what it signs passes for a purchase wherever its authority
+/// is trusted. A page anywhere can point its own name at 127.0.0.1 (DNS rebinding), and is then of the same origin as the
+/// simulator; only the header `Host` still shows the page's name. Without rebinding, a page can post a form, which shows in
+/// `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers, 2.4).
+///
+/// It looks at bytes only. Whatever passes has a target in ASCII of bounded length, so that the router may compare it.
+struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == SimulatorRequestContext {
+    /// The hosts that the operator named. Loopback names need not be among them.
+    let allowedHosts: [HostName]
+    let next: Next
+
+    func respond(to request: Request, context: SimulatorRequestContext) async throws -> Response {
+        if let refusal = refusal(request.head) { return refusal }
+        return try await next.respond(to: request, context: context)
+    }
+
+    private func refusal(_ head: HTTPRequest) -> Response? {
+        guard head.values("host").isEmpty, let authority = head.authority,
+            let host = HostName(authority: authority.utf8)
+        else {
+            return Self.problem(.badRequest, "invalid_host", "Send one header 'Host' with a name or an address.")
+        }
+        guard host.isLoopback || allowedHosts.contains(host) else {
+            return Self.problem(
+                .misdirectedRequest, "host_not_allowed",
+                "The host '\(host.text)' is not allowed. If clients reach the simulator by this name, start it with "
+                    + "'--allow-host \(host.text)'.")
+        }
+        guard let path = head.path?.utf8, path.first == UInt8(ascii: "/"),
+            path.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            return Self.problem(.badRequest, "invalid_target", "The target of a request is a path in ASCII, such as /.")
+        }
+        guard path.count <= SimulatorLimits.targetBytes else {
+            return Self.problem(
+                .uriTooLong, "target_too_long",
+                "The target of a request has at most \(SimulatorLimits.targetBytes) bytes.")
+        }
+        if changesState(head, path), isCrossOrigin(head, authority.utf8) {
+            return Self.problem(
+                .forbidden, "cross_origin",
+                "The request comes from a page of another origin. Only the simulator's own page may send it.")
+        }
+        return nil
+    }
+
+    /// The page and what goes with it may be linked to from anywhere. All else changes something, GET under `/control/` included:
+    /// it signs evidence and uses faults up.
+    private func changesState(_ head: HTTPRequest, _ path: String.UTF8View) -> Bool {
+        !(head.method == .get || head.method == .head) || path.starts(with: "/control".utf8)
+    }
+
+    /// Whether a browser says so. Programs that are not browsers send neither header.
+    private func isCrossOrigin(_ head: HTTPRequest, _ authority: String.UTF8View) -> Bool {
+        for site in head.values("sec-fetch-site") {
+            guard site.elementsEqual("same-origin".utf8) || site.elementsEqual("none".utf8) else { return true }
+        }
+        return head.values("origin").contains { origin in
+            // A proxy that ends HTTPS gives the page another scheme than the simulator's.
+            !["http://", "https://"].contains { scheme in
+                origin.starts(with: scheme.utf8)
+                    && origin.dropFirst(scheme.utf8.count).elementsEqual(authority) { Self.small($0) == Self.small($1) }
+            }
+        }
+    }
+
+    private static func small(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private static func problem(_ status: HTTPResponse.Status, _ code: String, _ detail: String) -> Response {
+        SimulatorProblemMiddleware.problem(status, code, detail)
+    }
+}
+
+extension HTTPRequest {
+    /// The values of a header, by its name in small letters. Names are tokens in ASCII (RFC 9110, 5.1).
+    fileprivate func values(_ name: String) -> [String.UTF8View] {
+        headerFields.filter { $0.name.canonicalName == name }.map(\.value.utf8)
+    }
+}

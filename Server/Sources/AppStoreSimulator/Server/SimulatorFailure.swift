@@ -1,0 +1,17 @@
+import Foundation
+import NIOCore
+
+/// Says in words why a simulator does not run.
+public enum SimulatorFailure {
+    /// The reason, and what to do.
+    public static func words(_ error: any Error, _ configuration: SimulatorConfiguration) -> String {
+        guard let failure = error as? IOError else { return "the store closed: \(NetworkFailure.words(error))" }
+        switch failure.errnoCode {
+        case EADDRINUSE: return "port \(configuration.port) is in use; choose another with --port"
+        case EACCES: return "port \(configuration.port) is not permitted; choose one above 1023 with --port"
+        case EADDRNOTAVAIL:
+            return "\(configuration.host) is not an address of this machine; choose another with --host"
+        default: return "the store closed: \(NetworkFailure.words(error))"
+        }
+    }
+}

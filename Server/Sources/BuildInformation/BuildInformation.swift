@@ -1,0 +1,6 @@
+/// What a program was built from.
+public enum BuildInformation {
+    /// The first twelve digits of the commit, followed by `-modified` if there were changes that no commit has; `unknown` where
+    /// the sources were not in a git repository. The plugin RecordCommit writes it before each build.
+    public static var commit: String { recordedCommit }
+}

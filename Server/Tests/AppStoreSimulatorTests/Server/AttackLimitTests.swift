@@ -1,0 +1,88 @@
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ServerTestSupport
+import Synchronization
+import Testing
+
+@Suite("The attacks bound what a server may answer")
+struct AttackLimitTests {
+    /// Takes what is genuine, and does something else with the third request.
+    private static func server(_ third: @escaping @Sendable () -> Response) -> some ApplicationProtocol {
+        let count = Mutex(0)
+        let router = Router()
+        router.post("/verifyReceipt") { request, _ in
+            _ = try await request.body.collect(upTo: 32 << 20)
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 3
+                ? third() : Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: #"{"status":0}"#)))
+        }
+        return Application(
+            router: router, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func results(of run: AttackRun) async throws -> [AttackResult] {
+        var results: [AttackResult] = []
+        _ = try await run.attack(.verifyReceipt) { results.append($0) }
+        return results
+    }
+
+    private func run(_ port: Int, timeLimit: Duration = .seconds(600)) throws -> AttackRun {
+        try AttackRun(
+            against: "http://127.0.0.1:\(port)", authority: try StoreWorld.authority(), bundleID: StoreWorld.app,
+            timeLimit: timeLimit)
+    }
+
+    @Test("An answer without an end is called wrong, and the attacks go on")
+    func endlessAnswer() async throws {
+        let endless = Self.server {
+            Response(
+                status: .ok,
+                body: ResponseBody { writer in
+                    let zeros = ByteBuffer(bytes: [UInt8](repeating: 0x20, count: 1 << 16))
+                    while true { try await writer.write(zeros) }
+                })
+        }
+        try await endless.live { client in
+            let results = try await results(of: try run(client.port))
+            #expect(results[2].answered == "the answer is larger than 1048576 bytes")
+            #expect(!results[2].isRight)
+            #expect(results.count > 50)
+        }
+    }
+
+    @Test("An answer of the largest size is read")
+    func largestAnswer() async throws {
+        let large = Self.server {
+            let json = #"{"status":21003}"# + String(repeating: " ", count: (1 << 20) - 16)
+            return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: json)))
+        }
+        try await large.live { client in
+            let results = try await results(of: try run(client.port))
+            #expect(results[2].answered == "21003")
+            #expect(results[2].isRight)
+        }
+    }
+
+    @Test("An answer that does not come is called wrong, and the attacks go on")
+    func silentServer() async throws {
+        let silent = Self.server {
+            Response(
+                status: .ok,
+                body: ResponseBody { writer in
+                    try await writer.write(ByteBuffer(string: "{"))
+                    try await Task.sleep(for: .seconds(3600))
+                })
+        }
+        try await silent.live { client in
+            let results = try await results(of: try run(client.port, timeLimit: .seconds(5)))
+            #expect(results.contains { $0.answered.hasPrefix("no whole answer within 5 ") && !$0.isRight })
+        }
+    }
+}
