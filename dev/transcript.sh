@@ -4,16 +4,11 @@
 #   dev/transcript.sh [FOLDER OF THE PROGRAM] > docs/transcript.md
 set -eu
 cd "$(dirname "$0")/.."
-program="$PWD/${1:-.build/release}/assay"
-[ -x "$program" ] || { echo "$program is not there; build it first" >&2; exit 1; }
+. dev/lib.sh
+
+find_program "${1:-}"
 PATH="$(dirname "$program"):$PATH"
-folder=$(mktemp -d)
-server=""
-clean_up() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap clean_up EXIT INT TERM
+make_temporary_folder transcript
 cd "$folder"
 
 cat >assay.yaml <<'SETTINGS'
@@ -27,15 +22,7 @@ assay keys create --app game --scope client >client.key 2>/dev/null
 assay keys create --app game --scope backend >backend.key 2>/dev/null
 assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000001,quantity=3 -o coins.jws >/dev/null 2>&1
 assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000002 --fault wrong-root -o forged.jws >/dev/null 2>&1
-assay serve --port 0 --trust assay-authority/trust.pem --log-level error >ready 2>errors &
-server=$!
-tries=0
-until grep -q ready ready; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 600 ] || { echo "the server did not start: $(cat errors)" >&2; exit 1; }
-    sleep 0.1
-done
-address=$(sed -n 's/.*ready on //p' ready)
+start_server serve assay serve --port 0 --trust assay-authority/trust.pem --log-level error
 
 # What is shown is what is run, with the names of files in place of what is in them.
 step() { printf '\n%s\n\n' "$1"; }
@@ -104,8 +91,6 @@ ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2
 step "What was refused is in the record, too:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
 step "The server is told to stop; then the record is checked:"
-kill "$server"
-wait "$server"
-server=""
+stop_server
 printf '    $ assay audit verify\n'
 assay audit verify | sed 's/^/    /'
