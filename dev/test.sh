@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every check once, with whatever does not need the compiler beside it, and prints where the time went.
 #
-# There are two builds (docs/decisions.md, 39). The root package is built in debug, because assertions and the debug checks
-# of the standard library exist there only. Both packages are built optimised, because users run that build, and because the
-# compiler has miscompiled it before.
+# There are two builds (docs/decisions.md, "What runs in debug"). The root package is built in debug, because assertions and
+# the debug checks of the standard library exist there only. Both packages are built optimised, because users run that build,
+# and because the compiler has miscompiled it before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -62,22 +62,38 @@ finish() {
     exit "$status"
 }
 
-# What one package builds for its tests, and its tests. Root and server share the scratch folder.
-compile() { swift build --scratch-path .build --disable-build-manifest-caching --build-tests "$@"; }
-# The lock of the scratch folder is held by the compilation that goes on beside the tests.
-run_tests() { swift test --scratch-path .build --skip-build --ignore-lock --disable-xctest "$@"; }
+# All test products of a package.
+#
+#   compile debug|release PACKAGE
+compile() {
+    swift build -c "$1" --package-path "$2" --scratch-path .build --disable-build-manifest-caching --build-tests
+}
+
+# Runs the tests that compile built. On Linux they are a program, which needs neither the package manager nor its lock, so it
+# can run while something else is compiled.
+#
+#   run_tests debug|release PACKAGE NAME
+run_tests() {
+    local program=".build/$1/$3PackageTests.xctest"
+    if [ -f "$program" ]; then
+        NO_COLOR=1 "$program" --testing-library swift-testing
+    else
+        swift test -c "$1" --package-path "$2" --scratch-path .build --disable-build-manifest-caching \
+            --skip-build --disable-xctest
+    fi
+}
 
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
-step "compilation in debug, root" compile
-beside "tests in debug, root" run_tests
-step "compilation optimised, root" compile -c release
-beside "tests optimised, root" run_tests -c release
-step "compilation optimised, server" compile -c release --package-path Server
+step "compilation in debug, root" compile debug .
+beside "tests in debug, root" run_tests debug . assay
+step "compilation optimised, root" compile release .
+beside "tests optimised, root" run_tests release . assay
+step "compilation optimised, server" compile release Server
 join "lint"
 join "installation of schemathesis"
 beside "description of the HTTP interface" dev/check-api.sh .build/release
 join "tests in debug, root"
 join "tests optimised, root"
-step "tests optimised, server" run_tests -c release --package-path Server
+step "tests optimised, server" run_tests release Server assay-server
 join "description of the HTTP interface"
