@@ -16,7 +16,7 @@ setup: ## Checks what a build needs, and installs it on Debian.
 # Built in debug: from a fresh clone that takes about half the time of the optimised build, and nothing here is measured.
 demo: setup ## Starts a simulated App Store and the purchase server: buys, renews, refunds, replays and forges, step by step.
 	swift build $(SERVER) --product assay
-	ASSAY_BIN=.build/debug python3 dev/demo.py
+	python3 dev/demo.py
 
 build: setup ## Builds the program, optimised, as .build/release/assay.
 	swift build -c release $(SERVER) --product assay
