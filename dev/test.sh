@@ -12,7 +12,6 @@ trap finish EXIT
 # Each background step is a process group, so that it can be ended with its children.
 set -m
 
-declare -A background=()
 : >"$folder/times"
 
 # Runs a command and notes its time.
@@ -33,31 +32,39 @@ step() {
 # Runs a step in the background; its output appears with join.
 beside() {
     measure "$@" >"$folder/$1.log" 2>&1 </dev/null &
-    background[$1]=$!
+    echo $! >"$folder/$1.process"
 }
 
 # Waits for a step in the background and prints its output; the script ends if it failed.
 join() {
     local status=0
-    wait "${background[$1]}" || status=$?
-    unset "background[$1]"
+    wait "$(cat "$folder/$1.process")" || status=$?
+    rm "$folder/$1.process"
     printf '\n== %s (ran beside other steps)\n' "$1"
     cat "$folder/$1.log"
     return "$status"
 }
 
-# Ends what still runs, prints the times, and says last how many tests passed, or that something failed.
+# Ends what still runs, prints the times, and says last how many tests passed.
 finish() {
-    local status=$? name
-    for name in "${!background[@]}"; do
-        kill -- "-${background[$name]}" 2>/dev/null || true
-        wait "${background[$name]}" 2>/dev/null || true
+    local status=$? file process
+    for file in "$folder"/*.process; do
+        [ -e "$file" ] || continue
+        process=$(cat "$file")
+        kill -- "-$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
     done
     set +m
     printf '\n%-44s %7s\n' step seconds
     awk -F '\t' '{ printf "%-44s %7d%s\n", $1, $2, $3 == 0 ? "" : "  FAILED" }' "$folder/times"
     printf '%-44s %7d\n' "all, beside one another where possible" "$SECONDS"
-    [ "$status" -eq 0 ] || say "make test failed"
+    if [ "$status" -eq 0 ]; then
+        # The same test in both configurations counts twice.
+        sed -nE 's/.*Test run with ([0-9]+) tests? in .* passed.*/\1/p' "$folder"/*.tests |
+            awk '{ sum += $1 } END { printf "\n%d passed, 0 failed\n", sum }'
+    else
+        say "make test failed"
+    fi
     clean_up
     exit "$status"
 }
@@ -74,13 +81,15 @@ compile() {
 #
 #   run_tests debug|release PACKAGE NAME
 run_tests() {
-    local program=".build/$1/$3PackageTests.xctest"
+    local program=".build/$1/$3PackageTests.xctest" output="$folder/$1-$3.tests"
     if [ -f "$program" ]; then
-        NO_COLOR=1 "$program" --testing-library swift-testing
+        NO_COLOR=1 "$program" --testing-library swift-testing 2>&1 | tee "$output" || return
     else
         swift test -c "$1" --package-path "$2" --scratch-path .build --disable-build-manifest-caching \
-            --skip-build --disable-xctest
+            --skip-build --disable-xctest 2>&1 | tee "$output" || return
     fi
+    # A run without a single test is no success.
+    grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
 }
 
 beside "lint" dev/lint.sh
