@@ -19,8 +19,7 @@ let package = Package(
     dependencies: [
         .package(name: "assay", path: "../.."),
         .package(name: "assay-server", path: "../../Server"),
-        // Without its ConfigurationSupport, which nobody uses here and which is another package to compile.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
