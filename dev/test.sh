@@ -14,12 +14,12 @@ set -m
 
 : >"$folder/times"
 
-# Runs a command and notes its time.
+# Runs a command and notes its time, and the processor time that it and its children used.
 measure() {
-    local name=$1 begin=$SECONDS status=0
+    local name=$1 status=0 TIMEFORMAT=$'%0R\t%0U\t%0S'
     shift
-    "$@" || status=$?
-    printf '%s\t%d\t%d\n' "$name" $((SECONDS - begin)) "$status" >>"$folder/times"
+    { time "$@" 2>&3 || status=$?; } 3>&2 2>"$folder/$name.time"
+    printf '%s\t%s\t%d\n' "$name" "$(tail -n 1 "$folder/$name.time")" "$status" >>"$folder/times"
     return "$status"
 }
 
@@ -55,9 +55,10 @@ finish() {
         wait "$process" 2>/dev/null || true
     done
     set +m
-    printf '\n%-44s %7s\n' step seconds
-    awk -F '\t' '{ printf "%-44s %7d%s\n", $1, $2, $3 == 0 ? "" : "  FAILED" }' "$folder/times"
-    printf '%-44s %7d\n' "all, beside one another where possible" "$SECONDS"
+    awk -F '\t' -v all="$SECONDS" '
+        BEGIN { printf "\n%-40s %8s %12s\n", "step", "seconds", "CPU seconds" }
+        { printf "%-40s %8d %12d%s\n", $1, $2, $3 + $4, $5 == 0 ? "" : "  FAILED"; cpu += $3 + $4 }
+        END { printf "%-40s %8d %12d\n", "all, where possible side by side", all, cpu }' "$folder/times"
     if [ "$status" -eq 0 ]; then
         # The same test in both configurations counts twice.
         sed -nE 's/.*Test run with ([0-9]+) tests? in .* passed.*/\1/p' "$folder"/*.tests |
