@@ -69,4 +69,4 @@ lint: ## Checks format, imports, availability, and what is committed.
 	dev/lint.sh
 
 clean: ## Removes what was built.
-	rm -rf .build .build-* Server/.build Benchmarks/.build Benchmarks/Server/.build Torture/.build .torture
+	rm -rf .build .build-* Server/.build Benchmarks/.build Benchmarks/ServerBenchmarks/.build Torture/.build .torture

@@ -29,7 +29,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "assay", path: ".."),
-        // The version that the package above pins.
+        // The same exact version as in the package above.
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
     ],
     targets: [

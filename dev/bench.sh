@@ -137,7 +137,7 @@ middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) /
 server_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
     say "Building the echo"
-    build_product release Benchmarks/Server echo-server
+    build_product release Benchmarks/ServerBenchmarks echo-server
     echo_server=$bin/echo-server
     "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
     cat >"$folder/post.lua" <<END
@@ -216,7 +216,7 @@ programs_part() {
 
 ledger_part() {
     say "Building the ledger's benchmark"
-    build_product release Benchmarks/Server ledger-benchmark
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     "$bin/ledger-benchmark"

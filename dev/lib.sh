@@ -60,7 +60,7 @@ clean_up() {
     [ -z "$folder" ] || rm -rf "$folder"
 }
 
-# Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/Server) and prints nothing unless the
+# Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless the
 # build fails. All packages share .build, so that what they have in common is compiled once for each configuration. The
 # cached build plan of that folder belongs to whichever package was built last, so it is not used.
 scratch="$PWD/.build"

@@ -3,7 +3,7 @@
 # library for Python for a second opinion (Torture/README.md). The exit status is 0 only if everything holds.
 #
 #   dev/torture.sh                        all parts
-#   dev/torture.sh bits history           parts of the core: bits, history, cost, opinion, receipts, jws
+#   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each door, /healthz under attack
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
