@@ -40,7 +40,7 @@ table() {
     foundation="Foundation FoundationEssentials"
     server="HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes NIOPosix Synchronization"
 
-    # What apps link. dev/check-availability.sh says where Synchronization may be used.
+    # What apps link. dev/check-availability.py says where Synchronization may be used.
     allow Sources/PurchaseVerification Crypto CryptoExtras Synchronization $foundation
     allow Sources/PurchaseAPI Synchronization $foundation
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
