@@ -17,7 +17,7 @@ document() {
     graphs=$(sed -n 's/^Files written to //p' "$folder/log")
     for catalogue in "$1"/Sources/*/*.docc; do
         module=$(basename "$(dirname "$catalogue")")
-        rm -rf "$folder/$module"
+        rm -rf "${folder:?}/$module"
         mkdir "$folder/$module"
         cp "$graphs/$module.symbols.json" "$folder/$module"
         cp "$graphs/$module@"*.json "$folder/$module" 2>/dev/null || true
