@@ -10,68 +10,42 @@
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
+. dev/lib.sh
 
 parts=${*:-receipts instructions programs ledger}
 for part in $parts; do
     case $part in
         receipts | instructions | programs | ledger) ;;
-        *) echo "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger" >&2; exit 2 ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
-has() { command -v "$1" >/dev/null 2>&1; }
-say() { echo "$@" >&2; }
+make_temporary_folder bench
 
-folder=$(mktemp -d "${TMPDIR:-/tmp}/assay-bench.XXXXXX")
-server=""
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-
-# Ratios bear a busy machine for one thread at a time, but not where programs want all cores.
+# Ratios of one thread at a time hold on a busy machine; figures of programs that use all cores do not.
 if [ -r /proc/loadavg ]; then
     awk -v cores="$(getconf _NPROCESSORS_ONLN)" '$1 > cores / 4 {
         print "The load is " $1 " on " cores " cores: figures of whole programs will be off."
     }' /proc/loadavg >&2
 fi
 
-# Set-up: what is missing is installed where that can be done, and otherwise left out with a sentence.
+if ! has_openssl_headers; then
+    say "libssl-dev or pkg-config is missing, so OpenSSL is left out."
+    export ASSAY_BENCH_OPENSSL=0
+fi
 missing=""
-has pkg-config || missing="$missing pkg-config"
-{ has pkg-config && pkg-config --exists libcrypto; } || missing="$missing libssl-dev"
 if wants instructions; then has valgrind || missing="$missing valgrind"; fi
 if wants programs; then
     has wrk || missing="$missing wrk"
     has curl || missing="$missing curl"
 fi
-if [ -n "$missing" ] && has apt-get && [ "$(id -u)" -eq 0 ]; then
-    say "Installing$missing"
-    # shellcheck disable=SC2086
-    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >/dev/null 2>"$folder/apt" ||
-        say "apt-get could not install them: $(tail -n 1 "$folder/apt")"
-fi
-if ! { has pkg-config && pkg-config --exists libcrypto; }; then
-    say "libssl-dev or pkg-config is missing, so OpenSSL is left out."
-    export ASSAY_BENCH_OPENSSL=0
-fi
-
-build() {
-    path=$1
-    product=$2
-    # SwiftPM notices files that are new in this package, and not those in the one next door that it depends on.
-    rm -f "$path/.build/release.yaml"
-    swift build -c release --package-path "$path" --product "$product" >"$folder/build" 2>&1 || {
-        cat "$folder/build" >&2
-        exit 1
-    }
-}
+# A part whose tool cannot be installed says so.
+# shellcheck disable=SC2086
+[ -z "$missing" ] || install_packages $missing || true
 
 say "Building the benchmarks"
-build Benchmarks receipt-benchmark
-bin=$(swift build -c release --package-path Benchmarks --show-bin-path)
+build_product release Benchmarks receipt-benchmark
+bin=$(products_folder release)
 benchmark=$bin/receipt-benchmark
 # All parts measure the same receipts, also where they are minted.
 "$benchmark" --export "$folder/receipts"
@@ -143,28 +117,6 @@ stream_part() {
     }'
 }
 
-# Starts a server on a free port and waits until it says where it is.
-start_server() {
-    log=$1
-    shift
-    "$@" >"$log" 2>"$log.errors" &
-    server=$!
-    address=""
-    tries=0
-    while [ -z "$address" ]; do
-        address=$(sed -n 's/.*ready on \(http[^ ]*\).*/\1/p' "$log")
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { say "the server did not start:"; cat "$log.errors" >&2; exit 1; }
-        sleep 0.1
-    done
-}
-
-stop_server() {
-    kill "$server"
-    wait "$server" 2>/dev/null || true
-    server=""
-}
-
 # Clock ticks of processor time that the server has used.
 ticks() { if [ -r "/proc/$server/stat" ]; then awk '{ print $14 + $15 }' "/proc/$server/stat"; else echo 0; fi; }
 
@@ -185,8 +137,8 @@ middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) /
 server_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
     say "Building the echo"
-    build Benchmarks/Server echo-server
-    echo_server=$(swift build -c release --package-path Benchmarks/Server --show-bin-path)/echo-server
+    build_product release Benchmarks/ServerBenchmarks echo-server
+    echo_server=$bin/echo-server
     "$benchmark" --stream "$folder/request.json" 1 <"$folder/receipts/small.b64"
     cat >"$folder/post.lua" <<END
 local file = io.open("$folder/request.json", "rb")
@@ -198,22 +150,22 @@ END
     say "Asking the servers"
     for round in 1 2 3 4 5; do
         # shellcheck disable=SC2086
-        start_server "$folder/assay" "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust
+        start_server assay "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust
         door=$address/verifyReceipt
         if ! curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0'; then
             door=$address/sandbox/verifyReceipt
             curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0' ||
-                { say "the server does not verify the receipt"; exit 1; }
+                    fail "The server does not verify the receipt."
         fi
         load "$door" >>"$folder/assay.loads"
-        stop_server
-        start_server "$folder/echo" "$echo_server"
+        stop_server || true
+        start_server echo "$echo_server"
         load "$address/echo" >>"$folder/echo.loads"
         load "$address/json" >>"$folder/json.loads"
-        stop_server
-        start_server "$folder/bare" "$echo_server" --bare
+        stop_server || true
+        start_server bare "$echo_server" --bare
         load "$address/echo" >>"$folder/bare.loads"
-        stop_server
+        stop_server || true
     done
     # shellcheck disable=SC2046
     set -- $(middle "$folder/assay.loads") $(middle "$folder/echo.loads") $(middle "$folder/bare.loads") \
@@ -236,7 +188,7 @@ END
 
 start_part() {
     say "Starting programs"
-    build Benchmarks foundation-hello
+    build_product release Benchmarks foundation-hello
     # shellcheck disable=SC2086
     times=$("$benchmark" --processes 21 \
         -- "$bin/foundation-hello" -- "$assay" verify $trust "$folder/receipts/small.b64")
@@ -254,8 +206,8 @@ programs_part() {
     assay=${ASSAY_PROGRAM:-}
     if [ -z "$assay" ]; then
         say "Building assay"
-        build . assay
-        assay=$(swift build -c release --show-bin-path)/assay
+        build_product release Server assay
+        assay=$bin/assay
     fi
     stream_part
     server_part
@@ -264,10 +216,10 @@ programs_part() {
 
 ledger_part() {
     say "Building the ledger's benchmark"
-    build Benchmarks/Server ledger-benchmark
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
-    "$(swift build -c release --package-path Benchmarks/Server --show-bin-path)/ledger-benchmark"
+    "$bin/ledger-benchmark"
 }
 
 if wants receipts; then receipts_part; fi

@@ -1,46 +1,84 @@
 #!/bin/sh
-# Fails when a room imports what the table in CONTRIBUTING.md does not allow it, or is not in the table.
+# Fails if a module imports what the table in CONTRIBUTING.md does not allow, or is not in the table.
 set -eu
 cd "$(dirname "$0")/.."
-status=0
-checked=0
-rooms=" "
-allow() {
-    room=$1; shift
-    rooms="$rooms$room "
-    [ -d "Sources/$room" ] || { echo "Sources/$room is not there"; status=1; return; }
-    allowed=" $* "
-    for file in $(find "Sources/$room" -name '*.swift' | sort); do
-        checked=$((checked + 1))
-        for module in $(sed -nE 's/^ *(@[a-zA-Z_()]+ )?((public|package|internal|fileprivate|private) )?import ((struct|class|enum|func) )?([A-Za-z0-9_]+).*/\6/p' "$file"); do
-            case "$allowed" in
-                *" $module "*) ;;
-                *) echo "$file imports $module, which $room may not"; status=1 ;;
-            esac
-        done
-    done
+. dev/lib.sh
+make_temporary_folder imports
+violations="$folder/violations"
+: >"$violations"
+files=0
+listed=" "
+
+# The modules that a file imports, one a line.
+imports() {
+    sed -nE 's/^ *(@[a-zA-Z_()]+ +)*((public|package|internal|fileprivate|private) +)?import +((struct|class|enum|protocol|typealias|func|let|var) +)?([A-Za-z0-9_]+).*/\6/p' "$1"
 }
-allow PurchaseVerification Crypto CryptoExtras Foundation FoundationEssentials Synchronization
-allow PurchaseAPI Foundation Synchronization
-allow CZlib
-allow PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
-allow PurchaseServer PurchaseLedger PurchaseVerification PurchaseAPI Yams Crypto Foundation HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes Synchronization
-allow AppStoreSimulator PurchaseAPI Crypto CryptoExtras Foundation GRDB HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOPosix
-allow assay AppStoreSimulator PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification ArgumentParser Foundation Hummingbird Logging
+
+# allow FOLDER MODULE…   what the sources in a folder may import.
+allow() {
+    module=$1
+    shift
+    listed="$listed$module "
+    [ -d "$module" ] || { echo "$module does not exist" >>"$violations"; return; }
+    allowed=" $* "
+    find "$module" -name '*.swift' | sort >"$folder/files"
+    while read -r file; do
+        imports "$file" >"$folder/imports"
+        while read -r import; do
+            case "$allowed" in
+                *" $import "*) ;;
+                *) echo "$file imports $import, which $module may not" >>"$violations" ;;
+            esac
+        done <"$folder/imports"
+        files=$((files + 1))
+    done <"$folder/files"
+}
+
+# The lists below are words.
+# shellcheck disable=SC2086
+table() {
+    foundation="Foundation FoundationEssentials"
+    server="HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes NIOPosix Synchronization"
+
+    # What apps link. dev/check-availability.py says where Synchronization may be used.
+    allow Sources/PurchaseVerification Crypto CryptoExtras Synchronization $foundation
+    allow Sources/PurchaseAPI Synchronization $foundation
+    # Never PurchaseVerification: a misreading of the format must not cancel itself out.
+    allow Sources/EvidenceMint Crypto CryptoExtras $foundation
+
+    # What runs on servers.
+    allow Server/Sources/CZlib
+    allow Server/Sources/PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
+    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification Crypto Foundation Yams $server
+    # Never PurchaseVerification, for the same reason.
+    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
+    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
+        ArgumentParser Foundation Hummingbird Logging
+
+    # What tests share must not verify either, because the tests of EvidenceMint use it.
+    allow Tests/TestSupport EvidenceMint $foundation Glibc Musl Darwin
+    allow Tests/EvidenceMintTests EvidenceMint TestSupport Testing Crypto $foundation
+}
+table
+
 # What is particular to an engine stays in its driver.
-for file in $(grep -rlE '^ *(public |internal )?import GRDB' Sources/PurchaseLedger --include='*.swift'); do
+grep -rlE '^ *((public|package|internal) +)?import GRDB' Server/Sources/PurchaseLedger --include='*.swift' >"$folder/files" || true
+while read -r file; do
     case "$file" in
-        Sources/PurchaseLedger/Store/SQLite/*) ;;
-        *) echo "$file imports GRDB outside of the driver"; status=1 ;;
+        Server/Sources/PurchaseLedger/Store/SQLite/*) ;;
+        *) echo "$file imports GRDB, which only Store/SQLite may" >>"$violations" ;;
+    esac
+done <"$folder/files"
+
+for module in Sources/*/ Server/Sources/*/; do
+    module=${module%/}
+    case "$listed" in
+        *" $module "*) ;;
+        *) echo "$module is not in the table of dev/check-imports.sh" >>"$violations" ;;
     esac
 done
-for folder in Sources/*/; do
-    room=$(basename "$folder")
-    case "$rooms" in
-        *" $room "*) ;;
-        *) echo "Sources/$room is not in the table of dev/check-imports.sh"; status=1 ;;
-    esac
-done
-[ "$checked" -gt 0 ] || { echo "no source file was checked"; exit 1; }
-[ "$status" -eq 0 ] && echo "imports: $checked files, all as the design allows"
-exit $status
+
+cat "$violations" >&2
+[ "$files" -gt 0 ] || fail "No source file was checked."
+[ ! -s "$violations" ] || fail "Imports: see the table in CONTRIBUTING.md."
+echo "imports: $files files, all as the table allows"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A shop and its App Store in one terminal: buy, renew, refund, replay and forge.
 
-Starts the simulated App Store and the purchase server, plays the app's and the shop's part against them, and says at each
-step what was sent and what was answered. Ends by itself, with exit status 0 only if every step went as told.
+Starts the simulated App Store and the purchase server, acts as the app and as the shop's backend, and prints each request and
+its answer. Ends by itself, with exit status 0 only if every step had the expected result.
 """
 
 import json
@@ -30,8 +30,8 @@ apps:
 """
 
 
-class WentOtherwise(Exception):
-    """A step that did not go as told."""
+class StepFailed(Exception):
+    """A step whose result was not the expected one."""
 
 
 class Server:
@@ -46,7 +46,7 @@ class Server:
         words = [word.rstrip(";,") for word in line.split() if word.startswith("http://")]
         if not words:
             self.errors.seek(0)
-            raise WentOtherwise(f"{arguments[1]} did not start: {line} {self.errors.read()}")
+            raise StepFailed(f"{arguments[1]} did not start: {line} {self.errors.read()}")
         print("  " + line.strip())
         self.address = words[0].rstrip("/")
 
@@ -95,7 +95,7 @@ def show(label, value):
 
 def expect(condition, what, found):
     if not condition:
-        raise WentOtherwise(f"{what}. Found: {json.dumps(short(found), ensure_ascii=False)}")
+        raise StepFailed(f"{what}. Found: {json.dumps(short(found), ensure_ascii=False)}")
 
 
 class Demo:
@@ -140,7 +140,7 @@ class Demo:
 
     def entitlements(self, customer):
         status, answer = ask(self.shop, f"/v1/customers/{customer}/entitlements", key=self.backend)
-        expect(status == 200, "The entitlements are told", answer)
+        expect(status == 200, "The entitlements are answered", answer)
         found = {}
         for entitlement in answer["entitlements"]:
             words = [entitlement["state"]]
@@ -175,7 +175,7 @@ class Demo:
             "subscription": {"group_id": "1", "level": 1, "period": "P1M"}})
         for customer in ("alice", "mallory"):
             self.control("customers", {"customer_id": customer})
-        print("  three products, two customers: alice, who pays, and mallory, who would rather not")
+        print("  three products, two customers: alice, who pays, and mallory, who does not")
 
     def consumable(self):
         title("A consumable: ordered, paid, granted once")
@@ -185,12 +185,12 @@ class Demo:
             "signed_transaction": evidence["signed_transaction"], "product_id": COINS,
             "transaction_id": transaction}
         claim = {**own, "order_id": order["order_id"], "customer_id": "alice"}
-        answer = self.submit("alice's app hands in the signed transaction", (200, "accepted"), **claim)
+        answer = self.submit("alice's app submits the signed transaction", (200, "accepted"), **claim)
         expect(answer["order"]["status"] == "paid", "The order is paid", answer)
         answer = self.submit("the reply was lost, so the app sends it again", (200, "accepted"), **claim)
-        expect(answer["replayed"] is True, "It is the first answer again", answer)
+        expect(answer["replayed"] is True, "The first answer is repeated", answer)
         self.submit(
-            "mallory has seen it and sends the same one", (409, "already_claimed"),
+            "mallory copied it and submits the same one", (409, "already_claimed"),
             **{**own, "customer_id": "mallory"})
         expect(self.entitlements("alice")[COINS]["balance"] == 1, "It was granted once", None)
         status, fulfilled = ask(self.shop, f"/v1/orders/{order['order_id']}/fulfil", {}, self.backend)
@@ -217,14 +217,14 @@ class Demo:
             product_id=PRO, transaction_id=again, customer_id="mallory")
         self.entitlements("alice")
         refunded = self.control(f"transactions/{transaction}/refund")
-        print("  Apple pays alice back")
+        print("  Apple refunds alice")
         self.submit(
             "the transaction as the store signs it now", (422, "purchase_revoked"),
             signed_transaction=refunded["evidence"]["signed_transaction"], **claim)
         self.submit(
             "the old receipt, from before the refund", (422, "purchase_withdrawn"),
             receipt_data=evidence["app_receipt"], **claim)
-        expect(self.entitlements("alice")[PRO]["state"] != "active", "What was paid back is not hers", None)
+        expect(self.entitlements("alice")[PRO]["state"] != "active", "A refunded purchase is not active", None)
 
     def subscription(self):
         title("A subscription, and its renewal")
@@ -308,7 +308,7 @@ class Demo:
 
 
 def main():
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "release")
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".build", "debug")
     os.environ["PATH"] = os.path.abspath(os.environ.get("ASSAY_BIN", program)) + os.pathsep + os.environ["PATH"]
     servers = []
     with tempfile.TemporaryDirectory() as folder:
@@ -329,13 +329,13 @@ def main():
                 keys.append(made.stdout.strip())
             print("  two keys: one for the app, which may submit, and one for the shop's backend")
             Demo(folder, store.address, shop.address, keys).run()
-            title("Both stop when they are told to")
+            title("Both servers stop on SIGTERM")
             for server in servers:
                 expect(server.stop() == 0, "The server stops", server.process.args)
             servers.clear()
-            print("  stopped.\n\nEvery step went as told.")
-        except WentOtherwise as error:
-            print(f"\nThis went otherwise than told: {error}", file=sys.stderr)
+            print("  stopped.\n\nEvery step had the expected result.")
+        except StepFailed as error:
+            print(f"\nFailed: {error}", file=sys.stderr)
             sys.exit(1)
         finally:
             for server in servers:

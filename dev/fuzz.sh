@@ -9,48 +9,38 @@
 # real receipts. Keys and inputs that crashed are kept in .torture.
 set -eu
 cd "$(dirname "$0")/.."
+. dev/lib.sh
 
 all="container payload certificate text ber date propertyList signatureField transactionReceipt compactJWS claims json"
 seconds=${1:-${ASSAY_FUZZ_SECONDS:-$((600 / $(echo "$all" | wc -w)))}}
 [ $# -eq 0 ] || shift
 targets=${*:-$all}
 case $seconds in
-    '' | *[!0-9]*) echo "dev/fuzz.sh takes seconds for each target, not '$seconds'" >&2; exit 2 ;;
+    '' | *[!0-9]*) say "dev/fuzz.sh takes seconds for each target, not '$seconds'"; exit 2 ;;
 esac
-
-say() { echo "$@" >&2; }
 
 # libFuzzer comes with the toolchain; Xcode's leaves it out.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
 clang=$tools/clang
-[ -x "$clang" ] || clang=$(command -v clang) ||
-    { say "The toolchain has no clang, so libFuzzer cannot be found."; exit 1; }
+[ -x "$clang" ] || clang=$(command -v clang) || fail "The toolchain has no clang, so libFuzzer cannot be found."
 library=$("$clang" --print-file-name="libclang_rt.fuzzer_no_main-$(uname -m).a")
-if [ ! -f "$library" ]; then
-    say "The toolchain has no libclang_rt.fuzzer_no_main-$(uname -m).a; a toolchain of swift.org for Linux has it."
-    exit 1
-fi
-
-folder=$(mktemp -d "${TMPDIR:-/tmp}/assay-fuzz.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT TERM
+[ -f "$library" ] ||
+    fail "The toolchain has no libclang_rt.fuzzer_no_main-$(uname -m).a; a toolchain of swift.org for Linux has it."
+make_temporary_folder fuzz
 
 say "Building the fuzz targets, with address sanitizer and edge coverage"
-# Named here and not in the manifest, so that the core is instrumented, too.
-build() {
-    swift build -c release --package-path Torture --scratch-path Torture/.build/fuzz --product fuzz \
-        -Xswiftc -sanitize=address -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
-        -Xlinker "$library" -Xlinker -lstdc++ "$@"
-}
-# Otherwise files that were added to the core since the last time would not be found.
-rm -f Torture/.build/fuzz/release.yaml
-# shellcheck disable=SC2086
-build ${ASSAY_BUILD_OPTIONS:-} >"$folder/build" 2>&1 || { cat "$folder/build" >&2; exit 1; }
-bin=$(build --show-bin-path 2>/dev/null)
+# The options are named here and not in the manifest, so that the core is instrumented, too. Nothing that is built with them
+# can be shared with other builds, so they have a scratch folder of their own.
+scratch="$PWD/.build-fuzz"
+ASSAY_BUILD_OPTIONS="-Xswiftc -sanitize=address \
+    -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
+    -Xlinker $library -Xlinker -lstdc++ ${ASSAY_BUILD_OPTIONS:-}"
+build_product release Torture fuzz
+bin=$(products_folder release)
 fuzz=$bin/fuzz
 edges() { size -A "$@" | awk '$1 == "__sancov_cntrs" { sum += $2 } END { print sum + 0 }'; }
 core=$(edges "$bin"/PurchaseVerification.build/*.o)
-[ "$core" -gt 1000 ] || { say "The core is not instrumented: $core edges."; exit 1; }
+[ "$core" -gt 1000 ] || fail "The core is not instrumented: $core edges."
 echo "$core of $(edges "$fuzz") edges that guide the fuzzer are in the core."
 
 # Inputs of a later run mean the same, because the keys are kept. Real receipts and what grows from them are not.
@@ -74,8 +64,7 @@ run() {
 
 # A target that fails on purpose must be seen to fail.
 if run canary -runs=1000000 -artifact_prefix="$folder/"; then
-    say "The canary did not fail, so nothing would be seen to fail."
-    exit 1
+    fail "The canary did not fail, so a crash would not be noticed."
 fi
 
 failed=""
@@ -103,5 +92,5 @@ for target in $targets; do
         say "To see it again: ASSAY_TORTURE_KEYS=.torture/keys SWIFT_BACKTRACE=enable=no $fuzz $target FILE"
     fi
 done
-[ -z "$failed" ] || { say "Crashed:$failed. The inputs are in .torture/crashes."; exit 1; }
+[ -z "$failed" ] || fail "Crashed:$failed. The inputs are in .torture/crashes."
 echo "No crash."

@@ -1,19 +1,14 @@
 #!/bin/sh
-# Goes through the API of the purchase server by curl, and writes what was sent and answered: docs/transcript.md.
+# Calls the API of the purchase server with curl, and prints each request and its answer as Markdown: docs/transcript.md.
 #
 #   dev/transcript.sh [FOLDER OF THE PROGRAM] > docs/transcript.md
 set -eu
 cd "$(dirname "$0")/.."
-program="$PWD/${1:-.build/release}/assay"
-[ -x "$program" ] || { echo "$program is not there; build it first" >&2; exit 1; }
+. dev/lib.sh
+
+find_program "${1:-}"
 PATH="$(dirname "$program"):$PATH"
-folder=$(mktemp -d)
-server=""
-clean_up() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap clean_up EXIT INT TERM
+make_temporary_folder transcript
 cd "$folder"
 
 cat >assay.yaml <<'SETTINGS'
@@ -27,17 +22,9 @@ assay keys create --app game --scope client >client.key 2>/dev/null
 assay keys create --app game --scope backend >backend.key 2>/dev/null
 assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000001,quantity=3 -o coins.jws >/dev/null 2>&1
 assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000002 --fault wrong-root -o forged.jws >/dev/null 2>&1
-assay serve --port 0 --trust assay-authority/trust.pem --log-level error >ready 2>errors &
-server=$!
-tries=0
-until grep -q ready ready; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 600 ] || { echo "the server did not start: $(cat errors)" >&2; exit 1; }
-    sleep 0.1
-done
-address=$(sed -n 's/.*ready on //p' ready)
+start_server serve assay serve --port 0 --trust assay-authority/trust.pem --log-level error
 
-# What is shown is what is run, with the names of files in place of what is in them.
+# Prints and runs one request. The printed one names files instead of their content.
 step() { printf '\n%s\n\n' "$1"; }
 ask() {
     key=$1 method=$2 path=$3 body=${4:-} header=${5:-}
@@ -71,41 +58,39 @@ field() { printf '%s' "$last" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head
 cat <<'HEAD'
 # The API by hand
 
-What `dev/transcript.sh` sent to `assay serve` and got back. `$ASSAY` is the address of the server, `<coins.jws>` stands for signed
-data that `assay mint` made: three coins.
+The requests that `dev/transcript.sh` sent to `assay serve`, and the answers. `$ASSAY` is the address of the server;
+`<coins.jws>` stands for a signed transaction over three coins that `assay mint` made.
 
 HEAD
 printf '    $ cat assay.yaml\n'
 sed 's/^/    /' assay.yaml
-step "An order, by the shop's backend:"
+step "The shop's backend creates an order:"
 ask backend POST /v1/orders '{"customer_id":"alice","product_id":"coins","quantity":3}' 'Idempotency-Key: 4711'
 order=$(field order_id)
-step "The purchase for it, by the app, after the App Store sold it:"
+step "The app submits the purchase for it, after the App Store sold it:"
 purchase="{\"signed_transaction\":\"<coins.jws>\",\"product_id\":\"coins\",\"transaction_id\":\"2000000000000001\",\"order_id\":\"$order\"}"
 ask client POST /v1/purchases "$purchase"
-step "The same again, as an app that saw no answer would send it. Nothing is granted twice:"
+step "The app repeats the request, because it saw no answer. Nothing is granted twice:"
 ask client POST /v1/purchases "$purchase"
-step "The same evidence for somebody else:"
+step "Another customer submits the same evidence:"
 ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"2000000000000001","customer_id":"mallory"}'
-step "A forged one, signed below a root of its own:"
+step "A forged transaction, signed below another root:"
 ask client POST /v1/purchases '{"signed_transaction":"<forged.jws>","product_id":"coins","transaction_id":"2000000000000002","customer_id":"mallory"}'
-step "Nothing to prove it:"
+step "A claim without evidence:"
 ask client POST /v1/purchases '{"product_id":"coins","transaction_id":"2000000000000002","customer_id":"mallory"}'
-step "Without a key, and with one that may not:"
+step "A request without a key, and one with a key that lacks the scope:"
 ask '' GET "/v1/orders/$order"
 ask client GET "/v1/orders/$order"
-step "The order is paid. The backend delivers it:"
+step "The order is paid. The backend fulfils it:"
 ask backend POST "/v1/orders/$order/fulfil"
-step "What the customer has, and how two coins are spent, once:"
+step "The customer's entitlements; two coins are spent, once:"
 ask backend GET /v1/customers/alice/entitlements
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4712'
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4712'
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4713'
-step "What was refused is in the record, too:"
+step "The record has refused submissions, too:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
-step "The server is told to stop; then the record is checked:"
-kill "$server"
-wait "$server"
-server=""
+step "The server stops; then the audit log is verified:"
+stop_server
 printf '    $ assay audit verify\n'
 assay audit verify | sed 's/^/    /'

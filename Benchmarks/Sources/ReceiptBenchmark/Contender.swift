@@ -127,7 +127,7 @@ extension BenchmarkReceipt {
     private func assayFirstSight() -> () throws -> Int {
         let (base64, policies, anchors, count) = (base64, policies, anchors, purchases)
         return {
-            let receipt = try PurchaseVerifier(anchors: anchors).verify(base64, policies: policies)
+            let receipt = try PurchaseVerifier(anchors: anchors).verifyAppReceipt(base64, policies: policies)
             guard receipt.inAppPurchases.count == count else { throw BenchmarkError("Assay: purchases are missing") }
             return count
         }
@@ -169,7 +169,7 @@ extension AppReceipt {
         /// libcrypto as RMStore and most servers use it; checked beforehand against what Assay reads.
         fileprivate func openSSL() throws -> () throws -> Int {
             let openSSL = OpenSSLContender(base64: base64, root: parts.root.der)
-            let receipt = try PurchaseVerifier(anchors: anchors).verify(base64, policies: [])
+            let receipt = try PurchaseVerifier(anchors: anchors).verifyAppReceipt(base64, policies: [])
             guard try openSSL.transactionIDs() == receipt.inAppPurchases.map(\.transactionID) else {
                 throw BenchmarkError("OpenSSL and Assay read different purchases")
             }

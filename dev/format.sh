@@ -1,0 +1,19 @@
+#!/bin/sh
+# Formats the sources of all packages.
+#
+#   dev/format.sh            formats
+#   dev/format.sh --check    fails on anything that it would change
+set -eu
+cd "$(dirname "$0")/.."
+
+# Each package has a manifest and sources; what a build leaves beside them is not ours.
+mode="--in-place"
+[ "${1:-}" != --check ] || mode="lint --strict"
+set --
+for package in . Server Torture Benchmarks Benchmarks/ServerBenchmarks; do
+    for part in Package.swift Sources Tests; do
+        [ ! -e "$package/$part" ] || set -- "$@" "$package/$part"
+    done
+done
+# shellcheck disable=SC2086
+swift format $mode --recursive --parallel "$@"

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Checks what needs no build: format, imports, availability, what is committed, and the scripts themselves.
+set -eu
+cd "$(dirname "$0")/.."
+. dev/lib.sh
+
+dev/format.sh --check
+echo "format: as swift format writes it"
+dev/check-imports.sh
+python3 dev/check-availability.py
+python3 dev/check-committed.py
+if has shellcheck || install_packages shellcheck; then
+    shellcheck --external-sources --severity=warning dev/*.sh .ci/run
+    echo "scripts: nothing for shellcheck to say"
+else
+    echo "scripts: not checked, because shellcheck cannot be installed here"
+fi
