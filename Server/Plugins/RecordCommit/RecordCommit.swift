@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Writes the commit that is being built into a source file, before each build (docs/decisions.md, 45).
+/// Writes the commit that is being built into a source file, before each build (docs/decisions.md, 42).
 @main
 struct RecordCommit: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {

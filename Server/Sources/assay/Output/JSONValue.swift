@@ -3,7 +3,7 @@ import PurchaseAPI
 /// JSON in the order in which it was written, its numbers as they were written.
 ///
 /// Foundation keeps neither, and its objects hash names that come from outside, in a time that grows with the square of their
-/// length (docs/decisions.md, 44). Names and texts are bytes here, repaired UTF-8 without escapes.
+/// length (docs/decisions.md, 41). Names and texts are bytes here, repaired UTF-8 without escapes.
 enum JSONValue {
     case string([UInt8])
     /// The digits as they were written (RFC 8259, 6).
