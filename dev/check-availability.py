@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Refuses what needs a newer Apple system than the root package supports (its `platforms`: iOS 15, macOS 12).
 
-No Apple SDK compiles the package on Linux, so this reads the sources instead, and the availability of the standard
-library's types in the toolchain's interface files. It finds names, not meanings: it does not replace a build on a Mac.
+No Apple SDK compiles the package on Linux, so there are two other ways. The sources are searched for names that are newer. And
+the compiler type-checks what apps link for macOS 12, against the toolchain's own description of the standard library (its
+interface file names the availability of each declaration) and against declarations of what is taken from Foundation and
+swift-crypto (dev/availability). Neither replaces a build on a Mac.
 """
 import glob
 import os
@@ -10,10 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FLOOR = ".macOS(.v12), .iOS(.v15)"
 FLOOR_MACOS = (12, 0)
+
+# What is type-checked for macOS 12.
+LIBRARIES = ["PurchaseVerification", "PurchaseAPI"]
 
 # What is newer, as it is written, and since when. Types of the standard library are read from its interface as well.
 NEWER = [
@@ -158,6 +164,70 @@ def self_test(types):
     return missed + refused
 
 
+class Compiler:
+    """The toolchain's compiler, told that it compiles for macOS 12."""
+
+    def __init__(self, folder, interface):
+        tools = os.path.dirname(os.path.realpath(shutil.which("swiftc")))
+        resources = os.path.join(os.path.dirname(tools), "lib", "swift")
+        swift = f"{folder}/resources/macosx/Swift.swiftmodule"
+        os.makedirs(swift)
+        os.makedirs(f"{folder}/sdk")
+        for name in ["shims", "clang"]:
+            os.symlink(f"{resources}/{name}", f"{folder}/resources/{name}")
+        target = "x86_64-apple-macosx12.0"
+        with open(interface, encoding="utf-8") as source, open(f"{swift}/x86_64-apple-macos.swiftinterface", "w") as copy:
+            for line in source:
+                if "@backDeployed(before" in line:
+                    continue  # It demands a body, which the interface for Linux leaves out; what counts is @available.
+                if line.startswith("// swift-module-flags:"):
+                    line = re.sub(r"-target \S+", f"-target {target} -disable-objc-interop", line)
+                copy.write(line)
+        self.folder = folder
+        self.command = [
+            f"{tools}/swift-frontend", "-target", target, "-resource-dir", f"{folder}/resources", "-sdk", f"{folder}/sdk",
+            "-module-cache-path", f"{folder}/cache", "-I", folder, "-O", "-disable-objc-interop", "-swift-version", "6",
+            "-enable-upcoming-feature", "InternalImportsByDefault", "-disable-implicit-concurrency-module-import",
+            "-disable-implicit-string-processing-module-import",
+        ]  # fmt: skip
+
+    def errors(self, *arguments):
+        result = subprocess.run(self.command + list(arguments), capture_output=True, text=True, timeout=300)
+        lines = [line for line in result.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
+        return lines if result.returncode == 0 or lines else [result.stderr[-2000:] or "the compiler failed"]
+
+    def module(self, name):
+        source = f"{ROOT}/dev/availability/{name}.swift"
+        return self.errors("-emit-module", "-module-name", name, "-o", f"{self.folder}/{name}.swiftmodule",
+                           "-parse-as-library", source)
+
+    def sources(self, module):
+        files = sorted(glob.glob(f"{ROOT}/Sources/{module}/**/*.swift", recursive=True))
+        if not files:
+            return [f"Sources/{module} has no files"]
+        return self.errors("-typecheck", "-package-name", "assay", "-module-name", module, *files)
+
+
+def compiled(interface):
+    """What the compiler refuses in the libraries, for macOS 12."""
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = Compiler(folder, interface)
+        probe = f"{folder}/probe.swift"
+        for text, expected in [("func f(_ a: [UInt8]) -> Int { a.span.count }", "only available in macOS 26.0"),
+                               ("func f(_ a: [UInt8]) -> Int { let b = a[...]; return b.span.count }", None)]:
+            with open(probe, "w", encoding="utf-8") as file:
+                file.write(text)
+            found = compiler.errors("-typecheck", probe)
+            if (expected or "") not in "".join(found) or (found and not expected):
+                sys.exit(f"the compiler could not be made to judge availability: {found}")
+        found = []
+        for name in ["Darwin", "Foundation", "Crypto", "CryptoExtras"]:
+            found += compiler.module(name)
+        for name in LIBRARIES:
+            found += compiler.sources(name)
+        return found
+
+
 def main():
     interface_files = interfaces()
     types = newer_types(interface_files)
@@ -175,12 +245,17 @@ def main():
     for file in files:
         with open(file, encoding="utf-8") as source:
             found += problems(os.path.relpath(file, ROOT), source.read(), types)
+    checked = "nothing was type-checked, since this is not the toolchain for Linux"
+    if interface_files and sys.platform == "linux" and not found:
+        found += compiled(interface_files[0])
+        checked = f"the compiler finds no newer declaration in {' and '.join(LIBRARIES)}"
     for line in found:
         print(line)
     if found:
         sys.exit(1)
     read = f"{len(types)} newer types from {len(interface_files)} interface files" if interface_files else "no interface files found"
-    print(f"availability: {len(files)} files use nothing newer than iOS 15 and macOS 12 ({read}). No Apple SDK compiled them here.")
+    print(f"availability: {len(files)} files name nothing newer than iOS 15 and macOS 12 ({read}); {checked}.")
+    print("availability: no Apple SDK compiled them here.")
 
 
 if __name__ == "__main__":

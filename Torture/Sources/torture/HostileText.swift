@@ -11,6 +11,11 @@ struct HostileText {
     /// Evidence with so many bytes of hostile text.
     let evidence: @Sendable (Int) -> [UInt8]
 
+    init(_ field: String, _ evidence: @escaping @Sendable (Int) -> [UInt8]) {
+        self.field = field
+        self.evidence = evidence
+    }
+
     /// One for each field that a sender chooses and nobody has to sign.
     static func all(_ store: EvidenceSamples) -> [HostileText] { json + lists(store) + certificates(store) }
 
@@ -29,41 +34,49 @@ struct HostileText {
         ).bytes
     }
 
-    private static let json: [HostileText] =
-        [
-            ("header, member name", { jws(header: "\"alg\":\"ES256\",\(header),\"\(marks($0))\":1") }),
-            ("header, alg", { jws(header: "\"alg\":\"\(marks($0))\",\(header)") }),
-            ("header, kid", { jws(header: "\"alg\":\"ES256\",\(header),\"kid\":\"\(marks($0))\"") }),
-            ("header, x5c", { jws(header: "\"alg\":\"ES256\",\"x5c\":[\"\(marks($0))\",\"AAAA\",\"AAAA\"]") }),
-            ("claims, member name", { jws(claims: "\(claims),\"\(marks($0))\":1") }),
-            ("claims, member name inside", { jws(claims: "\(claims),\"more\":{\"\(marks($0))\":1}") }),
-            (
-                "claims, two member names",
-                { jws(claims: "\(claims),\"\(marks($0 / 2))a\":1,\"\(marks($0 / 2))b\":1") }
-            ),
-            ("claims, many member names", { size in jws(claims: "\(claims),\"more\":{\(names(size))}") }),
-            ("claims, unknown value", { jws(claims: "\(claims),\"more\":\"\(marks($0))\"") }),
-            ("claims, environment", { jws(claims: "\(claims),\"environment\":\"\(marks($0))\"") }),
-            ("claims, type", { jws(claims: "\(claims),\"type\":\"\(marks($0))\"") }),
-            ("claims, product", { jws(claims: "\(claims),\"productId\":\"\(marks($0))\"") }),
-            ("claims, bundle id", { jws(claims: "\"bundleId\":\"\(marks($0))\",\"signedDate\":1700000000000") }),
-            ("claims, device", { jws(claims: "\(claims),\"deviceVerification\":\"\(marks($0))\"") }),
-            ("claims, number", { jws(claims: "\(claims),\"price\":\(String(repeating: "1", count: $0))") }),
-            (
-                "notification, token",
-                {
-                    jws(
-                        claims: "\"notificationType\":\"A\",\"signedDate\":1,\"externalPurchaseToken\":"
-                            + "{\"externalPurchaseId\":\"\(marks($0))\"}")
-                }
-            ),
-            (
-                "notification, nested",
-                {
-                    jws(claims: "\"notificationType\":\"A\",\"data\":{\"signedTransactionInfo\":\"\(marks($0))\"}")
-                }
-            ),
-        ].map { HostileText(field: $0, evidence: $1) }
+    private static let json: [HostileText] = headers + claimNames + claimValues + notifications
+
+    private static let headers: [HostileText] = [
+        HostileText("header, member name") { jws(header: "\"alg\":\"ES256\",\(header),\"\(marks($0))\":1") },
+        HostileText("header, alg") { jws(header: "\"alg\":\"\(marks($0))\",\(header)") },
+        HostileText("header, kid") { jws(header: "\"alg\":\"ES256\",\(header),\"kid\":\"\(marks($0))\"") },
+        HostileText("header, x5c") {
+            jws(header: "\"alg\":\"ES256\",\"x5c\":[\"\(marks($0))\",\"AAAA\",\"AAAA\"]")
+        },
+    ]
+
+    private static let claimNames: [HostileText] = [
+        HostileText("claims, member name") { jws(claims: "\(claims),\"\(marks($0))\":1") },
+        HostileText("claims, member name inside") { jws(claims: "\(claims),\"more\":{\"\(marks($0))\":1}") },
+        HostileText("claims, two member names") { size in
+            let name = marks(size / 2)
+            return jws(claims: "\(claims),\"\(name)a\":1,\"\(name)b\":1")
+        },
+        HostileText("claims, many member names") { jws(claims: "\(claims),\"more\":{\(names($0))}") },
+    ]
+
+    private static let claimValues: [HostileText] =
+        ["more", "environment", "type", "productId", "deviceVerification"].map { name in
+            HostileText("claims, \(name)") { jws(claims: "\(claims),\"\(name)\":\"\(marks($0))\"") }
+        } + [
+            HostileText("claims, bundle id") {
+                jws(claims: "\"bundleId\":\"\(marks($0))\",\"signedDate\":1700000000000")
+            },
+            HostileText("claims, number") {
+                jws(claims: "\(claims),\"price\":\(String(repeating: "1", count: $0))")
+            },
+        ]
+
+    private static let notifications: [HostileText] = [
+        HostileText("notification, token") { size in
+            let token = "{\"externalPurchaseId\":\"\(marks(size))\"}"
+            return jws(claims: "\"notificationType\":\"A\",\"signedDate\":1,\"externalPurchaseToken\":\(token)")
+        },
+        HostileText("notification, nested") { size in
+            let data = "{\"signedTransactionInfo\":\"\(marks(size))\"}"
+            return jws(claims: "\"notificationType\":\"A\",\"data\":\(data)")
+        },
+    ]
 
     /// Members of one object, each with a name of its own.
     private static func names(_ size: Int) -> String {
@@ -82,31 +95,33 @@ struct HostileText {
             return receipt?.bytes ?? []
         }
         let usual = "\"transaction-id\"=\"1\";\"product-id\"=\"a\";"
-        let fields: [(String, @Sendable (Int) -> [UInt8])] = [
-            ("list, key", { outer("\"\(marks($0))\" = \"1\";") }),
-            ("list, environment", { outer("\"environment\" = \"\(marks($0))\";") }),
-            ("list, base64", { outer("\"pod\" = \"\(marks($0))\";") }),
-            ("purchase info, key", { inner("\(usual)\"\(marks($0))\"=\"1\";") }),
-            ("purchase info, unknown value", { inner("\(usual)\"more\"=\"\(marks($0))\";") }),
-            ("purchase info, transaction", { inner("\"transaction-id\"=\"\(marks($0))\";\"product-id\"=\"a\";") }),
-            ("purchase info, product", { inner("\"transaction-id\"=\"1\";\"product-id\"=\"\(marks($0))\";") }),
-            ("purchase info, bundle id", { inner("\(usual)\"bid\"=\"\(marks($0))\";") }),
-            ("purchase info, version", { inner("\(usual)\"bvrs\"=\"\(marks($0))\";") }),
-            ("purchase info, device", { inner("\(usual)\"unique-identifier\"=\"\(marks($0))\";") }),
-            ("purchase info, quantity", { inner("\(usual)\"quantity\"=\"\(marks($0))\";") }),
-            ("purchase info, date", { inner("\(usual)\"expires-date\"=\"\(marks($0))\";") }),
-            ("purchase info, flag", { inner("\(usual)\"is-trial-period\"=\"\(marks($0))\";") }),
-            ("text that is not base64", { Array("MIIB\(marks($0))".utf8) }),
+        let unsigned = [
+            HostileText("list, key") { outer("\"\(marks($0))\" = \"1\";") },
+            HostileText("list, environment") { outer("\"environment\" = \"\(marks($0))\";") },
+            HostileText("list, pod") { outer("\"pod\" = \"\(marks($0))\";") },
+            HostileText("text that is not base64") { Array("MIIB\(marks($0))".utf8) },
         ]
-        return fields.map { HostileText(field: $0, evidence: $1) }
+        let names = ["more", "bid", "bvrs", "unique-identifier", "quantity", "expires-date", "is-trial-period"]
+        let signed = [
+            HostileText("purchase info, key") { inner("\(usual)\"\(marks($0))\"=\"1\";") },
+            HostileText("purchase info, transaction") {
+                inner("\"transaction-id\"=\"\(marks($0))\";\"product-id\"=\"a\";")
+            },
+            HostileText("purchase info, product") {
+                inner("\"transaction-id\"=\"1\";\"product-id\"=\"\(marks($0))\";")
+            },
+        ]
+        let others = names.map { name in
+            HostileText("purchase info, \(name)") { inner("\(usual)\"\(name)\"=\"\(marks($0))\";") }
+        }
+        return unsigned + signed + others
     }
 
     /// The names of a leaf, which a message shows. A certificate has at most 16 KiB, and larger ones are refused.
     private static func certificates(_ store: EvidenceSamples) -> [HostileText] {
         let leaf = store.authority.signedPayload.leaf.certificate
-        let field = "certificate, subject"
         return [
-            HostileText(field: field) { size in
+            HostileText("certificate, subject") { size in
                 guard var tree = DERTree(leaf) else { return [] }
                 let text = DERTree(tag: 0x0C, content: Array(marks(size).utf8))
                 let type = DERTree(tag: 0x06, content: [0x55, 0x04, 0x03])
