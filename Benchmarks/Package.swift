@@ -29,7 +29,8 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "assay", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // The same exact version as in the package above.
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
     ],
     targets: [
         .target(name: "AllocationCounter", cSettings: [.treatAllWarnings(as: .error)]),
@@ -38,7 +39,7 @@ let package = Package(
             name: "ReceiptBenchmark",
             dependencies: [
                 "AllocationCounter",
-                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -31,13 +31,14 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "assay", path: ".."),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // The same exact version as in the package above.
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
     ],
     targets: [
         .target(
             name: "HostileBytes",
             dependencies: [
-                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
             ],
             swiftSettings: strict
@@ -47,7 +48,7 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 "HostileBytes", "LibFuzzer",
-                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
             ],
             swiftSettings: strict
@@ -56,7 +57,7 @@ let package = Package(
             name: "torture",
             dependencies: [
                 "HostileBytes",
-                .product(name: "AppStoreSimulator", package: "assay"),
+                .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -10,7 +10,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all="container payload certificate text ber date propertyList signatureField transactionReceipt compactJWS claims"
+all="container payload certificate text ber date propertyList signatureField transactionReceipt compactJWS claims json"
 seconds=${1:-${ASSAY_FUZZ_SECONDS:-$((600 / $(echo "$all" | wc -w)))}}
 [ $# -eq 0 ] || shift
 targets=${*:-$all}

@@ -3,7 +3,7 @@
 # for Python for a second opinion (Torture/README.md). The exit status is 0 only if everything holds.
 #
 #   dev/torture.sh                        all parts
-#   dev/torture.sh bits history           these parts: bits, history, cost, opinion, receipts, jws
+#   dev/torture.sh bits history           these parts: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library.

@@ -18,6 +18,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "assay", path: "../.."),
+        .package(name: "assay-server", path: "../../Server"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -27,7 +28,7 @@ let package = Package(
         .executableTarget(
             name: "EchoServer",
             dependencies: [
-                .product(name: "PurchaseServer", package: "assay"),
+                .product(name: "PurchaseServer", package: "assay-server"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -39,8 +40,8 @@ let package = Package(
         .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
-                .product(name: "AppStoreSimulator", package: "assay"),
-                .product(name: "PurchaseLedger", package: "assay"),
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

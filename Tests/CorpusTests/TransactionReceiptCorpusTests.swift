@@ -57,8 +57,13 @@ struct TransactionReceiptCorpusTests {
             let list = String(decoding: try Evidence(try item.bytes()).bytes, as: UTF8.self)
             try #require(list.contains("\"Sandbox\""))
             let production = list.replacingOccurrences(of: "\"Sandbox\"", with: "\"Production\"")
-            #expect(
-                code(Array(production.utf8), [EnvironmentPolicy(accepting: [.production])]) == .environmentNotAccepted)
+            let unstated = list.replacingOccurrences(of: "\"environment\" = \"Sandbox\";", with: "")
+            try #require(!unstated.contains("environment"))
+            for list in [production, unstated] {
+                #expect(
+                    code(Array(list.utf8), [EnvironmentPolicy(accepting: [.production])]) == .environmentNotAccepted,
+                    "\(item.name)")
+            }
             let xcode = list.replacingOccurrences(of: "\"Sandbox\"", with: "\"Xcode\"")
             #expect(code(Array(xcode.utf8), []) == .environmentNotVouchedFor)
         }

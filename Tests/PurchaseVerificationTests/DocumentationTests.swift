@@ -7,7 +7,7 @@ import Testing
 struct DocumentationTests {
     @Test("Every code is in docs/reason-codes.md, once, and no other is")
     func reasonCodes() throws {
-        let url = Corpus.projectFolder.appending(path: "docs/reason-codes.md")
+        let url = Corpus.projectFolder.appendingPathComponent("docs/reason-codes.md")
         let text = try String(contentsOf: url, encoding: .utf8)
         for code in ReasonCode.allCases {
             let count = text.components(separatedBy: "`\(code.rawValue)`").count - 1

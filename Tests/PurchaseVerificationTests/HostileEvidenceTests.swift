@@ -196,7 +196,7 @@ struct HostileEvidenceTests {
         "Claims without a field are kept up to 16 levels and 4,096 values, and what is not signed is never read so far")
     func boundsOfJSON() throws {
         let verifier = try Self.verifier()
-        let values = 4095 - ClaimsText.transaction.count
+        let values = 4094 - ClaimsText.transaction.count
         for more in [BoundedJSON.nested(levels: 15), BoundedJSON.list(of: values)] {
             let jws = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["more": more]))
             guard case .signedTransaction(let transaction) = try verifier.verify(try jws.bytes(), policies: [])

@@ -61,10 +61,10 @@ private enum SecondOpinion {
 
     /// Whether OpenSSL finds signature and path in order, at the time of the receipt.
     static func accepts(_ receipt: [UInt8], root: String) throws -> Bool {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (file, anchor) = (folder.appending(path: "receipt"), folder.appending(path: "root.pem"))
+        let (file, anchor) = (folder.appendingPathComponent("receipt"), folder.appendingPathComponent("root.pem"))
         try Data(receipt).write(to: file)
         try Data(root.utf8).write(to: anchor)
         return try run(

@@ -7,11 +7,10 @@ import Testing
 @Suite("The content of signed data")
 struct SignedPayloadContentTests {
     private func verified(
-        _ bytes: [UInt8], _ policies: [any PurchasePolicy] = [], undatedSignedAt moment: Timestamp? = nil
+        _ bytes: [UInt8], _ policies: [any PurchasePolicy] = []
     ) throws -> VerifiedEvidence {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
-        return try PurchaseVerifier(anchors: anchors)
-            .verify(bytes, policies: policies, undatedSignedAt: moment)
+        return try PurchaseVerifier(anchors: anchors).verify(bytes, policies: policies)
     }
 
     private func transaction(_ bytes: [UInt8]) throws -> SignedTransaction {
@@ -223,11 +222,16 @@ struct SignedPayloadContentTests {
         var token = NotificationTemplate.ExternalPurchaseToken()
         token.externalPurchaseID = "SANDBOX_1"
         token.tokenCreationDate = MintedWorld.moment
+        token.tokenExpirationDate = later
+        token.tokenType = "ACQUISITION"
         token.appAppleID = 42
         token.bundleID = "com.example.app"
         template.externalPurchaseToken = token
         let aboutToken = try notification(try MintedWorld.mint(template))
         #expect(aboutToken.externalPurchaseToken?.tokenCreationDate == moment)
+        #expect(aboutToken.externalPurchaseToken?.tokenExpirationDate == Timestamp(later))
+        #expect(aboutToken.externalPurchaseToken?.tokenType == "ACQUISITION")
+        #expect(aboutToken.externalPurchaseToken?.otherClaims.isEmpty == true)
         #expect(aboutToken.bundleID == "com.example.app")
         #expect(aboutToken.environment == .sandbox)
         template.externalPurchaseToken?.externalPurchaseID = "1"
@@ -279,6 +283,30 @@ struct SignedPayloadContentTests {
         #expect(claims.purchaseDate?.millisecondsSince1970 == 1_697_679_936_049)
     }
 
+    @Test("A date that Xcode leaves out as distantPast is read, and so is any other before 1970")
+    func distantPast() throws {
+        for (text, milliseconds) in [
+            ("-62135769600000", -62_135_769_600_000), ("-62135769600000.0", -62_135_769_600_000), ("-1", -1),
+            ("-0.5", -1),
+        ] as [(String, Int64)] {
+            let payload = ClaimsText.object(ClaimsText.appTransaction, ["originalPurchaseDate": text])
+            guard case .appTransaction(let read) = try verified(try HandmadeJWS(payload).bytes()) else {
+                throw CorpusError.empty
+            }
+            #expect(read.originalPurchaseDate?.millisecondsSince1970 == milliseconds)
+        }
+    }
+
+    @Test("A description that is none of an open set's stays readable as it is")
+    func longDescriptions() throws {
+        for text in ["e\u{301}", String(repeating: "a", count: 65)] {
+            let payload = ClaimsText.object(ClaimsText.transaction, ["offerDiscountType": "\"\(text)\""])
+            let claims = try transaction(try HandmadeJWS(payload).bytes())
+            #expect(claims.offerDiscountType == nil)
+            #expect(claims.otherClaims["offerDiscountType"] == .string(text))
+        }
+    }
+
     @Test("What does not state its environment is told by the number of its transaction")
     func unstatedEnvironment() throws {
         let sandbox = ClaimsText.object(ClaimsText.transaction, ["environment": nil])
@@ -308,14 +336,32 @@ struct SignedPayloadContentTests {
         }
     }
 
-    @Test("Undated evidence is judged at the caller's moment, and only where it gives none itself")
+    @Test("A notification without signedDate is judged at the latest date of what is in it")
     func undated() throws {
-        let bytes = try HandmadeJWS(ClaimsText.object(ClaimsText.notification, ["signedDate": nil])).bytes()
-        guard case .notification(let read) = try verified(bytes, undatedSignedAt: moment) else {
-            throw CorpusError.empty
+        func payload(_ claims: [String: String], _ milliseconds: String) throws -> String {
+            try HandmadeJWS(ClaimsText.object(claims, ["signedDate": milliseconds])).text()
         }
-        #expect(read.signedDate == nil)
-        let dated = try MintedWorld.mint(MintedWorld.transaction())
-        _ = try verified(dated, undatedSignedAt: Timestamp(millisecondsSince1970: 0))
+        let earlier = "\(moment.millisecondsSince1970 - 1000)"
+        let transaction = try payload(ClaimsText.transaction, earlier)
+        let renewalInfo = try payload(ClaimsText.renewalInfo, ClaimsText.moment)
+        let data = """
+            {"bundleId":"com.example.app","environment":"Sandbox","signedTransactionInfo":"\(transaction)",\
+            "signedRenewalInfo":"\(renewalInfo)"}
+            """
+        let bytes = try HandmadeJWS(
+            ClaimsText.object(ClaimsText.notification, ["signedDate": nil, "data": data])
+        ).bytes()
+        let verifier = PurchaseVerifier(
+            anchors: try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) })
+        // The second time the header is remembered.
+        for _ in 0..<2 {
+            guard case .notification(let read) = try verifier.verify(bytes, policies: []) else {
+                throw CorpusError.empty
+            }
+            #expect(read.signedDate == nil)
+            #expect(read.signingDate == moment)
+            _ = try verifier.verify(bytes, policies: [FreshnessPolicy(at: moment, limit: 0)])
+        }
+        #expect(verifier.inspect(bytes, policies: []).firstFailure == nil)
     }
 }

@@ -82,6 +82,25 @@ struct SignedPayloadTrustTests {
         #expect(verifier.rememberedPaths == 1)
         _ = try verifier.verify(try MintedWorld.mint(MintedWorld.transaction()), policies: [])
         #expect(verifier.rememberedHeaders == 1)
+        #expect(verifier.rememberedPaths == 2)
+    }
+
+    @Test("All kinds of evidence share one memory, and inspecting adds nothing to it")
+    func oneMemory() throws {
+        let verifier = try verifier()
+        let evidence =
+            [try MintedWorld.mint(), try MintedWorld.mint(MintedWorld.notification())]
+            + (try MintedVersion.allCases.map { try MintedWorld.mint(MintedWorld.transactionReceipt(), $0) })
+        for bytes in evidence {
+            #expect(verifier.inspect(bytes, policies: []).firstFailure == nil)
+        }
+        #expect(verifier.rememberedPaths == 0)
+        for (number, bytes) in evidence.enumerated() {
+            _ = try verifier.verify(bytes, policies: [])
+            #expect(verifier.rememberedPaths == number + 1)
+        }
+        for bytes in evidence { _ = verifier.inspect(bytes, policies: []) }
+        #expect(verifier.rememberedPaths == evidence.count)
     }
 
     @Test("As many headers are remembered as there may be, and no more")
@@ -89,16 +108,16 @@ struct SignedPayloadTrustTests {
         let verifier = try verifier()
         let first = try MintedWorld.mint(MintedWorld.transaction())
         _ = try verifier.verify(first, policies: [])
-        for number in 1...40 {
+        for number in 1...80 {
             let authority = try MintedWorld.store().signedPayload.replacingLeaf {
                 $0.serialNumber = [0x50, UInt8(number)]
             }
             let text = try SignedPayloadEncoder(authority: authority).encode(MintedWorld.transaction())
             _ = try verifier.verify(Array(text.utf8), policies: [])
-            #expect(verifier.rememberedHeaders == min(number + 1, 32))
+            #expect(verifier.rememberedHeaders == min(number + 1, 64))
         }
         _ = try verifier.verify(first, policies: [])
-        #expect(verifier.rememberedHeaders == 32)
+        #expect(verifier.rememberedHeaders == 64)
     }
 
     @Test("What was refused is not remembered")

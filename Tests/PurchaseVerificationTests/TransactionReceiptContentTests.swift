@@ -106,10 +106,13 @@ struct TransactionReceiptContentTests {
     }
 
     @Test(
-        "Only sixteen digits that begin with 1000000 or 2000000 are the sandbox's",
+        "Only sixteen digits that begin with 1 or 2 are the sandbox's",
         arguments: [
             ("1000000000000001", true), ("2000000000000001", true), ("100000000000001", false),
-            ("10000000000000001", false), ("3000000000000001", false), ("1000001000000001", false),
+            ("10000000000000001", false), ("3000000000000001", false), ("1000001000000001", true),
+            ("2000001042009045", true), ("2000001209105682", true), ("2999999999999999", true),
+            ("200000104200904", false), ("20000010420090451", false), ("0000001042009045", false),
+            ("３000001042009045", false), ("２000001042009045", false), ("-200000104200904", false),
             ("100000000000000a", false), ("430002225057302", false),
         ])
     func sandboxNumbers(number: String, isSandbox: Bool) throws {

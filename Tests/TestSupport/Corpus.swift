@@ -11,7 +11,7 @@ public enum Corpus {
     public static let folder: URL? = {
         let path =
             ProcessInfo.processInfo.environment["ASSAY_CORPUS"]
-            ?? projectFolder.deletingLastPathComponent().appending(path: "shared/corpus").path
+            ?? projectFolder.deletingLastPathComponent().appendingPathComponent("shared/corpus").path
         let folder = URL(fileURLWithPath: path, isDirectory: true)
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
@@ -37,7 +37,7 @@ public enum Corpus {
     /// A file of the corpus.
     public static func read(_ path: String) throws -> Data {
         guard let folder else { throw CorpusError.absent }
-        return try Data(contentsOf: folder.appending(path: path))
+        return try Data(contentsOf: folder.appendingPathComponent(path))
     }
 
     private struct Manifest: Decodable {

@@ -79,7 +79,7 @@ struct SignedEvidence {
             authority.receipts.intermediate.certificate, authority.transactionReceipts.storeIntermediate.certificate,
         ]
         let template = TransactionReceiptTemplate(purchase: purchase, bundleID: "com.example.app")
-        let receipts = try AppStoreSimulator.TransactionReceiptVersion.allCases.map { version in
+        let receipts = try EvidenceMint.TransactionReceiptVersion.allCases.map { version in
             let text = try TransactionReceiptEncoder(authority: authority).encodeBase64(template, version: version)
             return try SignedEvidence(
                 name: "receipt-\(version.rawValue)", evidence: Array(text.utf8), trusted: issuers)

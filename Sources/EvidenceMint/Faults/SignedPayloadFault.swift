@@ -114,7 +114,8 @@ extension SignedPayloadFault {
         }
         return switch self {
         case .wrongBundleID, .missingBundleID: claims.value("bundleId") != nil
-        case .missingSignedDate: claims.value(type(of: template).signingDateClaim) != nil
+        // A notification around signed payloads is dated by them.
+        case .missingSignedDate: nested.isEmpty && claims.value(type(of: template).signingDateClaim) != nil
         case .editedClaims: Self.editable(claims) != nil
         case .forgedNestedData: !nested.isEmpty
         case .nestedDataOfAnotherApp: nested.contains { $0.value("bundleId") != nil }

@@ -52,6 +52,8 @@ extension NotificationTemplate.ExternalPurchaseToken {
         var list = ClaimList(style)
         list.add("externalPurchaseId", externalPurchaseID)
         list.add("tokenCreationDate", tokenCreationDate)
+        list.add("tokenExpirationDate", tokenExpirationDate)
+        list.add("tokenType", tokenType)
         list.add("appAppleId", appAppleID)
         list.add("bundleId", bundleID)
         return list.claims

@@ -84,6 +84,10 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
         public var externalPurchaseID: String?
         /// `tokenCreationDate`
         public var tokenCreationDate: Date?
+        /// `tokenExpirationDate`
+        public var tokenExpirationDate: Date?
+        /// `tokenType`, such as `ACQUISITION`
+        public var tokenType: String?
         /// `appAppleId`
         public var appAppleID: Int64?
         /// `bundleId`

@@ -61,8 +61,8 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
         // Clients send it as each of these types.
         if let flag = try? container.decode(Bool.self, forKey: key) { return flag }
         if let number = try? container.decode(Int.self, forKey: key) { return number != 0 }
-        // Bounded first: the comparison of strings takes quadratic time for hostile Unicode.
-        guard let word = text(container, key), word.utf8.count <= 4 else { return false }
-        return ["true", "1"].contains(word.lowercased())
+        // As bytes: `==` of `String` takes quadratic time for hostile text.
+        guard let word = text(container, key)?.lowercased().utf8 else { return false }
+        return word.elementsEqual("true".utf8) || word.elementsEqual("1".utf8)
     }
 }

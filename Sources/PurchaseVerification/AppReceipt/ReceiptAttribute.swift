@@ -134,7 +134,7 @@ public struct ReceiptAttribute: Sendable, Hashable {
     public let value: [UInt8]
 
     /// What the value holds, judged by its own form.
-    public enum Content: Sendable, Hashable {
+    public enum Content: Sendable {
         case text(String)
         case number(UInt64)
         case bytes([UInt8])
@@ -163,5 +163,17 @@ public struct ReceiptAttribute: Sendable, Hashable {
             // Not a DER element: then it is bytes.
         }
         return .bytes(value)
+    }
+}
+
+extension ReceiptAttribute.Content: Equatable {
+    /// Compares texts byte by byte.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.text(let left), .text(let right)): left.isSame(as: right)
+        case (.number(let left), .number(let right)): left == right
+        case (.bytes(let left), .bytes(let right)): left == right
+        default: false
+        }
     }
 }

@@ -38,7 +38,7 @@ public protocol EvidenceFacts {
 }
 
 /// What evidence says of one transaction, or what a client says of it.
-public struct TransactionFacts: Sendable, Equatable {
+public struct TransactionFacts: Sendable {
     public var transactionID: String
     public var originalTransactionID: String?
     public var productID: String?
@@ -55,5 +55,19 @@ public struct TransactionFacts: Sendable, Equatable {
         self.productID = productID
         self.quantity = quantity
         self.purchaseDate = purchaseDate
+    }
+}
+
+extension TransactionFacts: Equatable {
+    /// Compares identifiers byte by byte.
+    public static func == (left: TransactionFacts, right: TransactionFacts) -> Bool {
+        isSame(left.transactionID, right.transactionID)
+            && isSame(left.originalTransactionID, right.originalTransactionID)
+            && isSame(left.productID, right.productID) && left.quantity == right.quantity
+            && left.purchaseDate == right.purchaseDate
+    }
+
+    private static func isSame(_ left: String?, _ right: String?) -> Bool {
+        left.map { $0.isSame(as: right) } ?? (right == nil)
     }
 }

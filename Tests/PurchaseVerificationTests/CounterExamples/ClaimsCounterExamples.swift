@@ -7,7 +7,7 @@ import TestSupport
 enum ClaimsCounterExamples {
     static let all: [CounterExample] = form + types + dates + kinds + parts
 
-    private static let form: [CounterExample] = formOfEach + noText + tooMuch
+    private static let form: [CounterExample] = formOfEach + noText + notStrict + tooMuch
 
     private static let tooMuch: [CounterExample] = [
         .payload(
@@ -21,8 +21,49 @@ enum ClaimsCounterExamples {
         .payload(
             .claimsMalformed, "4,097 values",
             ClaimsText.object(
-                ClaimsText.transaction, ["more": BoundedJSON.list(of: 4096 - ClaimsText.transaction.count)])),
+                ClaimsText.transaction, ["more": BoundedJSON.list(of: 4095 - ClaimsText.transaction.count)])),
+        .payload(
+            .claimsMalformed, "129 members",
+            ClaimsText.object(ClaimsText.transaction, ["more": BoundedJSON.object(of: 129)])),
+        .payload(
+            .claimsMalformed, "a member name of 65 bytes",
+            ClaimsText.object(ClaimsText.transaction, [String(repeating: "n", count: 65): "1"])),
+        .payload(
+            .claimsMalformed, "a number of 65 digits",
+            ClaimsText.object(ClaimsText.transaction, ["more": String(repeating: "1", count: 65)])),
+        .payload(
+            .claimsMalformed, "a type of 65 letters",
+            ClaimsText.object(ClaimsText.transaction, ["type": "\"\(String(repeating: "n", count: 65))\""])),
+        .payload(
+            .claimsMalformed, "a type that is not ASCII",
+            ClaimsText.object(ClaimsText.transaction, ["type": "\"Consumable\u{301}\""])),
     ]
+
+    /// What decoders take, each in its own way, and RFC 8259 does not; and names that `String` would have to normalise.
+    private static let notStrict: [CounterExample] =
+        [
+            ("a comma before the closing brace", "1,"), ("two commas", "1,,\"b\":1"), ("a leading zero", "01"),
+            ("a plus sign", "+1"), ("a dot at the end of a number", "1."), ("a number without digits", "-"),
+            ("an exponent without digits", "1e"), ("NaN", "NaN"), ("Infinity", "-Infinity"), ("hexadecimal", "0x1"),
+            ("a literal in capitals", "True"), ("a cut literal", "tru"), ("a comment", "1/* */"),
+            ("a list with a comma at its end", "[1,]"), ("a list closed by a brace", "[1}"),
+            ("a line break in a text", "\"a\nb\""), ("a zero byte in a text", "\"a\u{0}b\""),
+            ("half of a surrogate pair", #""\ud83d""#), ("the other half", #""\ude00""#),
+            ("two first halves", #""\ud83d\ud83d""#), ("an escape of three digits", #""\u041""#),
+            ("an escape of no hexadecimal digits", #""\u00g1""#), ("an octal escape", #""\101""#),
+            ("a space that is not ASCII", "1\u{A0}"), ("a claim twice", #"1,"bundleId":"com.example.other""#),
+            ("an unknown claim twice", #"1,"x":1,"x":2"#), ("a claim twice inside", #"{"x":1,"y":2,"x":3}"#),
+            ("a second spelling of a claim", #"1,"bundle\u0049d":"com.example.other""#),
+            ("a name with an escaped slash", #"1,"a\/b":1"#), ("a name in single quotes", "1,'b':1"),
+            ("a name that is not ASCII", "1,\"e\u{301}\":1"), ("such a name inside", "{\"e\u{301}\u{316}\":1}"),
+            ("a name without a value", #"1,"b""#), ("a name and no colon", #"1,"b" 1"#),
+        ].map { fault, value in
+            .payload(.claimsMalformed, "claims: \(fault)", ClaimsText.object(ClaimsText.transaction, ["a": value]))
+        } + [
+            .payload(
+                .claimsMalformed, "claims: a byte order mark", "\u{FEFF}" + ClaimsText.object(ClaimsText.transaction)),
+            .payload(.claimsMalformed, "claims: something behind", ClaimsText.object(ClaimsText.transaction) + ","),
+        ]
 
     private static let formOfEach: [CounterExample] =
         [
@@ -97,7 +138,7 @@ enum ClaimsCounterExamples {
             ("appData", #"{"bundleId":1}"#), ("appData", #"{"signedAppTransactionInfo":1}"#),
         ]
 
-    /// Dates that are no moments between 1970 and 9999.
+    /// Dates before `distantPast`, which Xcode writes, or after the year 9999, and what is no number.
     private static let dates: [CounterExample] =
         dates(
             "transaction", ClaimsText.transaction,
@@ -111,7 +152,8 @@ enum ClaimsCounterExamples {
 
     private static func dates(_ kind: String, _ claims: [String: String], _ names: [String]) -> [CounterExample] {
         let wrong = [
-            "-1", "-0.5", "253402300800000", "1e300", #""2023-11-14T22:13:20Z""#, #""1700000000000""#, "true", "[]",
+            "-62135769600001", "-62135769600000.5", "253402300800000", "1e300", #""2023-11-14T22:13:20Z""#,
+            #""1700000000000""#, "true", "[]",
         ]
         return each(names, wrong).map { name, value in
             .payload(.claimsMalformed, "\(kind): \(name) as \(value)", ClaimsText.object(claims, [name: value]))
@@ -149,6 +191,11 @@ enum BoundedJSON {
     static func nested(levels: Int, open: String = #"{"a":"#, close: String = "}") -> String {
         let content = open == "[" ? "" : "0"
         return String(repeating: open, count: levels) + content + String(repeating: close, count: levels)
+    }
+
+    /// An object of so many members.
+    static func object(of count: Int) -> String {
+        "{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}"
     }
 
     /// A list of so many numbers.

@@ -13,14 +13,12 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
     let policies: [any PurchasePolicy]
     /// The door through which it goes.
     let entry: Entry
-    /// When certificates are judged where the evidence has no date.
-    let moment: Timestamp?
     private let make: @Sendable () throws -> [UInt8]
     private let anchors: @Sendable () throws -> [[UInt8]]
 
     init(
         _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
-        entry: Entry = .anyEvidence, undatedSignedAt moment: Timestamp? = nil,
+        entry: Entry = .anyEvidence,
         anchors: @escaping @Sendable () throws -> [[UInt8]] = { [try MintedWorld.authority().root.certificate] },
         _ make: @escaping @Sendable () throws -> [UInt8]
     ) {
@@ -28,7 +26,6 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
         self.fault = fault
         self.policies = policies
         self.entry = entry
-        self.moment = moment
         self.anchors = anchors
         self.make = make
     }
@@ -105,10 +102,9 @@ extension CounterExample {
     /// Evidence of any kind, judged by a verifier that trusts the whole store.
     static func evidence(
         _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
-        undatedSignedAt moment: Timestamp? = nil, _ make: @escaping @Sendable () throws -> [UInt8]
+        _ make: @escaping @Sendable () throws -> [UInt8]
     ) -> CounterExample {
-        CounterExample(
-            code, fault, policies: policies, undatedSignedAt: moment, anchors: MintedWorld.trustedCertificates, make)
+        CounterExample(code, fault, policies: policies, anchors: MintedWorld.trustedCertificates, make)
     }
 
     /// A transaction receipt whose outer list is changed as text.

@@ -26,8 +26,7 @@ struct CounterExampleTests {
         do throws(VerificationError) {
             switch example.entry {
             case .anyEvidence:
-                _ = try verifier.verify(
-                    evidence, policies: example.policies, undatedSignedAt: example.moment)
+                _ = try verifier.verify(evidence, policies: example.policies)
             case .appReceipt: _ = try verifier.verifyAppReceipt(evidence, policies: example.policies)
             }
             Issue.record("accepted: \(example.testDescription)")
@@ -36,7 +35,7 @@ struct CounterExampleTests {
         }
         // What is refused only because it is no app receipt, `inspect` takes.
         guard example.entry == .anyEvidence else { return }
-        let inspection = verifier.inspect(evidence, policies: example.policies, undatedSignedAt: example.moment)
+        let inspection = verifier.inspect(evidence, policies: example.policies)
         #expect(inspection.firstFailure?.code == example.code, "\(example.testDescription)")
     }
 

@@ -34,11 +34,10 @@ enum PolicyCounterExamples {
     ]
 
     private static func row(
-        _ code: ReasonCode, _ fault: String, _ policy: any PurchasePolicy, moment: Timestamp? = nil,
-        _ make: @escaping Evidence
+        _ code: ReasonCode, _ fault: String, _ policy: any PurchasePolicy, _ make: @escaping Evidence
     ) -> CounterExample {
         // The root of app receipts, too, since app receipts are among the kinds.
-        .evidence(code, fault, policies: [policy], undatedSignedAt: moment, make)
+        .evidence(code, fault, policies: [policy], make)
     }
 
     private static let applications: [CounterExample] = applicationsOfEach + otherApplications
@@ -145,7 +144,7 @@ enum PolicyCounterExamples {
         Timestamp(MintedWorld.moment.addingTimeInterval(seconds))
     }
 
-    private static let freshness: [CounterExample] = freshnessOfEach + undated
+    private static let freshness: [CounterExample] = freshnessOfEach
 
     private static let freshnessOfEach: [CounterExample] =
         kinds.flatMap { name, make -> [CounterExample] in
@@ -161,13 +160,6 @@ enum PolicyCounterExamples {
                     FreshnessPolicy(at: Timestamp(millisecondsSince1970: .min), limit: .max), make),
             ]
         }
-
-    private static let undated: [CounterExample] = [
-        row(
-            .attributeMissing, "an undated notification that must be fresh",
-            FreshnessPolicy(at: moment(0), limit: 60_000), moment: moment(0)
-        ) { try HandmadeJWS(ClaimsText.object(ClaimsText.notification, ["signedDate": nil])).bytes() }
-    ]
 
     /// What the subscription is, and one thing about it that a client says otherwise.
     private static func transactions(of kind: String, _ make: @escaping Evidence) -> [CounterExample] {

@@ -62,6 +62,10 @@ enum PropertyListCounterExamples {
         Rule("a DEL in a key", entry: "\"mo\u{7F}re\" = \"a\";"),
         Rule("a zero byte between entries", entry: "\u{0}\"more\" = \"a\";"),
         Rule("a space that is not ASCII", entry: "\u{A0}\"more\" = \"a\";"),
+        Rule("a key with an escape", entry: #""mo\U0072e" = "a";"#),
+        Rule("a key with a quote in it", entry: #""mo\"re" = "a";"#),
+        Rule("a key that is not ASCII", entry: "\"e\u{301}\" = \"a\";"),
+        Rule("a key of 65 bytes", entry: "\"\(String(repeating: "k", count: 65))\" = \"a\";"),
         Rule("no closing quote", entry: #""more" = "a;"#),
         Rule("no closing brace") { String($0.dropLast()) },
         Rule("65 keys") { text in
@@ -89,6 +93,12 @@ enum PropertyListCounterExamples {
         .outerList(.transactionReceiptFieldUnknown, "an empty key") { $0.dropLast() + "\"\" = \"\";\n}" },
         .outerList(.transactionReceiptFieldUnknown, "a known key in capitals") {
             $0.replacingOccurrences(of: "\"pod\"", with: "\"POD\"")
+        },
+        .outerList(.propertyListMalformed, "a second spelling of a known key") {
+            $0.replacingOccurrences(of: "\"purchase-info\"", with: #""purchase\U002dinfo""#)
+        },
+        .outerList(.propertyListMalformed, "a known key, and a second spelling of it") {
+            $0.dropLast() + #""environmen\U0074" = "Production";}"#
         },
         .outerList(.propertyListMalformed, "JSON") { _ in #"{"signature":"AAAA","purchase-info":"AAAA"}"# },
         .outerList(.purchaseInfoMalformed, "a purchase-info that is no base64") {

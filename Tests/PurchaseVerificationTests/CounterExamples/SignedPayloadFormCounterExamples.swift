@@ -95,6 +95,13 @@ enum SignedPayloadFormCounterExamples {
         .header(.jwsHeaderMalformed, "17 levels of JSON") {
             try HandmadeJWS.header(more: #","kid":\#(BoundedJSON.nested(levels: 16))"#)
         },
+        .header(.jwsHeaderMalformed, "a member name that is not ASCII") {
+            try HandmadeJWS.header(more: ",\"e\u{301}\":1")
+        },
+        .header(.jwsHeaderMalformed, "a second spelling of a member name") {
+            try HandmadeJWS.header(more: #","\u0061lg":"none""#)
+        },
+        .header(.jwsHeaderMalformed, "alg twice") { try HandmadeJWS.header(more: #","alg":"none""#) },
         .header(.jwsHeaderMalformed, "no JSON") { "{\"alg\":ES256}" },
         .header(.jwsHeaderMalformed, "cut JSON") { String(try HandmadeJWS.header().dropLast()) },
         .header(.jwsHeaderMalformed, "something behind the JSON") { try HandmadeJWS.header() + "{}" },

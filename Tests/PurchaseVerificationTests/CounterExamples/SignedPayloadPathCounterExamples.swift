@@ -131,6 +131,13 @@ enum SignedPayloadPathCounterExamples {
 
     private static let undated = ClaimsText.object(ClaimsText.notification, ["signedDate": nil])
 
+    /// A notification without a date, around a transaction with these changes.
+    private static func undated(around changes: [String: String?]) throws -> [UInt8] {
+        let transaction = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, changes)).text()
+        let data = #"{"bundleId":"com.example.app","environment":"Sandbox","signedTransactionInfo":"\#(transaction)"}"#
+        return try HandmadeJWS(ClaimsText.object(ClaimsText.notification, ["signedDate": nil, "data": data])).bytes()
+    }
+
     private static let time: [CounterExample] = [
         .dataLeaf(.certificateExpired, "a leaf that ended a second before signedDate") {
             $0.notAfter = MintedWorld.moment.addingTimeInterval(-1)
@@ -146,18 +153,16 @@ enum SignedPayloadPathCounterExamples {
         .payload(
             .creationDateMissing, "no receiptCreationDate",
             ClaimsText.object(ClaimsText.appTransaction, ["receiptCreationDate": nil])),
-        .evidence(
-            .certificateNotYetValid, "undated, and the caller's moment is before the certificates",
-            undatedSignedAt: Timestamp(millisecondsSince1970: 0)
-        ) { try HandmadeJWS(undated).bytes() },
-        .evidence(
-            .certificateExpired, "undated, and the caller's moment is after the certificates",
-            undatedSignedAt: Timestamp(millisecondsSince1970: 4_000_000_000_000)
-        ) { try HandmadeJWS(undated).bytes() },
-        .evidence(
-            .certificateNotYetValid, "dated before the certificates, and the caller's moment does not count",
-            undatedSignedAt: Timestamp(MintedWorld.moment)
-        ) { try HandmadeJWS(at("0")).bytes() },
+        .payload(.creationDateMissing, "a notification without signedDate, with nothing in it that has one", undated),
+        .evidence(.creationDateMissing, "a notification without signedDate, around a transaction without one") {
+            try undated(around: ["signedDate": nil])
+        },
+        .evidence(.certificateExpired, "a notification without signedDate, around a transaction of the year 9999") {
+            try undated(around: ["signedDate": "253402300799999"])
+        },
+        .evidence(.certificateNotYetValid, "a notification without signedDate, around a transaction of 1970") {
+            try undated(around: ["signedDate": "0"])
+        },
     ]
 
     /// What a lone certificate may not vouch for.

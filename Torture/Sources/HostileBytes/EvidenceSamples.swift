@@ -50,7 +50,7 @@ public struct EvidenceSamples: Sendable {
 
     /// One of each version, bare.
     public func transactionReceipts() throws -> [Sample] {
-        try AppStoreSimulator.TransactionReceiptVersion.allCases.map { version in
+        try EvidenceMint.TransactionReceiptVersion.allCases.map { version in
             sample("version \(version.rawValue)", try receipt(version), isGenuine: true)
         }
     }
@@ -66,7 +66,7 @@ public struct EvidenceSamples: Sendable {
     /// Transaction receipts with every fault, but for those that are large.
     public func faultyTransactionReceipts() throws -> [Sample] {
         try TransactionReceiptFault.allCases.filter { $0 != .oversized }.flatMap { fault in
-            try AppStoreSimulator.TransactionReceiptVersion.allCases.map { version in
+            try EvidenceMint.TransactionReceiptVersion.allCases.map { version in
                 sample("version \(version.rawValue), \(fault.rawValue)", try receipt(version, fault), isGenuine: false)
             }
         }
@@ -84,7 +84,7 @@ public struct EvidenceSamples: Sendable {
     }
 
     private func receipt(
-        _ version: AppStoreSimulator.TransactionReceiptVersion, _ fault: TransactionReceiptFault? = nil
+        _ version: EvidenceMint.TransactionReceiptVersion, _ fault: TransactionReceiptFault? = nil
     ) throws -> [UInt8] {
         let template = TransactionReceiptTemplate(purchase: Self.purchase, bundleID: "com.example.app")
         return try TransactionReceiptEncoder(authority: authority).encode(template, version: version, fault: fault)

@@ -25,6 +25,8 @@ enum FuzzTarget: String, CaseIterable {
     case compactJWS
     /// The claims of otherwise genuine signed data.
     case claims
+    /// JSON: by itself, and as header and claims of otherwise genuine signed data.
+    case json
     /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
     case canary
 
@@ -35,7 +37,8 @@ enum FuzzTarget: String, CaseIterable {
     var isDER: Bool {
         switch self {
         case .container, .payload, .certificate, .ber: true
-        case .text, .date, .propertyList, .signatureField, .transactionReceipt, .compactJWS, .claims, .canary: false
+        case .text, .date, .propertyList, .signatureField, .transactionReceipt, .compactJWS, .claims, .json, .canary:
+            false
         }
     }
 
@@ -44,7 +47,7 @@ enum FuzzTarget: String, CaseIterable {
         switch self {
         case .date, .canary: break
         case .container, .payload, .certificate, .text, .ber, .propertyList, .signatureField, .transactionReceipt,
-            .compactJWS, .claims:
+            .compactJWS, .claims, .json:
             _ = World.shared
         }
     }
@@ -61,6 +64,7 @@ enum FuzzTarget: String, CaseIterable {
         case .propertyList: World.shared.transactionReceipt.check(list: bytes)
         case .signatureField: World.shared.transactionReceipt.check(signatureField: bytes)
         case .claims: World.shared.claims.check(bytes)
+        case .json: World.shared.claims.check(json: bytes)
         case .canary: demand(!bytes.contains(0x21), "the canary has met an exclamation mark")
         }
     }
@@ -80,6 +84,7 @@ enum FuzzTarget: String, CaseIterable {
         case .transactionReceipt: world.receipts.map(\.bytes) + world.receipts.map(\.evidence)
         case .compactJWS: world.signedPayload.map(\.bytes)
         case .claims: world.signedPayload.compactMap { LooseJWS($0.bytes)?.payload }
+        case .json: ClaimsTarget.jsonSeeds + world.signedPayload.compactMap { LooseJWS($0.bytes)?.header }
         case .canary: [[0x20]]
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import HostileBytes
 
-/// `torture [bits] [history] [cost] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer, every part unless some are named. The
+/// `torture [bits] [history] [cost] [growth] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer, every part unless some are named. The
 /// exit status is 0 only if every statement holds.
 @main
 enum Torture {
@@ -12,7 +12,7 @@ enum Torture {
         }
         let seed = take("--seed", from: &arguments) ?? 20_261_121
         let mutations = take("--mutations", from: &arguments) ?? 2000
-        let parts = ["bits", "history", "cost", "opinion", "receipts", "jws"]
+        let parts = ["bits", "history", "cost", "growth", "opinion", "receipts", "jws"]
         guard arguments.allSatisfy(parts.contains) else {
             print("usage: torture [\(parts.joined(separator: "] ["))] [--seed N] [--mutations N]")
             exit(2)
@@ -33,6 +33,7 @@ enum Torture {
         if wanted.contains("bits") { holds = after(try FlippedBits.run(minted, store, corpus, signed)) && holds }
         if wanted.contains("history") { holds = after(try History.run(minted)) && holds }
         if wanted.contains("cost") { holds = after(try Cost.run(minted, store)) && holds }
+        if wanted.contains("growth") { holds = after(try Growth.run(store)) && holds }
         if wanted.contains("opinion") {
             holds = after(try SecondOpinion.run(minted, corpus, seed: seed, mutations: Int(mutations))) && holds
         }

@@ -78,7 +78,7 @@ import PurchaseVerification
 
         private static func sign(_ bytes: inout [UInt8], _ store: EvidenceSamples, _ generator: inout SeededGenerator) {
             guard var receipt = LooseTransactionReceipt(bytes), let version = receipt.version,
-                let known = AppStoreSimulator.TransactionReceiptVersion(rawValue: version),
+                let known = EvidenceMint.TransactionReceiptVersion(rawValue: version),
                 case .rsa(let key) = store.authority.transactionReceiptLeaf(known).privateKey, let parts = receipt.parts
             else { return }
             receipt.purchaseInfo = changed(receipt.purchaseInfo, &generator)
