@@ -66,9 +66,8 @@ struct RawConnection {
             for count in 0..<times {
                 do {
                     try await outbound.write(buffer)
-                } catch is ChannelError {
-                    return count
-                } catch is IOError {
+                } catch {
+                    // Whatever it is called, nobody takes any more.
                     return count
                 }
             }

@@ -70,7 +70,7 @@ struct SettingsReader {
         for entry in section.entries {
             note(
                 entry.line, "\(section.name) has no setting '\(entry.key)'",
-                "Known are \(section.known.sorted().joined(separator: ", "))")
+                "Known are \(Set(section.known).sorted().joined(separator: ", "))")
         }
     }
 
