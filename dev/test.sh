@@ -23,10 +23,13 @@ measure() {
     return "$status"
 }
 
-# Runs a step; the script ends if it fails.
+# Runs a step; the script ends if it fails, or if a step in the background has failed meanwhile.
 step() {
+    local name
     printf '\n== %s\n' "$1"
     measure "$@"
+    awk -F '\t' '$5 != 0 { print $1 }' "$folder/times" >"$folder/failed"
+    while read -r name; do join "$name"; done <"$folder/failed"
 }
 
 # Runs a step in the background; its output appears with join.
@@ -96,12 +99,12 @@ run_tests() {
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
 step "compilation in debug, root" compile debug .
+join "lint"
+join "installation of schemathesis"
 beside "tests in debug, root" run_tests debug . assay
 step "compilation optimised, root" compile release .
 beside "tests optimised, root" run_tests release . assay
 step "compilation optimised, server" compile release Server
-join "lint"
-join "installation of schemathesis"
 beside "description of the HTTP interface" dev/check-api.sh .build/release
 join "tests in debug, root"
 join "tests optimised, root"
