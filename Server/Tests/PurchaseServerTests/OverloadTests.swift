@@ -6,7 +6,6 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import ServerTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -32,9 +31,9 @@ struct OverloadTests {
                             try await fourth.readToEnd()
                         }
                         #expect(refused.isEmpty)
-                        #expect(try await first.request(request).contains("200 OK"))
                     }
                 }
+                #expect(try await first.request(request).contains("200 OK"))
                 // The server learns in its own time that the others ended.
                 var answer = ""
                 for _ in 0..<1000 where answer.isEmpty {
@@ -180,14 +179,12 @@ struct OverloadTests {
         try await PurchaseServerWorld.run { world async throws in
             let workers = WorkerPool(limit: 1000)
             let gate = DispatchSemaphore(value: 0)
-            let isAnswered = Mutex(false)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<System.coreCount {
                     group.addTask { try await workers.run { gate.wait() } }
                 }
                 group.addTask {
                     let answer = try await world.send(.post, "/verifyReceipt", data: Data("{}".utf8), as: nil)
-                    isAnswered.withLock { $0 = true }
                     #expect(answer.text == #"{"status":21002}"#)
                 }
                 do {
@@ -196,7 +193,6 @@ struct OverloadTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(isAnswered.withLock { $0 })
         }
     }
 
