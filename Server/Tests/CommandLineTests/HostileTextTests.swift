@@ -110,7 +110,9 @@ struct HostileTextTests {
             let json = try await Program.shell("\(inspect) --json t.jws", in: folder).output
             #expect(json.contains(#"coins\u202e\u0085\u2028\udb40\udc41\ufeffé"#), "\(json)")
             let claims = try expectJSON(json, inspect)["unverified_claims"] as? [String: Any]
-            #expect((claims?["productId"] as? String)?.utf8.elementsEqual("coins\u{202E}\u{85}\u{2028}\u{E0041}\u{FEFF}\u{E9}".utf8) == true)
+            #expect(
+                (claims?["productId"] as? String)?.utf8.elementsEqual(
+                    "coins\u{202E}\u{85}\u{2028}\u{E0041}\u{FEFF}\u{E9}".utf8) == true)
         }
     }
 
