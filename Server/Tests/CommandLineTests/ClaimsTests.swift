@@ -51,19 +51,19 @@ struct ClaimsTests {
                 authority: try AppStoreAuthority(folder: folder.appending(path: "authority")))
             let claims = [
                 Claim("zebra", .raw("9007199254740993")), Claim("apple", .raw("0.10000000000000000001")),
-                Claim("mango", .object([Claim("z", .raw("18446744073709551615")), Claim("a", .raw("1e400"))])),
+                Claim("mango", .object([Claim("z", .raw("18446744073709551615")), Claim("a", .raw("1.5e300"))])),
             ]
             try write(encoder, claims, to: folder.appending(path: "t.jws"))
             let verified = try await Program.shell("assay verify --json --trust authority/trust.pem t.jws", in: folder)
             #expect(verified.status == 0, "\(verified.output)")
             let end =
-                #""zebra":9007199254740993,"apple":0.10000000000000000001,"mango":{"z":18446744073709551615,"a":1e400}}}"#
+                #""zebra":9007199254740993,"apple":0.10000000000000000001,"mango":{"z":18446744073709551615,"a":1.5e300}}}"#
                 + "\n"
             #expect(verified.output.hasSuffix(end), "\(verified.output)")
             let inspected = try await Program.shell(
                 "assay inspect --json --trust authority/trust.pem t.jws", in: folder)
             let last =
-                #""zebra":"9007199254740993","apple":"0.10000000000000000001","mango.z":"18446744073709551615","mango.a":"1e400"}}"#
+                #""zebra":"9007199254740993","apple":"0.10000000000000000001","mango.z":"18446744073709551615","mango.a":"1.5e300"}}"#
                 + "\n"
             #expect(inspected.output.hasSuffix(last), "\(inspected.output)")
         }

@@ -66,7 +66,7 @@ struct HostileTextTests {
         try await Program.inTemporaryFolder { folder in
             let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
             // A name of a file has at most 255 bytes.
-            let fileName = "n" + String(String.UnicodeScalarView(Self.hidden.filter { $0.value != 0x2F }.prefix(90)))
+            let fileName = "zz" + String(String.UnicodeScalarView(Self.hidden.filter { $0.value != 0x2F }.prefix(90)))
             for (name, bytes) in try Self.evidence(authority) {
                 try Data(bytes).write(to: folder.appending(path: name))
                 for command in Self.commands {
@@ -80,7 +80,7 @@ struct HostileTextTests {
                 }
                 try Data(bytes).write(to: folder.appending(path: fileName))
                 for command in Self.commands {
-                    let line = "assay \(command) n*"
+                    let line = "assay \(command) zz*"
                     let result = try await Program.shell(line, in: folder)
                     expectVisible(result.output, line)
                     if command.hasSuffix("--json") {
@@ -110,7 +110,9 @@ struct HostileTextTests {
             let json = try await Program.shell("\(inspect) --json t.jws", in: folder).output
             #expect(json.contains(#"coins\u202e\u0085\u2028\udb40\udc41\ufeffé"#), "\(json)")
             let claims = try expectJSON(json, inspect)["unverified_claims"] as? [String: Any]
-            #expect((claims?["productId"] as? String)?.utf8.elementsEqual("coins\u{202E}\u{85}\u{2028}\u{E0041}\u{FEFF}\u{E9}".utf8) == true)
+            #expect(
+                (claims?["productId"] as? String)?.utf8.elementsEqual(
+                    "coins\u{202E}\u{85}\u{2028}\u{E0041}\u{FEFF}\u{E9}".utf8) == true)
         }
     }
 

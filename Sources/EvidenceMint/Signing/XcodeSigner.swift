@@ -51,7 +51,8 @@ public struct XcodeSigner: Sendable {
             claims: try template.claims { try encode($0) },
             signingDateClaim: type(of: template).signingDateClaim,
             signingDate: template.signingDate,
-            authority: SignedPayloadAuthority(root: payloadIdentity, intermediate: payloadIdentity, leaf: payloadIdentity)
+            authority: SignedPayloadAuthority(
+                root: payloadIdentity, intermediate: payloadIdentity, leaf: payloadIdentity)
         )
         plan.certificates = [payloadIdentity.certificate]
         plan.headerStyle = .xcode

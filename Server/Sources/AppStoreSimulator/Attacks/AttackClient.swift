@@ -22,8 +22,7 @@ struct AttackClient: Sendable {
         var description: String {
             switch self {
             case .answerTooLarge: "the answer is larger than \(AttackClient.answerBytes) bytes"
-            case .timeout(let limit):
-                "no whole answer within \(limit.formatted(.units(allowed: [.seconds, .milliseconds])))"
+            case .timeout(let limit): "there was no whole answer within \(limit.components.seconds) s"
             }
         }
     }

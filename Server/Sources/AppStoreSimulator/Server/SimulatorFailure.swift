@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import NIOCore
 
@@ -5,6 +6,8 @@ import NIOCore
 public enum SimulatorFailure {
     /// The reason, and what to do.
     public static func words(_ error: any Error, _ configuration: SimulatorConfiguration) -> String {
+        if let error = error as? SimulatorConfigurationError { return error.description }
+        if let error = error as? MintError { return error.description }
         guard let failure = error as? IOError else { return "the store closed: \(NetworkFailure.words(error))" }
         switch failure.errnoCode {
         case EADDRINUSE: return "port \(configuration.port) is in use; choose another with --port"
