@@ -27,11 +27,12 @@ public func purchaseServer(
     }
     let limits = configuration.limits
     let (bodies, workers) = (BodyReader(limits), WorkerPool(limit: limits.waitingVerifications))
+    let addresses = RateLimiter(limits.perAddress, uptime: uptime)
     HealthRoutes(ledger: ledger, uptime: uptime).add(to: router)
     DescriptionRoutes().add(to: router)
     if let ledger {
         let api = PurchaseAPIContext(ledger: ledger, bodies: bodies, workers: workers)
-        addPurchaseRoutes(to: router, api, configuration, uptime)
+        addPurchaseRoutes(to: router, api, configuration, addresses, uptime)
     }
     VerifyReceiptRoutes(
         service: VerifyReceiptService(
@@ -39,7 +40,7 @@ public func purchaseServer(
             environments: configuration.environments,
             sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
             wrongSecrets: RateLimiter(limits.wrongSecrets, uptime: uptime)),
-        bodies: bodies, workers: workers
+        bodies: bodies, workers: workers, addresses: addresses
     ).add(to: router)
     MethodRoutes().add(to: router)
     let limiter = ConnectionLimiter(
@@ -62,13 +63,13 @@ public func purchaseServer(
 /// Everything under `/v1`.
 private func addPurchaseRoutes(
     to router: Router<ServerContext>, _ api: PurchaseAPIContext, _ configuration: ServerConfiguration,
-    _ uptime: @escaping @Sendable () -> Double
+    _ addresses: RateLimiter, _ uptime: @escaping @Sendable () -> Double
 ) {
     let group = router.group("v1")
         .add(
             middleware: AccessMiddleware(
                 ledger: api.ledger, apps: configuration.apps,
-                addresses: RateLimiter(configuration.limits.perAddress, uptime: uptime),
+                addresses: addresses,
                 keys: RateLimiter(configuration.limits.perKey, uptime: uptime)))
     OrderRoutes(api: api).add(to: group)
     PurchaseRoutes(api: api).add(to: group)

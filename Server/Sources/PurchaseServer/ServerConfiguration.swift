@@ -49,8 +49,9 @@ public struct ServerConfiguration: Sendable {
         /// Pieces of evidence that are verified or wait for it at the same time; a request beyond that is told to try again
         /// later. At 60 µs for a usual receipt, that is 60 ms of a core.
         public var waitingVerifications = 1024
-        /// How often one address may call `/v1`, with whatever key: enough for a backend that relays for its apps.
-        public var perAddress = RateLimit(perSecond: 1000, burst: 2000)
+        /// How often one address may call `/v1`, with whatever key, and `verifyReceipt`. More than two cores answer, so that it
+        /// does not slow a backend that sends everything from one address.
+        public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// How often one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
         /// How often one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is

@@ -12,6 +12,7 @@ struct VerifyReceiptRoutes {
     let service: VerifyReceiptService
     let bodies: BodyReader
     let workers: WorkerPool
+    let addresses: RateLimiter
 
     func add(to router: Router<ServerContext>) {
         router.post("/verifyReceipt") { request, context in
@@ -35,6 +36,10 @@ struct VerifyReceiptRoutes {
         _ request: Request, at door: VerifyReceiptService.Door, _ context: ServerContext
     ) async throws -> Response {
         let (service, sender) = (service, AddressRange.limited(context.remoteAddress))
+        if let wait = addresses.take(sender) {
+            return Self.response(
+                .temporarilyUnavailable, .tooManyRequests(retryAfter: RateLimiter.retryAfter(wait)))
+        }
         do {
             let (answer, json) = try await bodies.withBody(of: request) { body in
                 try await workers.run {
@@ -90,7 +95,7 @@ extension VerifyReceiptReason {
         switch self {
         case .bodyTooLarge: .contentTooLarge
         case .serverBusy: .serviceUnavailable
-        case .tooManyWrongSecrets: .tooManyRequests
+        case .tooManyRequests, .tooManyWrongSecrets: .tooManyRequests
         default: .ok
         }
     }
@@ -98,7 +103,7 @@ extension VerifyReceiptReason {
     fileprivate var retryAfter: Int? {
         switch self {
         case .serverBusy: 1
-        case .tooManyWrongSecrets(let seconds): seconds
+        case .tooManyRequests(let seconds), .tooManyWrongSecrets(let seconds): seconds
         default: nil
         }
     }

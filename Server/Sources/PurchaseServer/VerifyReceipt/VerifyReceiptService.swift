@@ -165,6 +165,7 @@ package enum VerifyReceiptReason: Sendable {
     case notJSON
     case wrongDoor
     case secretMismatch
+    case tooManyRequests(retryAfter: Int)
     case tooManyWrongSecrets(retryAfter: Int)
     case expired
     case bodyTooLarge
@@ -179,7 +180,7 @@ package enum VerifyReceiptReason: Sendable {
         case .notJSON: "not_json"
         case .wrongDoor: "environment_mismatch"
         case .secretMismatch: "shared_secret_mismatch"
-        case .tooManyWrongSecrets: "rate_limited"
+        case .tooManyRequests, .tooManyWrongSecrets: "rate_limited"
         case .expired: "subscription_expired"
         case .bodyTooLarge: "evidence_too_large"
         case .requestIncomplete: "request_incomplete"
