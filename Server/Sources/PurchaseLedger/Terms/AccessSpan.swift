@@ -51,7 +51,13 @@ public struct AccessSpan: Sendable, Hashable {
     }
 
     /// Whether it has begun, with the tolerance.
-    public func hasBegun(at moment: Timestamp) -> Bool {
-        from.millisecondsSince1970 - Self.startTolerance <= moment.millisecondsSince1970
+    public func hasBegun(at moment: Timestamp) -> Bool { moment.isAtOrAfter(startOf: from) }
+}
+
+extension Timestamp {
+    /// Whether something that starts then has started, with the tolerance of starts.
+    func isAtOrAfter(startOf start: Timestamp) -> Bool {
+        let (early, overflow) = start.millisecondsSince1970.subtractingReportingOverflow(AccessSpan.startTolerance)
+        return overflow || early <= millisecondsSince1970
     }
 }

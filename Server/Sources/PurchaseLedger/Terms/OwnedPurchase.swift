@@ -8,7 +8,7 @@ public struct OwnedPurchase: Sendable {
     public let transactions: [ObservedTransaction]
     /// Who owns it; `nil` if it is held.
     public let owner: CustomerNumber?
-    /// Others who had it or claimed it.
+    /// Others who had it (`TransactionOwner.others`).
     public let others: [CustomerNumber]
     /// The product's settings; `nil` if it is not registered.
     public let terms: ProductTerms?

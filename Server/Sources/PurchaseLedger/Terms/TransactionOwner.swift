@@ -6,7 +6,7 @@ public struct TransactionOwner: Sendable, Equatable {
     public var ground: Ground?
     /// The last change since then.
     public var change: Change?
-    /// Others who had it or claimed it, in the order of the journal.
+    /// Others who had it, or would have it without the token that is known now; the latest sixteen, in the order of the journal.
     public var others: [CustomerNumber] = []
 
     /// An owner by its parts; nobody, without any.

@@ -28,4 +28,7 @@ struct Witnessed<Value: CanonicalValue>: Sendable, Hashable {
 extension Timestamp {
     /// 1970-01-01T00:00:00Z.
     static let epoch = Timestamp(millisecondsSince1970: 0)
+
+    /// Milliseconds since 1970 of the years 0 to 9999, which evidence can state, and of a day on each side for time zones.
+    static let storable: ClosedRange<Int64> = -62_167_305_600_000...253_402_387_199_999
 }

@@ -110,9 +110,7 @@ struct RandomHistoryTests {
 }
 
 extension [OwnedPurchase] {
-    fileprivate func inOrderOfStart() -> [OwnedPurchase] {
-        sorted { ($0.start, $0.transactions[0].key.transactionID) < ($1.start, $1.transactions[0].key.transactionID) }
-    }
+    fileprivate func inOrderOfStart() -> [OwnedPurchase] { sorted { $0.start < $1.start } }
 }
 
 /// Something that could have happened: a few originals of each kind, their news in the order in which it was signed, and acts.

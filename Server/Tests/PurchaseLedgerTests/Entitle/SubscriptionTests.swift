@@ -139,12 +139,13 @@ struct SubscriptionTests {
         story.claim("1", PurchaseStory.alice)
         #expect(story.owner("1") == PurchaseStory.bob)
         #expect(story.owner("2") == PurchaseStory.bob)
-        #expect(story.denial(PurchaseStory.alice, "monthly", day: 40) == .ownedByAnother)
+        #expect(story.access(PurchaseStory.alice, "monthly", day: 40) == nil)
         try story.tokens.assign(.sample(1), to: PurchaseStory.alice)
         story.statements.append(
             .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30, token: 1))
         #expect(story.owner("1") == PurchaseStory.alice)
         #expect(story.owner("2") == PurchaseStory.alice)
+        #expect(story.denial(PurchaseStory.bob, "monthly", day: 40) == .ownedByAnother)
     }
 
     @Test("a subscription of ten years of weeks is one row, and costs no more than its size")
@@ -187,5 +188,18 @@ struct SubscriptionTests {
         #expect(story.denial(PurchaseStory.alice, "monthly", day: 1 - 6 * minute) == .notStarted)
         #expect(story.isActive(PurchaseStory.alice, "monthly", day: 2 - minute))
         #expect(!story.isActive(PurchaseStory.alice, "monthly", day: 2))
+    }
+
+    @Test("each period has its own answer, also where periods are joined to one span")
+    func parts() throws {
+        var story = PurchaseStory()
+        story.claim("1", PurchaseStory.alice)
+        story.statements = [Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60)]
+        let access = OriginalAccess(story.purchases.sorted { $0.start < $1.start }, renewal: nil)
+        #expect(access.spans.count == 1)
+        let parts = Dictionary(uniqueKeysWithValues: access.parts.map { ($0.transaction, $0) })
+        #expect(parts[.sample("1")]?.contains(.day(40)) == false)
+        #expect(parts[.sample("1")]?.endReason == .expired)
+        #expect(parts[.sample("2")]?.contains(.day(40)) == true)
     }
 }

@@ -34,7 +34,8 @@ struct OwnershipTests {
         let found = owners(story)
         #expect(found[.sample("1")]?.customer == bob)
         #expect(found[.sample("1")]?.ground == .claim(entry: 1))
-        #expect(found[.sample("1")]?.others == [carol])
+        // Carol never had it: Bob was the first.
+        #expect(found[.sample("1")]?.others == [])
         #expect(found[.sample("2")]?.ground == .ownToken)
         #expect(found[.sample("3")]?.customer == alice)
         #expect(found[.sample("3")]?.ground == .inheritedToken(.sample("2")))
@@ -159,5 +160,16 @@ struct OwnershipTests {
         try merges.merge(alice, into: bob)
         let merged = ClaimProof(of: "1", product: "pro", by: bob, evidence: [facts], tokens: tokens, merges: merges)
         #expect(merged == .binds(facts))
+    }
+
+    @Test("who had a purchase is named, the latest sixteen, however many tried")
+    func others() throws {
+        var story = PurchaseStory()
+        story.statements = periods(tokens: [1])
+        for number in Int64(10)..<60 { story.claim("1", CustomerNumber(rawValue: number), mayTransfer: true) }
+        #expect(story.owner("1") == CustomerNumber(rawValue: 59))
+        #expect(owners(story)[.sample("1")]?.others == (43..<59).map { CustomerNumber(rawValue: $0) })
+        try story.tokens.assign(.sample(1), to: alice)
+        #expect(owners(story)[.sample("1")]?.others == (44..<60).map { CustomerNumber(rawValue: $0) })
     }
 }

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension Timestamp {
-    /// The end of the year 9999: later than any date that evidence may state.
+    /// The end of the year 9999.
     private static let latest: Int64 = 253_402_300_799_999
 
     /// A length of time later, so many times; the end of the year 9999 at the latest.
@@ -14,8 +14,10 @@ extension Timestamp {
     /// year 9999 at the latest.
     func adding(months: Int64) -> Timestamp {
         guard months != 0 else { return self }
-        // Longer than the calendar here; and the arithmetic below must not overflow.
-        guard months < 12 * 10_000 else { return Timestamp(millisecondsSince1970: Self.latest) }
+        // Beyond the calendar of evidence, where the arithmetic below could overflow.
+        guard months < 12 * 10_000, Self.storable.contains(millisecondsSince1970) else {
+            return Timestamp(millisecondsSince1970: Self.latest)
+        }
         let day: Int64 = 86_400_000
         let days = Self.floored(millisecondsSince1970, day)
         var date = CivilDay(daysSince1970: days)

@@ -8,7 +8,7 @@ public struct ConsumableLot: Sendable, Hashable {
     public var environment: AppStoreEnvironment
     /// Whose it is; `nil` if it is held.
     public var owner: CustomerNumber?
-    /// Others who had it or claimed it.
+    /// Others who had it (`TransactionOwner.others`).
     public var others: [CustomerNumber]
     /// How many were bought.
     public var quantity: Int64
@@ -53,7 +53,7 @@ public struct ConsumableLot: Sendable, Hashable {
     public func units(at moment: Timestamp?) -> Int64 {
         guard refusal == nil, denial(at: moment) != .revokedByHand else { return 0 }
         if let moment {
-            guard date.millisecondsSince1970 - AccessSpan.startTolerance <= moment.millisecondsSince1970,
+            guard moment.isAtOrAfter(startOf: date),
                 until.map({ moment < $0 }) ?? true
             else { return 0 }
         }

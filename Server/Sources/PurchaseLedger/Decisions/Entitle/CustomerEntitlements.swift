@@ -44,7 +44,7 @@ public struct CustomerEntitlements: Sendable {
             } else {
                 var list = SpanList()
                 list.add(AccessSpan(grant), revocations: revocations)
-                spans += list.joined()
+                spans += SpanList.joined(list.spans)
             }
         }
         self.spans = spans.filter { $0.customer == customer }.sorted(by: AccessSpan.isBefore)
@@ -131,7 +131,7 @@ extension ConsumableLot {
     fileprivate func denial(of customer: CustomerNumber, at moment: Timestamp) -> NoAccessReason? {
         if owner == nil { return .held }
         if owner != customer { return .ownedByAnother }
-        if date.millisecondsSince1970 - AccessSpan.startTolerance > moment.millisecondsSince1970 { return .notStarted }
+        if !moment.isAtOrAfter(startOf: date) { return .notStarted }
         return denial(at: moment)
     }
 }

@@ -10,6 +10,6 @@ public enum NonConsumableAccess {
             purchase, from: purchase.start,
             until: withdrawal.map { max(purchase.start, $0.date) },
             endReason: withdrawal?.cause == .cancelled ? .cancelled : .revoked, revocations: revocations)
-        return list.joined()
+        return SpanList.joined(list.spans)
     }
 }

@@ -5,6 +5,9 @@ import PurchaseVerification
 public struct OriginalAccess: Sendable {
     /// Spans of subscriptions and non-consumables, and the reasons why purchases of an unknown kind give nothing.
     public let spans: [AccessSpan]
+    /// What each purchase alone gives, before spans are joined: the answer to a claim of one of them. Each part names the first
+    /// transaction of its purchase.
+    public let parts: [AccessSpan]
     /// Lots of consumables.
     public let lots: [ConsumableLot]
     /// Passes, for `PassAccess`.
@@ -20,17 +23,18 @@ public struct OriginalAccess: Sendable {
         _ purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) {
         var periods: [OwnedPurchase] = []
-        var (spans, lots, passes): ([AccessSpan], [ConsumableLot], [OwnedPurchase]) = ([], [], [])
+        var (parts, lots, passes): ([AccessSpan], [ConsumableLot], [OwnedPurchase]) = ([], [], [])
         for purchase in purchases {
             // The evidence's own word decides the rule; settings that differ refuse the purchase within it.
             switch purchase.statedKind ?? purchase.terms?.kind {
             case .autoRenewable: periods.append(purchase)
             case .nonRenewing: passes.append(purchase)
             case .consumable: lots += [ConsumableLot(purchase, revocations: revocations)].compactMap(\.self)
-            case .nonConsumable, nil: spans += NonConsumableAccess.spans(of: purchase, revocations: revocations)
+            case .nonConsumable, nil: parts += NonConsumableAccess.spans(of: purchase, revocations: revocations)
             }
         }
-        spans += SubscriptionAccess.spans(of: periods, renewal: renewal, revocations: revocations)
-        (self.spans, self.lots, self.passes) = (spans, lots, passes)
+        let periodParts = SubscriptionAccess.parts(of: periods, renewal: renewal, revocations: revocations)
+        spans = parts + SpanList.joined(periodParts)
+        (self.parts, self.lots, self.passes) = (parts + periodParts, lots, passes)
     }
 }

@@ -8,6 +8,11 @@ public enum PassAccess {
     ///   - passes: the passes, in any order. Those that give nothing because of the settings take no time.
     ///   - revocations: those by hand of the passes. A revoked pass takes its time all the same.
     public static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
+        SpanList.joined(parts(of: passes, revocations: revocations))
+    }
+
+    /// The same, pass by pass: what each one gives, and why it ends.
+    public static func parts(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         var list = SpanList()
         var chain = PassChain()
         for pass in passes.inOrder() {
@@ -24,7 +29,7 @@ public enum PassAccess {
                 endReason: isCut ? cutReason : .expired,
                 revocations: revocations.filter { $0.target == .purchase(pass.ownership) })
         }
-        return list.joined()
+        return list.spans
     }
 }
 

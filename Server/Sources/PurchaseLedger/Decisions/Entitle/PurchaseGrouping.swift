@@ -61,11 +61,8 @@ extension OwnedPurchase {
         let known = transactions.first { $0.productID != nil } ?? first
         let kind = transactions.lazy.compactMap(\.kind).first
         let owner = transactions.lazy.compactMap { owners.owners[$0.key] }.first { $0.customer != nil }
-        var others: [CustomerNumber] = []
-        for other in transactions.flatMap({ owners.owners[$0.key]?.others ?? [] })
-        where other != owner?.customer && !others.contains(other) {
-            others.append(other)
-        }
+        var seen = Set([owner?.customer].compactMap(\.self))
+        let others = transactions.flatMap { owners.owners[$0.key]?.others ?? [] }.filter { seen.insert($0).inserted }
         let starts = transactions.compactMap { transaction in
             kind == .autoRenewable
                 ? transaction.purchaseDate ?? transaction.originalPurchaseDate

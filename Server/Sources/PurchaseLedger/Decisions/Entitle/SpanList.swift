@@ -3,6 +3,7 @@ import PurchaseVerification
 /// Builds the spans of one source: cuts them where an operator revoked, and joins those that follow each other.
 struct SpanList {
     private(set) var spans: [AccessSpan] = []
+    private var noted: Set<Owner> = []
 
     /// The span that a purchase gives, if the settings let it; otherwise an empty one with the reason.
     ///
@@ -23,7 +24,8 @@ struct SpanList {
         } else {
             add(span, revocations: revocations)
         }
-        for other in purchase.others {
+        // Once is enough for an explanation, however many periods there are.
+        for other in purchase.others where noted.insert(Owner(customer: other, productID: productID)).inserted {
             var note = span.empty(.ownedByAnother)
             note.customer = other
             spans.append(note)
@@ -51,7 +53,7 @@ struct SpanList {
 
     /// The spans, joined: one for each customer and product and time without a gap. The reason and the transaction are those of
     /// what began last.
-    func joined() -> [AccessSpan] {
+    static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
         var order: [Owner] = []
@@ -100,7 +102,7 @@ extension AccessSpan {
             return true
         }
         // A revocation by hand is not undone by the next period; what is lifted begins a new span.
-        guard until.map({ next.from.millisecondsSince1970 - Self.startTolerance <= $0.millisecondsSince1970 }) ?? true,
+        guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true,
             endReason != .revokedByHand || next.isEmpty
         else { return false }
         if !next.isEmpty { until = next.until.flatMap { end in until.map { max($0, end) } } }

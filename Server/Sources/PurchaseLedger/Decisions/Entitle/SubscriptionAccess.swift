@@ -11,6 +11,13 @@ public enum SubscriptionAccess {
     public static func spans(
         of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) -> [AccessSpan] {
+        SpanList.joined(parts(of: periods, renewal: renewal, revocations: revocations))
+    }
+
+    /// The same, period by period: what each one gives, and why it ends.
+    public static func parts(
+        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+    ) -> [AccessSpan] {
         var list = SpanList()
         let graceEnds = graceEnds(of: periods, renewal)
         let successors = startsOfOtherProducts(periods)
@@ -34,7 +41,7 @@ public enum SubscriptionAccess {
                 period, from: period.start, until: max(period.start, stop.date),
                 endReason: stop.reason, revocations: revocations)
         }
-        return list.joined()
+        return list.spans
     }
 
     /// When a period ends, and why.

@@ -12,6 +12,7 @@ public struct Ownership: Sendable {
         let transactions = input.transactions.inOrderOfPurchase()
         var fold = OwnershipFold(transactions, tokens: input.tokens)
         for act in input.acts { fold.apply(act) }
+        fold.finish()
         var owners: [TransactionKey: TransactionOwner] = [:]
         owners.reserveCapacity(transactions.count)
         for transaction in transactions { owners[transaction.key] = fold.owner(of: transaction.key) }
@@ -36,7 +37,12 @@ private struct OwnershipFold {
     /// From which transaction a token is inherited.
     private var namesakes: [TransactionKey: TransactionKey] = [:]
     private var holdings: [Class: TransactionOwner] = [:]
+    /// Classes of which a claim was seen.
+    private var claimed: Set<Class> = []
     private var merges = CustomerMerges()
+
+    /// How many others a transaction names, the latest. A receipt that is passed around can have thousands.
+    private static let otherCount = 16
 
     init(_ transactions: [ObservedTransaction], tokens: TokenAssignments) {
         var named: (transaction: TransactionKey, customer: CustomerNumber)?
@@ -63,11 +69,19 @@ private struct OwnershipFold {
     func owner(of key: TransactionKey) -> TransactionOwner {
         guard let `class` = classes[key], var owner = holdings[`class`] else { return TransactionOwner() }
         if let namesake = namesakes[key] { owner.ground = .inheritedToken(namesake) }
-        owner.customer = owner.customer.map(merges.resolve)
-        let customer = owner.customer
-        var seen: Set<CustomerNumber> = []
-        owner.others = owner.others.map(merges.resolve).filter { $0 != customer && seen.insert($0).inserted }
         return owner
+    }
+
+    /// Names everybody as they are called by now.
+    mutating func finish() {
+        for (`class`, holding) in holdings {
+            var finished = holding
+            finished.customer = holding.customer.map(merges.resolve)
+            var seen = Set([finished.customer].compactMap(\.self))
+            let others = holding.others.reversed().map(merges.resolve).filter { seen.insert($0).inserted }
+            finished.others = others.prefix(Self.otherCount).reversed()
+            holdings[`class`] = finished
+        }
     }
 
     mutating func apply(_ act: OwnershipAct) {
@@ -85,10 +99,14 @@ private struct OwnershipFold {
         _ transaction: TransactionKey, by customer: CustomerNumber, mayTransfer: Bool, entry: Int64
     ) {
         guard let `class` = classes[transaction], let holding = holdings[`class`] else { return }
+        let isFirst = claimed.insert(`class`).inserted
         if let holder = holding.customer, holder != customer {
+            // Whoever claimed first, or under `move`, had it as long as the token was not known.
+            let hadIt = `class` != .unnamed && (isFirst || mayTransfer)
+            if hadIt { holdings[`class`]?.others.append(customer) }
             // A token that names another customer beats the claim, whenever it became known.
-            if case .ownToken = `class` { return noteOther(customer, `class`) }
-            guard mayTransfer else { return noteOther(customer, `class`) }
+            if case .ownToken = `class` { return }
+            guard mayTransfer else { return }
             replace(holder, by: customer, .transfer(entry: entry)) { if case .ownToken = $0 { false } else { true } }
         }
         takeHeld(customer, .claim(entry: entry))
@@ -134,11 +152,6 @@ private struct OwnershipFold {
             changed.others.append(holder)
             holdings[`class`] = changed
         }
-    }
-
-    private mutating func noteOther(_ customer: CustomerNumber, _ class: Class) {
-        guard holdings[`class`]?.others.contains(customer) == false else { return }
-        holdings[`class`]?.others.append(customer)
     }
 }
 

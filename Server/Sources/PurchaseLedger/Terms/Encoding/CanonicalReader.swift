@@ -36,8 +36,11 @@ struct CanonicalReader {
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
     }
 
+    /// A moment of the years that evidence can state, so that arithmetic on it cannot overflow.
     mutating func moment() throws(FactsDecodingError) -> Timestamp {
-        Timestamp(millisecondsSince1970: try signed())
+        let milliseconds = try signed()
+        guard Timestamp.storable.contains(milliseconds) else { throw malformed }
+        return Timestamp(millisecondsSince1970: milliseconds)
     }
 
     mutating func counted() throws(FactsDecodingError) -> [UInt8] {
