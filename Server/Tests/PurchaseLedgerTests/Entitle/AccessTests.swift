@@ -1,5 +1,7 @@
+import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import TestSupport
 import Testing
 
 @Suite("Access")
@@ -181,5 +183,13 @@ struct AccessTests {
         #expect(entitlements.balances() == entitlements.balances(at: .day(100)))
         #expect(entitlements.balances().values.first?.remaining != 0)
         #expect(entitlements.balances().values.first?.shortfall != 0)
+    }
+
+    @Test("every reason is explained in docs/ledger.md")
+    func documentation() throws {
+        let text = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/ledger.md"), encoding: .utf8)
+        for reason in NoAccessReason.allCases {
+            #expect(text.contains("| `\(reason.rawValue)` |"), "\(reason.rawValue)")
+        }
     }
 }

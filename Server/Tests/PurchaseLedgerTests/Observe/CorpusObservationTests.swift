@@ -11,7 +11,11 @@ struct CorpusObservationTests {
         "every genuine piece of evidence states what its manifest says, and states nothing new the second time",
         arguments: ["app-receipt", "transaction-receipt", "jws-transaction", "jws-renewalInfo", "jws-notification"])
     func genuine(kind: String) throws {
-        let items = try Corpus.items(kind).filter { $0.expected?.verdict?.hasPrefix("genuine") == true }
+        let items = try Corpus.items(kind).filter { item in
+            // The one genuine receipt that is not plainly so is Apple's sample of 2010, with a key of 1,024 bit.
+            let verdict = item.expected?.verdict ?? ""
+            return kind == "app-receipt" ? verdict == "genuine" : verdict.hasPrefix("genuine")
+        }
         #expect(!items.isEmpty)
         var (transactions, bytes) = (0, 0)
         for item in items {
