@@ -168,6 +168,16 @@ struct AccessTests {
         #expect(story.access(alice, "pass", day: 31)?.until == Timestamp("9999-12-31T23:59:59.999Z"))
     }
 
+    @Test("what was used from a lot that the input no longer has is a shortfall")
+    func foreignLot() {
+        var story = PurchaseStory()
+        story.use(5, of: "1", alice, day: 1)
+        #expect(story.access(alice, "coins", day: 0.5) == nil)
+        #expect(story.access(alice, "coins", day: 2)?.shortfall == 5)
+        #expect(story.balance(alice, day: 2) == 0)
+        #expect(story.entitlements(of: bob).balances().isEmpty)
+    }
+
     @Test("the stored sums are the balance at the present")
     func sums() {
         var story = PurchaseStory()

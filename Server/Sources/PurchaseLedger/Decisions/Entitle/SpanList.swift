@@ -101,10 +101,7 @@ extension AccessSpan {
             transaction = next.transaction
             return true
         }
-        // A revocation by hand is not undone by the next period; what is lifted begins a new span.
-        guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true,
-            endReason != .revokedByHand || next.isEmpty
-        else { return false }
+        guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true else { return false }
         if !next.isEmpty { until = next.until.flatMap { end in until.map { max($0, end) } } }
         (transaction, endReason) = (next.transaction, next.endReason)
         return true
