@@ -1,0 +1,39 @@
+import PurchaseVerification
+
+extension [ProductAccess] {
+    /// The same, with sandbox purchases denied where they do not count for the customer.
+    public func counted(under setting: SandboxAccess, isTester: Bool) -> [ProductAccess] {
+        map { access in
+            guard access.isActive, !setting.counts(access.environment, isTester: isTester) else { return access }
+            var denied = ProductAccess(
+                productID: access.productID, environment: access.environment, kind: access.kind,
+                denial: .sandboxNotAccepted)
+            denied.transaction = access.transaction
+            return denied
+        }
+    }
+
+    /// The named entitlements that the products give: each name once, active if any of its products is, until the latest end.
+    ///
+    /// - Parameter names: the names in the settings of a product.
+    public func named(_ names: (ExactText) -> [ExactText]) -> [NamedAccess] {
+        var named: [ExactText: NamedAccess] = [:]
+        for access in self {
+            for name in names(access.productID) {
+                var entry = named[name] ?? NamedAccess(name: name, isActive: false, until: nil, products: [])
+                if access.isActive {
+                    entry.until = entry.isActive ? Self.later(entry.until, access.until) : access.until
+                    entry.isActive = true
+                    if !entry.products.contains(access.productID) { entry.products.append(access.productID) }
+                }
+                named[name] = entry
+            }
+        }
+        return named.values.sorted { $0.name < $1.name }
+    }
+
+    private static func later(_ left: Timestamp?, _ right: Timestamp?) -> Timestamp? {
+        guard let left, let right else { return nil }
+        return Swift.max(left, right)
+    }
+}

@@ -1,0 +1,40 @@
+import PurchaseVerification
+
+/// What one original transaction gives, whoever has it: the spans and lots that are stored for it. Passes are not among them,
+/// because those of one customer and product follow each other across originals (`PassAccess`).
+public struct OriginalAccess: Sendable {
+    /// Spans of subscriptions and non-consumables, and the reasons why purchases of an unknown kind give nothing.
+    public let spans: [AccessSpan]
+    /// What each purchase alone gives, before spans are joined: the answer to a claim of one of them. Each part names the first
+    /// transaction of its purchase.
+    public let parts: [AccessSpan]
+    /// Lots of consumables.
+    public let lots: [ConsumableLot]
+    /// Passes, for `PassAccess`.
+    public let passes: [OwnedPurchase]
+
+    /// Works out what an original gives.
+    ///
+    /// - Parameters:
+    ///   - purchases: every purchase of one `OwnershipKey`, in the order of `PurchaseGrouping`.
+    ///   - renewal: the renewal facts of the original.
+    ///   - revocations: those by hand of the original.
+    public init(
+        _ purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+    ) {
+        var periods: [OwnedPurchase] = []
+        var (parts, lots, passes): ([AccessSpan], [ConsumableLot], [OwnedPurchase]) = ([], [], [])
+        for purchase in purchases {
+            // The evidence's own word decides the rule; settings that differ refuse the purchase within it.
+            switch purchase.statedKind ?? purchase.terms?.kind {
+            case .autoRenewable: periods.append(purchase)
+            case .nonRenewing: passes.append(purchase)
+            case .consumable: lots += [ConsumableLot(purchase, revocations: revocations)].compactMap(\.self)
+            case .nonConsumable, nil: parts += NonConsumableAccess.spans(of: purchase, revocations: revocations)
+            }
+        }
+        let periodParts = SubscriptionAccess.parts(of: periods, renewal: renewal, revocations: revocations)
+        spans = parts + SpanList.joined(periodParts)
+        (self.parts, self.lots, self.passes) = (parts + periodParts, lots, passes)
+    }
+}

@@ -1,0 +1,78 @@
+import PurchaseVerification
+
+/// The rule of non-renewing subscriptions (passes): each begins at its purchase, or when the one before it ends.
+public enum PassAccess {
+    /// The access that all passes of one customer, product and environment give together.
+    ///
+    /// - Parameters:
+    ///   - passes: the passes, in any order. Those that give nothing because of the settings take no time.
+    ///   - revocations: those by hand of the passes. A revoked pass takes its time all the same.
+    public static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
+        SpanList.joined(parts(of: passes, revocations: revocations))
+    }
+
+    /// The same, pass by pass: what each one gives, and why it ends.
+    public static func parts(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
+        var list = SpanList()
+        var chain = PassChain()
+        for pass in passes.inOrder() {
+            guard pass.owner != nil, pass.refusal == nil, let duration = pass.terms?.duration else {
+                list.add(
+                    pass, source: .passes, from: pass.start, until: pass.start, endReason: .expired)
+                continue
+            }
+            let span = chain.append(pass, duration)
+            let isCut = pass.withdrawal.map { $0.date <= span.until } ?? false
+            let cutReason: NoAccessReason = pass.withdrawal?.cause == .cancelled ? .cancelled : .revoked
+            list.add(
+                pass, source: .passes, from: span.from, until: span.until,
+                endReason: isCut ? cutReason : .expired,
+                revocations: revocations.filter { $0.target == .purchase(pass.ownership) })
+        }
+        return list.spans
+    }
+}
+
+/// The time that passes take one after the other.
+private struct PassChain {
+    /// From where the months of the present chain are counted, so that they do not drift: 31 January, 28 February, 31 March.
+    private var anchor = Timestamp.epoch
+    /// How many months of the chain are taken.
+    private var months: Int64 = 0
+    private var end: Timestamp?
+
+    /// Appends a pass.
+    ///
+    /// A withdrawal takes units off its length, but no time before it: the pass lasts until the withdrawal, or as long as what
+    /// is left of it, whichever is later, and never longer than it was bought for.
+    mutating func append(_ pass: OwnedPurchase, _ duration: PassDuration) -> (from: Timestamp, until: Timestamp) {
+        let from = max(pass.start, end ?? pass.start)
+        if end.map({ pass.start > $0 }) ?? true { (anchor, months) = (from, 0) }
+        let fullEnd = self.end(of: pass.quantity, duration, from: from)
+        guard let withdrawal = pass.withdrawal else { return take(pass.quantity, duration, from, fullEnd) }
+        let left = max(0, pass.quantity - withdrawal.units)
+        let leftEnd = self.end(of: left, duration, from: from)
+        guard withdrawal.date > leftEnd else { return take(left, duration, from, leftEnd) }
+        guard withdrawal.date < fullEnd else { return take(pass.quantity, duration, from, fullEnd) }
+        (anchor, months, end) = (withdrawal.date, 0, withdrawal.date)
+        return (from, withdrawal.date)
+    }
+
+    private func end(of units: Int64, _ duration: PassDuration, from: Timestamp) -> Timestamp {
+        switch duration {
+        case .fixed(let milliseconds): from.adding(milliseconds: milliseconds, times: units)
+        case .months(let count): anchor.adding(months: months.saturatingSum(count.saturatingProduct(units)))
+        }
+    }
+
+    private mutating func take(
+        _ units: Int64, _ duration: PassDuration, _ from: Timestamp, _ until: Timestamp
+    ) -> (from: Timestamp, until: Timestamp) {
+        switch duration {
+        case .fixed: (anchor, months) = (until, 0)
+        case .months(let count): months = months.saturatingSum(count.saturatingProduct(units))
+        }
+        end = until
+        return (from, until)
+    }
+}

@@ -1,0 +1,129 @@
+import PurchaseVerification
+
+/// Builds the spans of one source: cuts them where an operator revoked, and joins those that follow each other.
+struct SpanList {
+    private(set) var spans: [AccessSpan] = []
+    private var noted: Set<Owner> = []
+
+    /// The span that a purchase gives, if the settings let it; otherwise an empty one with the reason.
+    ///
+    /// - Parameter revocations: those of the purchase.
+    mutating func add(
+        _ purchase: OwnedPurchase, source: AccessSource? = nil, from: Timestamp, until: Timestamp?,
+        endReason: NoAccessReason, revocations: [HandRevocation] = []
+    ) {
+        guard let productID = purchase.productID else { return }
+        let span = AccessSpan(
+            customer: purchase.owner, productID: productID, environment: purchase.ownership.original.environment,
+            kind: purchase.kind, source: source ?? .purchase(purchase.ownership), from: from, until: until,
+            transaction: purchase.transaction, endReason: endReason)
+        if purchase.owner == nil {
+            spans.append(span.empty(.held))
+        } else if let refusal = purchase.refusal {
+            spans.append(span.empty(refusal))
+        } else {
+            add(span, revocations: revocations)
+        }
+        // Once is enough for an explanation, however many periods there are.
+        for other in purchase.others where noted.insert(Owner(customer: other, productID: productID)).inserted {
+            var note = span.empty(.ownedByAnother)
+            note.customer = other
+            spans.append(note)
+        }
+    }
+
+    /// A span without the times in which it is revoked by hand.
+    mutating func add(_ span: AccessSpan, revocations: [HandRevocation]) {
+        var rest = span
+        for revocation in revocations.sorted(by: {
+            ($0.from, $0.liftedAt ?? $0.from) < ($1.from, $1.liftedAt ?? $1.from)
+        }) {
+            if let until = rest.until, until <= revocation.from { break }
+            // What is revoked and lifted at once was never revoked.
+            if let liftedAt = revocation.liftedAt, liftedAt <= max(rest.from, revocation.from) { continue }
+            var before = rest
+            before.until = max(rest.from, revocation.from)
+            before.endReason = .revokedByHand
+            spans.append(before)
+            guard let liftedAt = revocation.liftedAt, rest.until.map({ liftedAt < $0 }) ?? true else { return }
+            rest.from = liftedAt
+        }
+        spans.append(rest)
+    }
+
+    /// The spans, joined: one for each customer and product and time without a gap. The reason and the transaction are those of
+    /// what began last.
+    static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
+        var open: [Owner: AccessSpan] = [:]
+        var joined: [AccessSpan] = []
+        var order: [Owner] = []
+        for span in spans.enumerated().sorted(by: { ($0.element.from, $0.offset) < ($1.element.from, $1.offset) })
+            .map(\.element)
+        {
+            let owner = Owner(customer: span.customer, productID: span.productID)
+            guard var current = open[owner] else {
+                open[owner] = span
+                order.append(owner)
+                continue
+            }
+            if current.join(span) {
+                open[owner] = current
+            } else {
+                joined.append(current)
+                open[owner] = span
+            }
+        }
+        joined += order.compactMap { open[$0] }
+        return joined.sorted(by: AccessSpan.isBefore)
+    }
+
+    private struct Owner: Hashable {
+        let customer: CustomerNumber?
+        let productID: ExactText
+    }
+}
+
+extension AccessSpan {
+    func empty(_ reason: NoAccessReason) -> AccessSpan {
+        var span = self
+        span.until = from
+        span.endReason = reason
+        return span
+    }
+
+    /// Takes in a span that begins no earlier, if no gap lies between them.
+    ///
+    /// - Returns: whether it did.
+    fileprivate mutating func join(_ next: AccessSpan) -> Bool {
+        if isEmpty {
+            // Reasons without time are one span as long as they are the same.
+            guard next.isEmpty, next.endReason == endReason else { return false }
+            transaction = next.transaction
+            return true
+        }
+        guard until.map({ $0.isAtOrAfter(startOf: next.from) }) ?? true else { return false }
+        if !next.isEmpty { until = next.until.flatMap { end in until.map { max($0, end) } } }
+        (transaction, endReason) = (next.transaction, next.endReason)
+        return true
+    }
+
+    /// The order of a list of spans: by beginning, and then by everything else, so that a list has one order.
+    static func isBefore(_ left: AccessSpan, _ right: AccessSpan) -> Bool {
+        if left.from != right.from { return left.from < right.from }
+        return left.order.lexicographicallyPrecedes(right.order)
+    }
+
+    private var order: [ExactText] {
+        let names: [ExactText] =
+            switch source {
+            case .purchase(let key): ["purchase", key.original.transactionID, key.isFamilyShared ? "shared" : "bought"]
+            case .passes: ["passes"]
+            case .grant(let entry): ["grant", ExactText("\(entry)")]
+            }
+        return [
+            ExactText("\(customer?.rawValue ?? -1)"), productID, ExactText(environment.name),
+            ExactText("\(until?.millisecondsSince1970 ?? .max)"), ExactText(endReason.rawValue),
+            transaction?.transactionID ?? "",
+        ] + names
+    }
+}

@@ -1,0 +1,97 @@
+import PurchaseVerification
+
+/// The rule of auto-renewable subscriptions (docs/ledger.md, "Entitle").
+public enum SubscriptionAccess {
+    /// The access that one subscription gives.
+    ///
+    /// - Parameters:
+    ///   - periods: every period of one original, whoever owns it, in the order of `PurchaseGrouping`.
+    ///   - renewal: the renewal facts of the original.
+    ///   - revocations: those by hand of the original.
+    public static func spans(
+        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+    ) -> [AccessSpan] {
+        SpanList.joined(parts(of: periods, renewal: renewal, revocations: revocations))
+    }
+
+    /// The same, period by period: what each one gives, and why it ends.
+    public static func parts(
+        of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
+    ) -> [AccessSpan] {
+        var list = SpanList()
+        let graceEnds = graceEnds(of: periods, renewal)
+        let successors = startsOfOtherProducts(periods)
+        for (place, period) in periods.enumerated() {
+            guard let paidEnd = period.end else {
+                list.add(
+                    period, from: period.start, until: period.start, endReason: .periodUnknown)
+                continue
+            }
+            let isLast = place == periods.count - 1
+            var stop = Stop(paidEnd, isLast && period.isInBillingRetry(renewal) ? .billingRetry : .expired)
+            if let graceEnd = graceEnds[place], graceEnd > stop.date { stop.date = graceEnd }
+            if let upgradedAt = period.upgradedAt {
+                stop.cut(isLast ? upgradedAt : periods[place + 1].start, .upgraded)
+            }
+            if let successor = successors[place] { stop.cut(successor, .superseded) }
+            if let withdrawal = period.withdrawal, withdrawal.date <= stop.date {
+                stop = Stop(withdrawal.date, withdrawal.cause == .cancelled ? .cancelled : .revoked)
+            }
+            list.add(
+                period, from: period.start, until: max(period.start, stop.date),
+                endReason: stop.reason, revocations: revocations)
+        }
+        return list.spans
+    }
+
+    /// When a period ends, and why.
+    private struct Stop {
+        var date: Timestamp
+        var reason: NoAccessReason
+
+        init(_ date: Timestamp, _ reason: NoAccessReason) { (self.date, self.reason) = (date, reason) }
+
+        mutating func cut(_ date: Timestamp, _ reason: NoAccessReason) {
+            if date < self.date { (self.date, self.reason) = (date, reason) }
+        }
+    }
+
+    /// For each period, when the next one of another product begins, whether that one is withdrawn or not.
+    private static func startsOfOtherProducts(_ periods: [OwnedPurchase]) -> [Timestamp?] {
+        var starts: [Timestamp?] = Array(repeating: nil, count: periods.count)
+        for place in periods.indices.dropLast().reversed() {
+            let next = periods[place + 1]
+            starts[place] = next.productID == periods[place].productID ? starts[place + 1] : next.start
+        }
+        return starts
+    }
+
+    /// By the place of the period that each grace period extends, its end.
+    ///
+    /// A grace period extends the period that began last before it was first signed. It ends early when the next period
+    /// begins, or when newer renewal info was signed that does not have it.
+    private static func graceEnds(of periods: [OwnedPurchase], _ renewal: ObservedRenewal?) -> [Int: Timestamp] {
+        var ends: [Int: Timestamp] = [:]
+        for grace in renewal?.gracePeriods ?? [] {
+            var (low, high) = (0, periods.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if periods[middle].start <= grace.firstStamp { low = middle + 1 } else { high = middle }
+            }
+            guard low > 0 else { continue }
+            var end = grace.end
+            if let renewal, renewal.info.graceEnd != grace.end { end = min(end, renewal.stamp) }
+            if low < periods.count { end = min(end, periods[low].start) }
+            ends[low - 1] = max(ends[low - 1] ?? end, end)
+        }
+        return ends
+    }
+}
+
+extension OwnedPurchase {
+    /// Whether Apple still tries to collect the price of the period after this one.
+    fileprivate func isInBillingRetry(_ renewal: ObservedRenewal?) -> Bool {
+        guard let renewal else { return false }
+        return renewal.info.isInBillingRetry == true && renewal.stamp >= start
+    }
+}

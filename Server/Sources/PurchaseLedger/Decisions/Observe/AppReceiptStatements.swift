@@ -1,0 +1,90 @@
+import PurchaseVerification
+
+extension AppReceiptContent where Trust == Verified {
+    /// One statement for each purchase.
+    var statements: [TransactionStatement] {
+        guard let environment else { return [] }
+        let bundleID = ExactText(identifier: bundleID)
+        return inAppPurchases.compactMap { $0.statement(in: environment, bundleID: bundleID) }
+    }
+}
+
+extension InAppPurchaseContent where Trust == Verified {
+    fileprivate func statement(in environment: AppStoreEnvironment, bundleID: ExactText?) -> TransactionStatement? {
+        guard let transactionID = ExactText(identifier: transactionID),
+            let key = TransactionKey(
+                environment: environment, transactionID: transactionID, purchaseDate: purchaseDate)
+        else { return nil }
+        let stamp = [purchaseDate, originalPurchaseDate, cancellationDate].compactMap(\.self).max() ?? .epoch
+        var statement = TransactionStatement(key: key, source: .appReceipt, stamp: stamp)
+        statement.bundleID = bundleID
+        statement.originalTransactionID = ExactText(identifier: originalTransactionID)
+        statement.productID = ExactText(identifier: productID)
+        statement.kind = productType.flatMap(ProductKind.init(stated:))
+        statement.purchaseDate = purchaseDate
+        statement.originalPurchaseDate = originalPurchaseDate
+        statement.quantity = quantity.map { Int64(clamping: $0) }
+        statement.lineItemID = ExactText(lineItem: webOrderLineItemID.map { "\($0)" })
+        statement.ownershipType = ownershipType.map(\.claim)
+        statement.offer = PurchaseOffer(
+            isTrial: isTrialPeriod, isIntroductory: isInIntroOfferPeriod,
+            identifier: ExactText(identifier: promotionalOfferID))
+        statement.productNumber = productAdamID == 0 ? nil : productAdamID
+        statement.otherClaims = otherClaims
+        statement.end = expiresDate
+        statement.cancellation = cancellationDate
+        return statement
+    }
+
+    /// Attributes without a field, by their number, as hexadecimal digits. Apple writes some that are always empty.
+    private var otherClaims: [UInt8]? {
+        var claims: [String: JSONValue] = [:]
+        for attribute in attributes where !Self.fields.contains(attribute.type) && attribute.value.count > 2 {
+            claims["\(attribute.type)"] = .string(Self.hexadecimal(attribute.value))
+        }
+        return CanonicalJSON.otherClaims(claims)
+    }
+
+    /// The attributes that a field of the statement comes from (docs/receipt-format.md).
+    private static var fields: Set<Int64> {
+        [1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1710, 1711, 1712, 1713, 1719, 1721, 1722]
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension OwnershipType {
+    /// The same in the words of signed data.
+    fileprivate var claim: ExactText {
+        switch self {
+        case .purchased: "PURCHASED"
+        case .familyShared: "FAMILY_SHARED"
+        case .other(let number): ExactText("\(number)")
+        }
+    }
+}
+
+extension ProductKind {
+    /// The kind that attribute 1707 numbers; `nil` for a number without a known meaning.
+    fileprivate init?(stated type: ProductType) {
+        switch type {
+        case .nonConsumable: self = .nonConsumable
+        case .consumable: self = .consumable
+        case .nonRenewingSubscription: self = .nonRenewing
+        case .autoRenewableSubscription, .freeSubscription: self = .autoRenewable
+        case .other: return nil
+        }
+    }
+}
+
+extension PurchaseOffer {
+    /// The offer that a receipt tells of by flags and a name. Offer codes have a name there, too, so it does not tell the type.
+    init?(isTrial: Bool?, isIntroductory: Bool?, identifier: ExactText?) {
+        let isIntroduction = isTrial == true || isIntroductory == true
+        self.init(
+            type: isIntroduction ? 1 : nil, identifier: identifier, discountType: isTrial == true ? "FREE_TRIAL" : nil)
+    }
+}

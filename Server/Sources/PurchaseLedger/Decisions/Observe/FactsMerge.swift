@@ -1,0 +1,114 @@
+import PurchaseVerification
+
+/// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the greatest
+/// of a total order, so the order and the number of arrivals do not matter.
+extension ObservedTransaction {
+    /// The facts of one statement alone.
+    public convenience init(_ statement: TransactionStatement) {
+        self.init(key: statement.key, fields: TransactionFields(statement))
+    }
+
+    /// These facts and others of the same transaction.
+    ///
+    /// - Returns: `self` if the others add nothing; so does what is about another transaction.
+    public func merged(with other: ObservedTransaction) -> ObservedTransaction {
+        guard self !== other, key == other.key else { return self }
+        let merged = fields.merged(with: other.fields)
+        return merged == fields ? self : ObservedTransaction(key: key, fields: merged)
+    }
+
+    /// These facts and what one more piece of evidence says.
+    public func merged(with statement: TransactionStatement) -> ObservedTransaction {
+        merged(with: ObservedTransaction(statement))
+    }
+}
+
+extension TransactionFields {
+    /// The fields of one statement alone.
+    init(_ statement: TransactionStatement) {
+        let witness = Witness(source: statement.source, stamp: statement.stamp)
+        func field<Value>(_ value: Value?) -> Witnessed<Value>? { value.map { Witnessed(value: $0, witness: witness) } }
+        bundleID = field(statement.bundleID)
+        originalTransactionID = field(statement.originalTransactionID)
+        productID = field(statement.productID)
+        kind = field(statement.kind)
+        subscriptionGroupID = field(statement.subscriptionGroupID)
+        purchaseDate = field(statement.purchaseDate)
+        originalPurchaseDate = field(statement.originalPurchaseDate)
+        quantity = field(statement.quantity)
+        lineItemID = field(statement.lineItemID)
+        ownershipType = field(statement.ownershipType)
+        price = field(statement.price)
+        storefront = field(statement.storefront)
+        offer = field(statement.offer)
+        reason = field(statement.reason)
+        appTransactionID = field(statement.appTransactionID)
+        productNumber = field(statement.productNumber)
+        otherClaims = field(statement.otherClaims.map(CanonicalBytes.init(bytes:)))
+        (end, firstEnd) = (statement.end, statement.end)
+        guard statement.source == .signedData else {
+            cancellation = statement.cancellation
+            return
+        }
+        revocation = StampedRevocation(stamp: statement.stamp, revocation: statement.revocation)
+        upgradedAt = statement.isUpgraded ? statement.stamp : nil
+        accountToken = statement.accountToken.map { StampedToken(stamp: statement.stamp, token: $0) }
+    }
+
+    func merged(with other: TransactionFields) -> TransactionFields {
+        var merged = self
+        merged.bundleID = Self.better(bundleID, other.bundleID)
+        merged.originalTransactionID = Self.better(originalTransactionID, other.originalTransactionID)
+        merged.productID = Self.better(productID, other.productID)
+        merged.kind = Self.better(kind, other.kind)
+        merged.subscriptionGroupID = Self.better(subscriptionGroupID, other.subscriptionGroupID)
+        merged.purchaseDate = Self.better(purchaseDate, other.purchaseDate)
+        merged.originalPurchaseDate = Self.better(originalPurchaseDate, other.originalPurchaseDate)
+        merged.quantity = Self.better(quantity, other.quantity)
+        merged.lineItemID = Self.better(lineItemID, other.lineItemID)
+        merged.ownershipType = Self.better(ownershipType, other.ownershipType)
+        merged.price = Self.better(price, other.price)
+        merged.storefront = Self.better(storefront, other.storefront)
+        merged.offer = Self.better(offer, other.offer)
+        merged.reason = Self.better(reason, other.reason)
+        merged.appTransactionID = Self.better(appTransactionID, other.appTransactionID)
+        merged.productNumber = Self.better(productNumber, other.productNumber)
+        merged.otherClaims = Self.better(otherClaims, other.otherClaims)
+        merged.end = Self.one(end, other.end, max)
+        merged.firstEnd = Self.one(firstEnd, other.firstEnd, min)
+        merged.revocation = Self.one(revocation, other.revocation, StampedRevocation.newer)
+        merged.cancellation = Self.one(cancellation, other.cancellation, max)
+        merged.upgradedAt = Self.one(upgradedAt, other.upgradedAt, min)
+        merged.accountToken = Self.one(accountToken, other.accountToken) { left, right in
+            (left.stamp, left.token) < (right.stamp, right.token) ? right : left
+        }
+        return merged
+    }
+
+    /// The better witness; for equal ones, the greater canonical bytes.
+    private static func better<Value>(_ left: Witnessed<Value>?, _ right: Witnessed<Value>?) -> Witnessed<Value>? {
+        one(left, right) { left, right in
+            guard left.witness == right.witness else { return left.witness < right.witness ? right : left }
+            guard left.value != right.value else { return left }
+            return left.value.canonicalBytes.lexicographicallyPrecedes(right.value.canonicalBytes) ? right : left
+        }
+    }
+
+    private static func one<Value>(_ left: Value?, _ right: Value?, _ choose: (Value, Value) -> Value) -> Value? {
+        guard let left else { return right }
+        guard let right else { return left }
+        return choose(left, right)
+    }
+}
+
+extension StampedRevocation {
+    /// The later stamp; for equal ones, revoked before not revoked, then the greater percentage, then the greater bytes.
+    fileprivate static func newer(_ left: StampedRevocation, _ right: StampedRevocation) -> StampedRevocation {
+        guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
+        guard let leftRevocation = left.revocation else { return right }
+        guard let rightRevocation = right.revocation else { return left }
+        let (leftShare, rightShare) = (leftRevocation.share, rightRevocation.share)
+        guard leftShare == rightShare else { return leftShare < rightShare ? right : left }
+        return leftRevocation.canonicalBytes.lexicographicallyPrecedes(rightRevocation.canonicalBytes) ? right : left
+    }
+}

@@ -1,0 +1,61 @@
+public import PurchaseVerification
+
+/// What one piece of verified evidence says of transactions and renewals, whoever brought it and whatever they claim.
+///
+/// Evidence without an environment says nothing here: its facts would have no key. App transactions prove the download of the
+/// app, and no purchase.
+public struct Observation: Sendable, Equatable {
+    /// The transactions, in the order of the evidence.
+    public let transactions: [TransactionStatement]
+    /// The renewal info.
+    public let renewals: [RenewalStatement]
+
+    /// Reads every statement of the evidence. A transaction whose id is not an identifier is left out.
+    public init(_ evidence: VerifiedEvidence) {
+        switch evidence {
+        case .appReceipt(let receipt):
+            (transactions, renewals) = (receipt.statements, [])
+        case .transactionReceipt(let receipt):
+            (transactions, renewals) = ([receipt.statement].compactMap(\.self), [])
+        case .signedTransaction(let transaction):
+            (transactions, renewals) = ([transaction.statement].compactMap(\.self), [])
+        case .signedRenewalInfo(let renewalInfo):
+            (transactions, renewals) = ([], [renewalInfo.statement].compactMap(\.self))
+        case .notification(let notification):
+            transactions = [notification.transaction?.statement].compactMap(\.self)
+            renewals = [notification.renewalInfo?.statement].compactMap(\.self)
+        case .appTransaction:
+            (transactions, renewals) = ([], [])
+        }
+    }
+
+    /// The facts that the evidence alone gives: one value for each transaction, in the order of their first statements.
+    public var transactionFacts: [ObservedTransaction] {
+        var places: [TransactionKey: Int] = [:]
+        var facts: [ObservedTransaction] = []
+        for statement in transactions {
+            if let place = places[statement.key] {
+                facts[place] = facts[place].merged(with: statement)
+            } else {
+                places[statement.key] = facts.count
+                facts.append(ObservedTransaction(statement))
+            }
+        }
+        return facts
+    }
+}
+
+extension ExactText {
+    /// Text of evidence that can be stored as an identifier; anything else counts as not stated.
+    init?(identifier text: String?) {
+        guard let text else { return nil }
+        self.init(text)
+        guard isIdentifier else { return nil }
+    }
+
+    /// The number of a period; purchases without one state 0 or nothing.
+    init?(lineItem text: String?) {
+        self.init(identifier: text)
+        guard self != "0" else { return nil }
+    }
+}

@@ -1,0 +1,113 @@
+import PurchaseVerification
+
+extension SignedContent where Claims == TransactionClaims, Trust == Verified {
+    /// The statement of a signed transaction.
+    var statement: TransactionStatement? {
+        guard let transactionID = ExactText(identifier: self.transactionID),
+            let key = TransactionKey(
+                environment: environment, transactionID: transactionID, purchaseDate: self.purchaseDate)
+        else { return nil }
+        let dates = [self.purchaseDate, self.originalPurchaseDate, self.revocationDate].compactMap(\.self)
+        let stamp = self.signedDate ?? dates.max() ?? .epoch
+        var statement = TransactionStatement(key: key, source: .signedData, stamp: stamp)
+        statement.bundleID = ExactText(identifier: self.bundleID)
+        statement.originalTransactionID = ExactText(identifier: self.originalTransactionID)
+        statement.productID = ExactText(identifier: self.productID)
+        statement.kind = self.type.flatMap(ProductKind.init(stated:))
+        statement.subscriptionGroupID = ExactText(identifier: self.subscriptionGroupIdentifier)
+        statement.purchaseDate = self.purchaseDate
+        statement.originalPurchaseDate = self.originalPurchaseDate
+        statement.quantity = self.quantity
+        statement.lineItemID = ExactText(lineItem: self.webOrderLineItemID)
+        statement.ownershipType = ExactText(identifier: self.inAppOwnershipType?.rawValue)
+        statement.price = PurchasePrice(milliunits: self.price, currency: ExactText(identifier: self.currency))
+        statement.storefront = Storefront(
+            country: ExactText(identifier: self.storefront), number: ExactText(identifier: self.storefrontID))
+        statement.offer = PurchaseOffer(
+            type: self.offerType?.rawValue, identifier: ExactText(identifier: self.offerIdentifier),
+            discountType: ExactText(identifier: self.offerDiscountType?.rawValue),
+            period: ExactText(identifier: self.offerPeriod))
+        statement.reason = ExactText(identifier: self.transactionReason?.rawValue)
+        statement.appTransactionID = ExactText(identifier: self.appTransactionID)
+        statement.end = self.expiresDate
+        statement.revocation = revocation(stamp: stamp)
+        statement.isUpgraded = self.isUpgraded == true
+        statement.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
+        statement.otherClaims = otherTransactionClaims(statement)
+        return statement
+    }
+
+    /// A revocation without its date would still be one: then it counts from the moment it was signed.
+    private func revocation(stamp: Timestamp) -> Revocation? {
+        let isStated =
+            self.revocationDate != nil || self.revocationReason != nil || self.revocationType != nil
+            || self.revocationPercentage != nil
+        guard isStated else { return nil }
+        return Revocation(
+            date: self.revocationDate ?? stamp, reason: self.revocationReason?.rawValue,
+            type: ExactText(identifier: self.revocationType?.rawValue), percentage: self.revocationPercentage)
+    }
+
+    /// Claims that have no field in facts. Those that name a device are no facts of the purchase.
+    private func otherTransactionClaims(_ statement: TransactionStatement) -> [UInt8]? {
+        var claims = self.otherClaims
+        claims["advancedCommerceInfo"] = self.advancedCommerceInfo
+        claims["commitmentInfo"] = self.commitmentInfo
+        claims["billingPlanType"] = self.billingPlanType.map(JSONValue.string)
+        // Values that the field of facts cannot hold.
+        if statement.kind == nil { claims["type"] = self.type.map { .string($0.rawValue) } }
+        if statement.accountToken == nil { claims["appAccountToken"] = self.appAccountToken.map(JSONValue.string) }
+        return CanonicalJSON.otherClaims(claims)
+    }
+}
+
+extension SignedContent where Claims == RenewalInfoClaims, Trust == Verified {
+    /// The statement of signed renewal info.
+    var statement: RenewalStatement? {
+        guard let original = ExactText(identifier: self.originalTransactionID) else { return nil }
+        var info = RenewalInfo()
+        info.productID = ExactText(identifier: self.productID)
+        info.nextProductID = ExactText(identifier: self.autoRenewProductID)
+        info.autoRenewStatus = self.autoRenewStatus?.rawValue
+        info.expirationIntent = self.expirationIntent?.rawValue
+        info.isInBillingRetry = self.isInBillingRetryPeriod
+        info.priceIncreaseStatus = self.priceIncreaseStatus?.rawValue
+        info.graceEnd = self.gracePeriodExpiresDate
+        info.renewalDate = self.renewalDate
+        info.renewalPrice = PurchasePrice(
+            milliunits: self.renewalPrice, currency: ExactText(identifier: self.currency))
+        info.recentStart = self.recentSubscriptionStartDate
+        info.offer = PurchaseOffer(
+            type: self.offerType?.rawValue, identifier: ExactText(identifier: self.offerIdentifier),
+            discountType: ExactText(identifier: self.offerDiscountType?.rawValue),
+            period: ExactText(identifier: self.offerPeriod))
+        info.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
+        info.appTransactionID = ExactText(identifier: self.appTransactionID)
+        info.otherClaims = otherRenewalClaims
+        return RenewalStatement(
+            key: RenewalKey(environment: environment, originalTransactionID: original),
+            stamp: self.signedDate ?? .epoch, info: info)
+    }
+
+    private var otherRenewalClaims: [UInt8]? {
+        var claims = self.otherClaims
+        claims["advancedCommerceInfo"] = self.advancedCommerceInfo
+        claims["commitmentInfo"] = self.commitmentInfo
+        claims["renewalBillingPlanType"] = self.renewalBillingPlanType.map(JSONValue.string)
+        claims["eligibleWinBackOfferIds"] = self.eligibleWinBackOfferIDs.map { .array($0.map(JSONValue.string)) }
+        return CanonicalJSON.otherClaims(claims)
+    }
+}
+
+extension ProductKind {
+    /// The kind that a signed transaction names; `nil` if it is not a known one.
+    fileprivate init?(stated type: TransactionType) {
+        switch type {
+        case .nonConsumable: self = .nonConsumable
+        case .consumable: self = .consumable
+        case .nonRenewingSubscription: self = .nonRenewing
+        case .autoRenewableSubscription: self = .autoRenewable
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import PurchaseVerification
+
+extension TransactionReceiptContent where Trust == Verified {
+    /// The statement of its one purchase.
+    var statement: TransactionStatement? {
+        guard let environment, let transactionID = ExactText(identifier: transactionID),
+            let key = TransactionKey(
+                environment: environment, transactionID: transactionID, purchaseDate: purchaseDate)
+        else { return nil }
+        let stamp = [purchaseDate, originalPurchaseDate, cancellationDate].compactMap(\.self).max() ?? .epoch
+        var statement = TransactionStatement(key: key, source: .transactionReceipt, stamp: stamp)
+        statement.bundleID = ExactText(identifier: bundleID)
+        statement.originalTransactionID = ExactText(identifier: originalTransactionID)
+        statement.productID = ExactText(identifier: productID)
+        statement.subscriptionGroupID = ExactText(identifier: subscriptionGroupIdentifier)
+        statement.purchaseDate = purchaseDate
+        statement.originalPurchaseDate = originalPurchaseDate
+        statement.quantity = quantity.map { Int64(clamping: $0) }
+        statement.lineItemID = ExactText(lineItem: webOrderLineItemID)
+        statement.ownershipType = ExactText(identifier: ownershipType)
+        statement.offer = PurchaseOffer(isTrial: isTrialPeriod, isIntroductory: isInIntroOfferPeriod, identifier: nil)
+        statement.productNumber = itemID == 0 ? nil : itemID
+        statement.otherClaims = otherClaims
+        statement.end = expiresDate
+        statement.cancellation = cancellationDate
+        return statement
+    }
+
+    private var otherClaims: [UInt8]? {
+        var claims: [String: JSONValue] = [:]
+        for (key, value) in attributes where !Self.isField(key) && !value.isEmpty { claims[key] = .string(value) }
+        return CanonicalJSON.otherClaims(claims)
+    }
+
+    /// Whether a field of the statement comes from the key, or the key names a device, which is no fact of the purchase.
+    private static func isField(_ key: String) -> Bool {
+        fields.contains(key) || dates.contains { key.utf8.starts(with: $0.utf8) }
+    }
+
+    private static var fields: Set<String> {
+        [
+            "transaction-id", "original-transaction-id", "product-id", "bid", "quantity", "item-id",
+            "web-order-line-item-id", "subscription-group-identifier", "is-trial-period", "is-in-intro-offer-period",
+            "in-app-ownership-type", "unique-identifier", "unique-vendor-identifier",
+        ]
+    }
+
+    /// Each date is written several times, with suffixes.
+    private static var dates: [String] {
+        ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date"]
+    }
+}

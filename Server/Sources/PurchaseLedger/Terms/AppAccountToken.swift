@@ -1,0 +1,59 @@
+/// The UUID that an app gives to a purchase in order to name its customer (Apple, "appAccountToken").
+public struct AppAccountToken: Sendable, Hashable, Comparable {
+    /// The first 8 bytes, big-endian.
+    public let high: UInt64
+    /// The last 8 bytes, big-endian.
+    public let low: UInt64
+
+    /// A token by its bytes.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads a UUID in capital or small letters (RFC 9562, 4); `nil` for anything else.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8.prefix(37))
+        guard bytes.count == 36 else { return nil }
+        var (words, digits): ([UInt64], Int) = ([0, 0], 0)
+        for (position, byte) in bytes.enumerated() {
+            if [8, 13, 18, 23].contains(position) {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Self.value(ofHexadecimal: byte) else { return nil }
+            words[digits / 16] = words[digits / 16] << 4 | digit
+            digits += 1
+        }
+        self.init(high: words[0], low: words[1])
+    }
+
+    public static func < (left: AppAccountToken, right: AppAccountToken) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+
+    private static func value(ofHexadecimal byte: UInt8) -> UInt64? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A")) + 10
+        default: nil
+        }
+    }
+}
+
+extension AppAccountToken: CustomStringConvertible {
+    /// The UUID in small letters, as the App Store writes it.
+    public var description: String {
+        let digits = [high, low].map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.utf8.count) + text
+        }.joined()
+        var (text, rest) = ("", digits[...])
+        for length in [8, 4, 4, 4, 12] {
+            text += (text.isEmpty ? "" : "-") + rest.prefix(length)
+            rest = rest.dropFirst(length)
+        }
+        return text
+    }
+}

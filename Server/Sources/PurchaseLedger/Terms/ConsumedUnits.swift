@@ -1,0 +1,38 @@
+public import PurchaseVerification
+
+/// Units of a consumable that a customer used, and from which lots they were taken.
+public struct ConsumedUnits: Sendable, Hashable {
+    public var customer: CustomerNumber
+    public var productID: ExactText
+    public var environment: AppStoreEnvironment
+    /// When they were used.
+    public var date: Timestamp
+    /// The lots, each with the units taken from it.
+    public var takings: [Taking]
+
+    /// Units taken from one lot.
+    public struct Taking: Sendable, Hashable {
+        /// The lot.
+        public var lot: AccessSource
+        /// How many.
+        public var units: Int64
+
+        /// A taking by its parts.
+        public init(lot: AccessSource, units: Int64) {
+            self.lot = lot
+            self.units = units
+        }
+    }
+
+    /// A consumption by its parts.
+    public init(
+        customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment, date: Timestamp,
+        takings: [Taking]
+    ) {
+        self.customer = customer
+        self.productID = productID
+        self.environment = environment
+        self.date = date
+        self.takings = takings
+    }
+}

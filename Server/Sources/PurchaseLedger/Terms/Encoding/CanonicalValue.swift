@@ -1,0 +1,145 @@
+public import PurchaseVerification
+
+/// A value with one encoding. Facts are stored by it, and the merge breaks ties by it.
+protocol CanonicalValue: Sendable, Hashable {
+    func encode(to writer: inout CanonicalWriter)
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError)
+}
+
+extension CanonicalValue {
+    /// The bytes that decide ties.
+    var canonicalBytes: [UInt8] {
+        var writer = CanonicalWriter()
+        encode(to: &writer)
+        return writer.bytes
+    }
+}
+
+/// Bytes that are canonical by themselves.
+struct CanonicalBytes: CanonicalValue {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) { bytes = try reader.counted() }
+    func encode(to writer: inout CanonicalWriter) { writer.write(counted: bytes) }
+}
+
+extension ExactText: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        // Bytes that are not UTF-8 are repaired here, and refused by the comparison with what was read.
+        self.init(String(decoding: try reader.counted(), as: UTF8.self))
+    }
+
+    func encode(to writer: inout CanonicalWriter) { writer.write(counted: string.utf8) }
+}
+
+extension Timestamp: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) { self = try reader.moment() }
+    func encode(to writer: inout CanonicalWriter) { writer.write(self) }
+}
+
+extension Int64: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) { self = try reader.signed() }
+    func encode(to writer: inout CanonicalWriter) { writer.write(signed: self) }
+}
+
+extension UInt64: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) { self = try reader.unsigned() }
+    func encode(to writer: inout CanonicalWriter) { writer.write(self) }
+}
+
+extension ProductKind: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        switch try reader.byte() {
+        case 1: self = .consumable
+        case 2: self = .nonConsumable
+        case 3: self = .autoRenewable
+        case 4: self = .nonRenewing
+        default: throw reader.malformed
+        }
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        switch self {
+        case .consumable: writer.write(byte: 1)
+        case .nonConsumable: writer.write(byte: 2)
+        case .autoRenewable: writer.write(byte: 3)
+        case .nonRenewing: writer.write(byte: 4)
+        }
+    }
+}
+
+extension AppAccountToken: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        var words: [UInt64] = [0, 0]
+        for position in 0..<16 { words[position / 8] = words[position / 8] << 8 | UInt64(try reader.byte()) }
+        self.init(high: words[0], low: words[1])
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        for word in [high, low] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                writer.write(byte: UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+    }
+}
+
+extension Revocation: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        date = try reader.moment()
+        reason = try reader.optional()
+        type = try reader.optional()
+        percentage = try reader.optional()
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(date)
+        writer.write(optional: reason)
+        writer.write(optional: type)
+        writer.write(optional: percentage)
+    }
+}
+
+extension PurchaseOffer: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        let offer = PurchaseOffer(
+            type: try reader.optional(), identifier: try reader.optional(), discountType: try reader.optional(),
+            period: try reader.optional())
+        guard let offer else { throw reader.malformed }
+        self = offer
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(optional: type)
+        writer.write(optional: identifier)
+        writer.write(optional: discountType)
+        writer.write(optional: period)
+    }
+}
+
+extension PurchasePrice: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        let price = PurchasePrice(milliunits: try reader.optional(), currency: try reader.optional())
+        guard let price else { throw reader.malformed }
+        self = price
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(optional: milliunits)
+        writer.write(optional: currency)
+    }
+}
+
+extension Storefront: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        let storefront = Storefront(country: try reader.optional(), number: try reader.optional())
+        guard let storefront else { throw reader.malformed }
+        self = storefront
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(optional: country)
+        writer.write(optional: number)
+    }
+}

@@ -1,0 +1,37 @@
+import PurchaseVerification
+
+/// Writes facts in the one way in which they can be written: equal facts have equal bytes.
+struct CanonicalWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(byte: UInt8) { bytes.append(byte) }
+
+    /// An unsigned number in groups of seven bits, the lowest first (LEB128).
+    mutating func write(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// A signed number, folded so that small ones of either sign are short.
+    mutating func write(signed number: Int64) { write(UInt64(bitPattern: (number << 1) ^ (number >> 63))) }
+
+    mutating func write(_ moment: Timestamp) { write(signed: moment.millisecondsSince1970) }
+
+    /// Bytes after their number.
+    mutating func write(counted content: some Collection<UInt8>) {
+        write(UInt64(content.count))
+        bytes += content
+    }
+
+    mutating func write(_ value: some CanonicalValue) { value.encode(to: &self) }
+
+    /// A value after a byte that says whether there is one.
+    mutating func write(optional value: (some CanonicalValue)?) {
+        write(byte: value == nil ? 0 : 1)
+        if let value { write(value) }
+    }
+}

@@ -1,0 +1,11 @@
+/// Which kind of evidence states something, ordered by how far it is believed when two disagree.
+///
+/// The raw values are stored. 0 is kept for unsigned answers (hints), which rank below everything signed.
+public enum EvidenceSource: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    case transactionReceipt = 1
+    case appReceipt = 2
+    /// A signed transaction or signed renewal info, also inside a notification.
+    case signedData = 3
+
+    public static func < (left: EvidenceSource, right: EvidenceSource) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,49 @@
+/// Text from outside, compared and hashed byte by byte.
+///
+/// `String` takes canonically equivalent texts for equal, which two databases and the journal do not, and its comparison of
+/// hostile text takes quadratic time. Ids, offers and currencies are therefore never compared as `String`.
+public struct ExactText: Sendable, Hashable, Comparable {
+    /// The text itself.
+    public let string: String
+
+    /// Any text.
+    public init(_ string: String) { self.string = string }
+
+    public static func == (left: ExactText, right: ExactText) -> Bool {
+        left.string.utf8.elementsEqual(right.string.utf8)
+    }
+
+    public static func < (left: ExactText, right: ExactText) -> Bool {
+        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        var text = string
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The longest identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
+    public static let identifierBytes = 256
+
+    /// Whether the text can be an identifier: not empty, not white space alone, short, and without control characters,
+    /// which mislead whoever reads a log and which PostgreSQL refuses in part.
+    public var isIdentifier: Bool {
+        (1...Self.identifierBytes).contains(string.utf8.count)
+            && !string.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+            && !string.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
+    /// The order of ids made of digits: by value, so that `9` comes before `10`.
+    public static func isNumericallyBefore(_ left: ExactText, _ right: ExactText) -> Bool {
+        let (leftCount, rightCount) = (left.string.utf8.count, right.string.utf8.count)
+        return leftCount == rightCount ? left < right : leftCount < rightCount
+    }
+}
+
+extension ExactText: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { string = value }
+}
+
+extension ExactText: CustomStringConvertible {
+    public var description: String { string }
+}

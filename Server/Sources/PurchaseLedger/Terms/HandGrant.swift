@@ -1,0 +1,31 @@
+public import PurchaseVerification
+
+/// A product that an operator gave to a customer.
+public struct HandGrant: Sendable, Hashable {
+    /// The journal entry of the grant.
+    public var entry: Int64
+    public var customer: CustomerNumber
+    public var productID: ExactText
+    public var environment: AppStoreEnvironment
+    public var kind: ProductKind
+    /// How many, of a consumable.
+    public var quantity: Int64
+    public var from: Timestamp
+    /// When it ends; `nil` if it does not end.
+    public var until: Timestamp?
+
+    /// A grant by its parts.
+    public init(
+        entry: Int64, customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment,
+        kind: ProductKind, quantity: Int64 = 1, from: Timestamp, until: Timestamp? = nil
+    ) {
+        self.entry = entry
+        self.customer = customer
+        self.productID = productID
+        self.environment = environment
+        self.kind = kind
+        self.quantity = quantity
+        self.from = from
+        self.until = until
+    }
+}

@@ -1,0 +1,33 @@
+/// Why a product gives no access. The raw value is part of answers and stays the same for ever.
+public enum NoAccessReason: String, Sendable, CaseIterable {
+    /// The paid time has ended.
+    case expired
+    /// The paid time has ended, and Apple still tries to collect the price of the next period.
+    case billingRetry = "billing_retry"
+    /// Apple refunded or revoked the purchase, by signed data.
+    case revoked
+    /// Apple cancelled the purchase, by the cancellation date of a receipt.
+    case cancelled
+    /// The customer upgraded to another product.
+    case upgraded
+    /// A later period of the same subscription, of another product, has taken its place.
+    case superseded
+    /// All units of a consumable were used.
+    case consumed
+    /// The purchase begins later.
+    case notStarted = "not_started"
+    /// Nobody owns the purchase yet.
+    case held
+    /// The purchase belongs to another customer: it was transferred, or carries that customer's account token.
+    case ownedByAnother = "owned_by_another"
+    /// An operator revoked the purchase or the grant.
+    case revokedByHand = "revoked_by_hand"
+    /// Sandbox purchases do not count for this customer.
+    case sandboxNotAccepted = "sandbox_not_accepted"
+    /// The product is not registered, or a non-renewing subscription has no duration in the settings.
+    case productUnknown = "product_unknown"
+    /// Signed data states another kind of product than the settings.
+    case productKindMismatch = "product_kind_mismatch"
+    /// No evidence states when the period ends.
+    case periodUnknown = "period_unknown"
+}

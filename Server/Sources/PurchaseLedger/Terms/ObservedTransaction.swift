@@ -1,0 +1,133 @@
+public import PurchaseVerification
+
+/// The facts of one transaction: what all evidence seen so far says of it, merged (docs/ledger.md, "Observe").
+///
+/// Immutable, and a class because it is large and passed around. `merged(with:)` returns the same object where nothing is new,
+/// so an unchanged receipt is recognised without comparing fields.
+public final class ObservedTransaction: Sendable {
+    /// The transaction.
+    public let key: TransactionKey
+    let fields: TransactionFields
+
+    init(key: TransactionKey, fields: TransactionFields) {
+        self.key = key
+        self.fields = fields
+    }
+
+    // MARK: Identity
+
+    public var bundleID: ExactText? { fields.bundleID?.value }
+    /// The product.
+    public var productID: ExactText? { fields.productID?.value }
+    /// The kind of product: as stated, or auto-renewable for what has an end, which only auto-renewable subscriptions have.
+    public var kind: ProductKind? { fields.kind?.value ?? (fields.end == nil ? nil : .autoRenewable) }
+    public var subscriptionGroupID: ExactText? { fields.subscriptionGroupID?.value }
+    /// When it was bought, renewed or restored.
+    public var purchaseDate: Timestamp? { fields.purchaseDate?.value }
+    /// When the original transaction was bought.
+    public var originalPurchaseDate: Timestamp? { fields.originalPurchaseDate?.value }
+    /// How many were bought; 1 where no evidence says.
+    public var quantity: Int64 { max(0, fields.quantity?.value ?? 1) }
+    /// The App Store's number of a period of a subscription.
+    public var lineItemID: ExactText? { fields.lineItemID?.value }
+    public var ownershipType: ExactText? { fields.ownershipType?.value }
+    public var price: PurchasePrice? { fields.price?.value }
+    public var storefront: Storefront? { fields.storefront?.value }
+    public var offer: PurchaseOffer? { fields.offer?.value }
+    public var reason: ExactText? { fields.reason?.value }
+    public var appTransactionID: ExactText? { fields.appTransactionID?.value }
+    public var productNumber: UInt64? { fields.productNumber?.value }
+    /// Every other claim of the newest signed data that has some, as canonical JSON.
+    public var otherClaims: [UInt8]? { fields.otherClaims?.value.bytes }
+
+    // MARK: State
+
+    /// When the paid period ends: the latest end that was stated.
+    public var end: Timestamp? { fields.end }
+    /// When it was first to end. The App Store extends periods, and what tells a period from others must not change.
+    public var firstEnd: Timestamp? { fields.firstEnd }
+    /// When the newest signed transaction was signed; `nil` if only receipts are known.
+    public var newestStamp: Timestamp? { fields.revocation?.stamp }
+    /// The revocation that the newest signed transaction states.
+    public var signedRevocation: Revocation? { fields.revocation?.revocation }
+    /// The latest cancellation date of a receipt.
+    public var cancellation: Timestamp? { fields.cancellation }
+    /// When it was first signed that the customer had upgraded.
+    public var upgradedAt: Timestamp? { fields.upgradedAt }
+    public var accountToken: AppAccountToken? { fields.accountToken?.token }
+
+    // MARK: Keys
+
+    /// The original transaction; its own where no evidence names another.
+    public var original: OriginalKey {
+        let transactionID = fields.originalTransactionID?.value ?? key.transactionID
+        guard key.environment == .xcode else {
+            return OriginalKey(environment: key.environment, transactionID: transactionID)
+        }
+        let second = originalPurchaseDate?.wholeSecond ?? (transactionID == key.transactionID ? key.second : 0)
+        return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
+    }
+
+    /// Under which key it is owned. Evidence from before 2021 does not say whether it is shared: then it was bought.
+    public var ownership: OwnershipKey {
+        OwnershipKey(original: original, isFamilyShared: ownershipType == "FAMILY_SHARED")
+    }
+
+    /// The renewal info that speaks of it.
+    public var renewal: RenewalKey {
+        let original = original
+        return RenewalKey(environment: original.environment, originalTransactionID: original.transactionID)
+    }
+}
+
+extension ObservedTransaction: Hashable {
+    public static func == (left: ObservedTransaction, right: ObservedTransaction) -> Bool {
+        left === right || (left.key == right.key && left.fields == right.fields)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(fields.revocation)
+    }
+}
+
+/// The fields of `ObservedTransaction`, with the witnesses that the merge compares.
+struct TransactionFields: Sendable, Hashable {
+    var bundleID: Witnessed<ExactText>?
+    var originalTransactionID: Witnessed<ExactText>?
+    var productID: Witnessed<ExactText>?
+    var kind: Witnessed<ProductKind>?
+    var subscriptionGroupID: Witnessed<ExactText>?
+    var purchaseDate: Witnessed<Timestamp>?
+    var originalPurchaseDate: Witnessed<Timestamp>?
+    var quantity: Witnessed<Int64>?
+    var lineItemID: Witnessed<ExactText>?
+    var ownershipType: Witnessed<ExactText>?
+    var price: Witnessed<PurchasePrice>?
+    var storefront: Witnessed<Storefront>?
+    var offer: Witnessed<PurchaseOffer>?
+    var reason: Witnessed<ExactText>?
+    var appTransactionID: Witnessed<ExactText>?
+    var productNumber: Witnessed<UInt64>?
+    var otherClaims: Witnessed<CanonicalBytes>?
+    var end: Timestamp?
+    var firstEnd: Timestamp?
+    var revocation: StampedRevocation?
+    var cancellation: Timestamp?
+    var upgradedAt: Timestamp?
+    var accountToken: StampedToken?
+
+    init() {}
+}
+
+/// What the newest signed transaction says of a revocation; `nil` inside says that there is none.
+struct StampedRevocation: Sendable, Hashable {
+    var stamp: Timestamp
+    var revocation: Revocation?
+}
+
+/// The account token of the newest signed transaction that has one.
+struct StampedToken: Sendable, Hashable {
+    var stamp: Timestamp
+    var token: AppAccountToken
+}

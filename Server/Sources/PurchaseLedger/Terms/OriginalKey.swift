@@ -1,0 +1,18 @@
+public import PurchaseVerification
+
+/// The original transaction that restored copies and renewed periods have in common.
+public struct OriginalKey: Sendable, Hashable {
+    /// Where it was bought.
+    public let environment: AppStoreEnvironment
+    /// The original transaction id.
+    public let transactionID: ExactText
+    /// Seconds since 1970 of the original purchase in Xcode, where ids repeat; 0 in every other environment.
+    public let second: Int64
+
+    /// A key by its parts.
+    public init(environment: AppStoreEnvironment, transactionID: ExactText, second: Int64 = 0) {
+        self.environment = environment
+        self.transactionID = transactionID
+        self.second = second
+    }
+}

@@ -1,0 +1,59 @@
+public import PurchaseVerification
+
+/// One purchase, under one or more transaction ids: restoring a purchase makes copies of it.
+public struct OwnedPurchase: Sendable {
+    /// Under which key it is owned.
+    public let ownership: OwnershipKey
+    /// Its transactions, the earliest first. There is at least one.
+    public let transactions: [ObservedTransaction]
+    /// Who owns it; `nil` if it is held.
+    public let owner: CustomerNumber?
+    /// Others who had it (`TransactionOwner.others`).
+    public let others: [CustomerNumber]
+    /// The product's settings; `nil` if it is not registered.
+    public let terms: ProductTerms?
+    public let productID: ExactText?
+    /// The kind that the evidence states.
+    public let statedKind: ProductKind?
+    public let quantity: Int64
+    /// When it begins: a period when it was bought, anything else when the original was bought.
+    public let start: Timestamp
+    /// When its paid period ends, for auto-renewable subscriptions.
+    public let end: Timestamp?
+    /// The earliest withdrawal of one of its transactions, with the most units.
+    public let withdrawal: Withdrawal?
+    /// When it was first signed that the customer upgraded from this period.
+    public let upgradedAt: Timestamp?
+
+    init(
+        ownership: OwnershipKey, transactions: [ObservedTransaction], owner: CustomerNumber?, others: [CustomerNumber],
+        terms: ProductTerms?, productID: ExactText?, statedKind: ProductKind?, quantity: Int64, start: Timestamp,
+        end: Timestamp?, withdrawal: Withdrawal?, upgradedAt: Timestamp?
+    ) {
+        self.ownership = ownership
+        self.transactions = transactions
+        self.owner = owner
+        self.others = others
+        self.terms = terms
+        self.productID = productID
+        self.statedKind = statedKind
+        self.quantity = quantity
+        self.start = start
+        self.end = end
+        self.withdrawal = withdrawal
+        self.upgradedAt = upgradedAt
+    }
+
+    /// The transaction that stands for it: the earliest.
+    public var transaction: TransactionKey? { transactions.first?.key }
+
+    /// The kind that decides its rule: the settings' kind, or the stated one where the product is not registered.
+    public var kind: ProductKind? { terms?.kind ?? statedKind }
+
+    /// Why the settings keep it from giving anything; `nil` if they do not.
+    public var refusal: NoAccessReason? {
+        guard let terms, productID != nil else { return .productUnknown }
+        guard statedKind == nil || statedKind == terms.kind else { return .productKindMismatch }
+        return terms.kind == .nonRenewing && terms.duration == nil ? .productUnknown : nil
+    }
+}

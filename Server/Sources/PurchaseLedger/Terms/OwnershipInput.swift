@@ -1,0 +1,16 @@
+/// Everything that decides who owns the transactions of one `OwnershipKey`.
+public struct OwnershipInput: Sendable {
+    /// The facts of every transaction of the key, in any order.
+    public var transactions: [ObservedTransaction]
+    /// The account tokens that are known now.
+    public var tokens: TokenAssignments
+    /// Binding claims and moves of the original, and all merges of the customers that occur, in the order of the journal.
+    public var acts: [OwnershipAct]
+
+    /// An input by its parts.
+    public init(transactions: [ObservedTransaction], tokens: TokenAssignments, acts: [OwnershipAct]) {
+        self.transactions = transactions
+        self.tokens = tokens
+        self.acts = acts
+    }
+}

@@ -1,0 +1,14 @@
+/// What has one history of owners: an original transaction, bought or shared. Members of a family own their shared copies
+/// apart from the person who pays.
+public struct OwnershipKey: Sendable, Hashable {
+    /// The original transaction.
+    public let original: OriginalKey
+    /// Whether it comes through Family Sharing.
+    public let isFamilyShared: Bool
+
+    /// A key by its parts.
+    public init(original: OriginalKey, isFamilyShared: Bool = false) {
+        self.original = original
+        self.isFamilyShared = isFamilyShared
+    }
+}

@@ -1,0 +1,34 @@
+public import PurchaseVerification
+
+/// What a customer may use of one product in one environment at a time.
+public struct ProductAccess: Sendable, Hashable {
+    public var productID: ExactText
+    public var environment: AppStoreEnvironment
+    /// The kind by whose rule it counts; `nil` if neither the settings nor the evidence name one.
+    public var kind: ProductKind?
+    /// Why there is no access; `nil` if there is.
+    public var denial: NoAccessReason?
+    /// Since when, without a gap in one source; `nil` without access.
+    public var since: Timestamp?
+    /// Until when; `nil` without access, and for what does not end.
+    public var until: Timestamp?
+    /// Units of a consumable that are left.
+    public var balance: Int64 = 0
+    /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.
+    public var shortfall: Int64 = 0
+    /// The transaction that it rests on; `nil` for a manual grant.
+    public var transaction: TransactionKey?
+
+    /// No access, for a reason.
+    public init(
+        productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?, denial: NoAccessReason?
+    ) {
+        self.productID = productID
+        self.environment = environment
+        self.kind = kind
+        self.denial = denial
+    }
+
+    /// Whether the customer may use it.
+    public var isActive: Bool { denial == nil }
+}

@@ -1,0 +1,27 @@
+/// The offer under which a transaction was bought. Its claims belong together and are merged as one value.
+public struct PurchaseOffer: Sendable, Hashable {
+    /// `offerType`: 1 introductory, 2 promotional, 3 offer code, 4 win-back.
+    public var type: Int64?
+    /// `offerIdentifier`.
+    public var identifier: ExactText?
+    /// `offerDiscountType`, such as `FREE_TRIAL`.
+    public var discountType: ExactText?
+    /// `offerPeriod` (ISO 8601 duration).
+    public var period: ExactText?
+
+    /// An offer by its claims.
+    ///
+    /// - Returns: `nil` if there is none of them.
+    public init?(
+        type: Int64? = nil, identifier: ExactText? = nil, discountType: ExactText? = nil, period: ExactText? = nil
+    ) {
+        guard type != nil || identifier != nil || discountType != nil || period != nil else { return nil }
+        self.type = type
+        self.identifier = identifier
+        self.discountType = discountType
+        self.period = period
+    }
+
+    /// Whether nothing was charged for the period.
+    public var isFreeTrial: Bool { discountType == "FREE_TRIAL" }
+}

@@ -1,0 +1,16 @@
+/// What was charged for a transaction.
+public struct PurchasePrice: Sendable, Hashable {
+    /// `price`, or `renewalPrice`, in thousandths of the currency.
+    public var milliunits: Int64?
+    /// `currency` (ISO 4217).
+    public var currency: ExactText?
+
+    /// A price by its claims.
+    ///
+    /// - Returns: `nil` if there is none of them.
+    public init?(milliunits: Int64?, currency: ExactText?) {
+        guard milliunits != nil || currency != nil else { return nil }
+        self.milliunits = milliunits
+        self.currency = currency
+    }
+}

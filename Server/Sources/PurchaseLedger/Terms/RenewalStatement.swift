@@ -1,0 +1,18 @@
+public import PurchaseVerification
+
+/// What one signed renewal info says of one subscription.
+public struct RenewalStatement: Sendable, Equatable {
+    /// The subscription.
+    public var key: RenewalKey
+    /// When it was signed; 1970 if it has no date, so that it never counts as news of a period.
+    public var stamp: Timestamp
+    /// What it says.
+    public var info: RenewalInfo
+
+    /// A statement by its parts.
+    public init(key: RenewalKey, stamp: Timestamp, info: RenewalInfo) {
+        self.key = key
+        self.stamp = stamp
+        self.info = info
+    }
+}

@@ -1,0 +1,41 @@
+public import PurchaseVerification
+
+/// Which transaction facts are about.
+///
+/// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is reset, so
+/// there the second of the purchase is part of the key.
+public struct TransactionKey: Sendable, Hashable {
+    /// Where the purchase was made, taken from signed bytes.
+    public let environment: AppStoreEnvironment
+    /// The transaction id.
+    public let transactionID: ExactText
+    /// Seconds since 1970 of the purchase in Xcode; 0 in every other environment.
+    public let second: Int64
+
+    /// The key of a stored row.
+    public init(environment: AppStoreEnvironment, transactionID: ExactText, second: Int64 = 0) {
+        self.environment = environment
+        self.transactionID = transactionID
+        self.second = second
+    }
+
+    /// The key of a transaction that evidence proves.
+    ///
+    /// - Returns: `nil` in the Xcode environment if the date of purchase is missing.
+    public init?(environment: AppStoreEnvironment, transactionID: ExactText, purchaseDate: Timestamp?) {
+        guard environment == .xcode else {
+            self.init(environment: environment, transactionID: transactionID)
+            return
+        }
+        guard let purchaseDate else { return nil }
+        self.init(environment: environment, transactionID: transactionID, second: purchaseDate.wholeSecond)
+    }
+}
+
+extension Timestamp {
+    /// Seconds since 1970, rounded down. Receipts state whole seconds where signed data states milliseconds.
+    var wholeSecond: Int64 {
+        let (quotient, remainder) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

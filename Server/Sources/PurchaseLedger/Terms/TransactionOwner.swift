@@ -1,0 +1,39 @@
+/// Who owns a transaction, and why.
+public struct TransactionOwner: Sendable, Equatable {
+    /// The owner; `nil` if the transaction is held: nobody has claimed it, and it gives nothing yet.
+    public var customer: CustomerNumber?
+    /// What made it theirs, or its first owner's.
+    public var ground: Ground?
+    /// The last change since then.
+    public var change: Change?
+    /// Others who had it, or would have it without the token that is known now; the latest sixteen, in the order of the journal.
+    public var others: [CustomerNumber] = []
+
+    /// An owner by its parts; nobody, without any.
+    public init(customer: CustomerNumber? = nil, ground: Ground? = nil) {
+        self.customer = customer
+        self.ground = ground
+    }
+
+    /// What made a transaction somebody's.
+    public enum Ground: Sendable, Equatable {
+        /// It carries the account token of the customer.
+        case ownToken
+        /// The nearest earlier transaction of the original with a known token.
+        case inheritedToken(TransactionKey)
+        /// The first binding claim, by its journal entry.
+        case claim(entry: Int64)
+        /// An operator gave what was held to a customer.
+        case move(entry: Int64)
+    }
+
+    /// How a transaction went from one owner to another.
+    public enum Change: Sendable, Equatable {
+        /// By a claim under the policy `move`.
+        case transfer(entry: Int64)
+        /// By an operator.
+        case move(entry: Int64)
+        /// Its owner was merged into another customer.
+        case merge(entry: Int64)
+    }
+}

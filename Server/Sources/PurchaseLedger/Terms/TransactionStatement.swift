@@ -1,0 +1,57 @@
+public import PurchaseVerification
+
+/// What one piece of verified evidence says of one transaction. A field that the evidence does not state is `nil`.
+public struct TransactionStatement: Sendable, Equatable {
+    /// The transaction.
+    public var key: TransactionKey
+    /// The kind of evidence.
+    public var source: EvidenceSource
+    /// When the evidence was signed: `signedDate`, or the latest of the dates of purchase, original purchase and revocation
+    /// where it has none. Only signed data uses it.
+    public var stamp: Timestamp
+
+    // MARK: Identity
+
+    public var bundleID: ExactText?
+    public var originalTransactionID: ExactText?
+    public var productID: ExactText?
+    public var kind: ProductKind?
+    public var subscriptionGroupID: ExactText?
+    public var purchaseDate: Timestamp?
+    public var originalPurchaseDate: Timestamp?
+    public var quantity: Int64?
+    /// `webOrderLineItemId`, the number of a period, which restored copies of the period keep.
+    public var lineItemID: ExactText?
+    /// `PURCHASED` or `FAMILY_SHARED`.
+    public var ownershipType: ExactText?
+    public var price: PurchasePrice?
+    public var storefront: Storefront?
+    public var offer: PurchaseOffer?
+    /// `transactionReason`: `PURCHASE` or `RENEWAL`.
+    public var reason: ExactText?
+    /// The customer's download of the app.
+    public var appTransactionID: ExactText?
+    /// The App Store's number of the product.
+    public var productNumber: UInt64?
+    /// Every other signed claim, as canonical JSON.
+    public var otherClaims: [UInt8]?
+
+    // MARK: State
+
+    /// When the paid period ends.
+    public var end: Timestamp?
+    /// The revocation that a signed transaction states; `nil` in a signed transaction says that it is not revoked.
+    public var revocation: Revocation?
+    /// The cancellation date of a receipt.
+    public var cancellation: Timestamp?
+    /// Whether a signed transaction says that the customer upgraded.
+    public var isUpgraded = false
+    public var accountToken: AppAccountToken?
+
+    /// A statement that says nothing yet.
+    public init(key: TransactionKey, source: EvidenceSource, stamp: Timestamp) {
+        self.key = key
+        self.source = source
+        self.stamp = stamp
+    }
+}

@@ -1,0 +1,34 @@
+public import PurchaseVerification
+
+/// Which evidence a fact rests on, as far as the merge compares evidence: signed transactions before app receipts before
+/// transaction receipts, and among signed data the later one.
+public struct Witness: Sendable, Hashable, Comparable {
+    /// The kind of evidence.
+    public let source: EvidenceSource
+    /// When it was signed; 1970 for receipts, whose dates do not decide.
+    public let stamp: Timestamp
+
+    /// A witness by its kind; the stamp of receipts is dropped.
+    public init(source: EvidenceSource, stamp: Timestamp) {
+        self.source = source
+        self.stamp = source == .signedData ? stamp : .epoch
+    }
+
+    public static func < (left: Witness, right: Witness) -> Bool {
+        left.source == right.source ? left.stamp < right.stamp : left.source < right.source
+    }
+}
+
+/// A fact with its witness.
+struct Witnessed<Value: CanonicalValue>: Sendable, Hashable {
+    let value: Value
+    let witness: Witness
+}
+
+extension Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    static let epoch = Timestamp(millisecondsSince1970: 0)
+
+    /// Milliseconds since 1970 of the years 0 to 9999, which evidence can state, and of a day on each side for time zones.
+    static let storable: ClosedRange<Int64> = -62_167_305_600_000...253_402_387_199_999
+}

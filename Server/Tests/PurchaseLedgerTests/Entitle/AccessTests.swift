@@ -1,0 +1,205 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Access")
+struct AccessTests {
+    private let alice = PurchaseStory.alice
+    private let bob = PurchaseStory.bob
+
+    @Test("a held purchase gives nobody anything")
+    func held() {
+        var story = PurchaseStory()
+        story.statements = [.signed("1", "pro", .nonConsumable, on: 0)]
+        #expect(story.entitlements(of: alice).access(at: .day(1), refundShortfall: .forgive).isEmpty)
+        #expect(story.owner("1") == nil)
+    }
+
+    @Test("a product that is not registered, or registered as another kind, gives nothing until the settings agree")
+    func settings() {
+        var story = PurchaseStory()
+        story.claim("1", alice)
+        story.claim("2", alice)
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30),
+            .signed("2", "coins", .consumable, on: 0, quantity: 5),
+        ]
+        let right = story.terms
+        story.terms["monthly"] = ProductTerms(kind: .nonConsumable)
+        story.terms["coins"] = ProductTerms(kind: .nonConsumable)
+        #expect(story.denial(alice, "monthly", day: 1) == .productKindMismatch)
+        #expect(story.denial(alice, "coins", day: 1) == .productKindMismatch)
+        #expect(story.balance(alice, day: 1) == 0)
+        story.terms = [:]
+        #expect(story.denial(alice, "monthly", day: 1) == .productUnknown)
+        #expect(story.denial(alice, "coins", day: 1) == .productUnknown)
+        story.terms = right
+        #expect(story.isActive(alice, "monthly", day: 1))
+        #expect(story.balance(alice, day: 1) == 5)
+    }
+
+    @Test("a revocation by hand beats Apple until it is lifted", arguments: ["pro", "monthly", "pass", "coins"])
+    func revokedByHand(product: ExactText) throws {
+        var story = PurchaseStory()
+        let kind = try #require(story.terms[product]?.kind)
+        story.claim("1", alice)
+        story.statements = [
+            .signed("1", product, kind, on: 0, original: "1", until: kind == .autoRenewable ? 30 : nil)
+        ]
+        let purchase = OwnershipKey(original: OriginalKey(environment: .production, transactionID: "1"))
+        story.revocations = [HandRevocation(target: .purchase(purchase), from: .day(5))]
+        #expect(story.isActive(alice, product, day: 4))
+        #expect(story.denial(alice, product, day: 6) == .revokedByHand)
+        story.revocations[0].liftedAt = .day(8)
+        #expect(story.denial(alice, product, day: 7) == .revokedByHand)
+        #expect(story.isActive(alice, product, day: 9))
+    }
+
+    @Test("a manual grant is a ground of its own, and ends or is revoked by itself")
+    func grants() {
+        var story = PurchaseStory()
+        story.grants = [
+            HandGrant(
+                entry: 7, customer: alice, productID: "pro", environment: .production, kind: .nonConsumable,
+                from: .day(1), until: .day(9)),
+            HandGrant(
+                entry: 8, customer: alice, productID: "coins", environment: .production, kind: .consumable,
+                quantity: 50, from: .day(1)),
+        ]
+        #expect(story.isActive(alice, "pro", day: 2))
+        #expect(story.denial(alice, "pro", day: 9) == .expired)
+        #expect(story.balance(alice, day: 2) == 50)
+        #expect(story.access(bob, "pro", day: 2) == nil)
+        story.revocations = [
+            HandRevocation(target: .grant(7), from: .day(3)), HandRevocation(target: .grant(8), from: .day(3)),
+        ]
+        #expect(story.denial(alice, "pro", day: 4) == .revokedByHand)
+        #expect(story.denial(alice, "coins", day: 4) == .revokedByHand)
+    }
+
+    @Test("a use takes from the oldest lot first, and never more than is left")
+    func use() throws {
+        var story = PurchaseStory()
+        for id in ["9", "10"] {
+            story.claim(id, alice)
+            story.statements.append(.signed(id, "coins", .consumable, on: 1, quantity: 10))
+        }
+        let lots = story.entitlements(of: alice).lots.map { (lot: $0, remaining: $0.units(at: nil)) }
+        let takings = try #require(ConsumableUse.takings(15, from: lots))
+        #expect(takings.map(\.units) == [10, 5])
+        #expect(takings.first?.lot == lots.first { $0.lot.transaction == .sample("9") }?.lot.source)
+        #expect(ConsumableUse.takings(21, from: lots) == nil)
+        #expect(ConsumableUse.takings(20, from: lots) != nil)
+        #expect(ConsumableUse.takings(0, from: lots) == nil)
+    }
+
+    @Test("sandbox purchases count for testers, everyone or nobody, as it is set when the question is asked")
+    func sandbox() {
+        let purchase = ProductAccess(productID: "pro", environment: .sandbox, kind: .nonConsumable, denial: nil)
+        func denial(_ setting: SandboxAccess, _ isTester: Bool) -> NoAccessReason? {
+            [purchase].counted(under: setting, isTester: isTester)[0].denial
+        }
+        #expect(denial(.testers, true) == nil)
+        #expect(denial(.testers, false) == .sandboxNotAccepted)
+        #expect(denial(.everyone, false) == nil)
+        #expect(denial(.nobody, true) == .sandboxNotAccepted)
+        let paid = ProductAccess(productID: "pro", environment: .production, kind: .nonConsumable, denial: nil)
+        #expect([paid].counted(under: .nobody, isTester: false)[0].isActive)
+    }
+
+    @Test("a named entitlement is active once, from whichever product gives it, until the latest end")
+    func named() {
+        var story = PurchaseStory()
+        story.claim("1", alice)
+        story.claim("2", alice)
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 30),
+            .signed("2", "pass", .nonRenewing, on: 0),
+        ]
+        func named(_ day: Double) -> [NamedAccess] {
+            story.entitlements(of: alice).access(at: .day(day), refundShortfall: .forgive).named { _ in ["pro"] }
+        }
+        #expect(named(5) == [NamedAccess(name: "pro", isActive: true, until: .day(31), products: ["monthly", "pass"])])
+        #expect(named(30.5).first?.products == ["pass"])
+        #expect(named(40) == [NamedAccess(name: "pro", isActive: false, until: nil, products: [])])
+    }
+
+    @Test(
+        "durations are read as settings write them, and nothing else is",
+        arguments: [
+            ("90s", "90s"), ("15m", "15m"), ("24h", "1d"), ("30d", "30d"), ("1mo", "1mo"), ("12mo", "1y"), ("1y", "1y"),
+            ("", nil), ("0d", nil), ("d", nil), ("-1d", nil), ("1", nil), ("1 d", nil), ("1year", nil), ("101y", nil),
+            ("1201mo", nil), ("99999999999d", nil), ("1mox", nil), ("１d", nil),
+        ] as [(String, String?)])
+    func durations(text: String, expected: String?) {
+        #expect(PassDuration(text)?.description == expected)
+    }
+
+    @Test("passes add up, also in fixed time, and a partial refund takes its units from the end")
+    func passes() {
+        var story = PurchaseStory()
+        story.terms["pass"] = ProductTerms(kind: .nonRenewing, duration: PassDuration("10d"))
+        for id in ["1", "2"] { story.claim(id, alice) }
+        story.statements = [
+            .signed("1", "pass", .nonRenewing, on: 0, quantity: 3), .signed("2", "pass", .nonRenewing, on: 5),
+        ]
+        #expect(story.access(alice, "pass", day: 1)?.until == .day(40))
+        story.statements.append(
+            .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 6, revoked: 6, percentage: 33_333))
+        #expect(story.access(alice, "pass", day: 1)?.until == .day(30))
+        // What was used before the refund stays used.
+        story.statements.append(
+            .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 25, revoked: 25, percentage: 66_667))
+        #expect(story.isActive(alice, "pass", day: 24))
+        #expect(story.access(alice, "pass", day: 26)?.until == .day(35))
+    }
+
+    @Test("months are counted in the calendar, and stay within the year 9999")
+    func months() {
+        var story = PurchaseStory()
+        story.claim("1", alice)
+        for (quantity, end) in [(1, 58.0), (2, 89), (12, 395), (13, 423), (25, 789)] as [(Int64, Double)] {
+            story.statements = [.signed("1", "pass", .nonRenewing, on: 30, quantity: quantity)]
+            #expect(story.access(alice, "pass", day: 31)?.until == .day(end))
+        }
+        story.statements = [.signed("1", "pass", .nonRenewing, on: 30, quantity: 1_000_000_000)]
+        #expect(story.access(alice, "pass", day: 31)?.until == Timestamp("9999-12-31T23:59:59.999Z"))
+    }
+
+    @Test("what was used from a lot that the input no longer has is a shortfall")
+    func foreignLot() {
+        var story = PurchaseStory()
+        story.use(5, of: "1", alice, day: 1)
+        #expect(story.access(alice, "coins", day: 0.5) == nil)
+        #expect(story.access(alice, "coins", day: 2)?.shortfall == 5)
+        #expect(story.balance(alice, day: 2) == 0)
+        #expect(story.entitlements(of: bob).balances().isEmpty)
+    }
+
+    @Test("the stored sums are the balance at the present")
+    func sums() {
+        var story = PurchaseStory()
+        for number in 1...50 {
+            story.claim("\(number)", alice)
+            story.statements.append(
+                .signed(
+                    "\(number)", "coins", .consumable, on: Double(number), quantity: 10, stamp: 60,
+                    revoked: number % 3 == 0 ? 60 : nil, percentage: number % 2 == 0 ? 50_000 : nil))
+            story.use(Int64(number % 11), of: "\(number)", alice, day: Double(number))
+        }
+        let entitlements = story.entitlements(of: alice)
+        #expect(entitlements.balances() == entitlements.balances(at: .day(100)))
+        #expect(entitlements.balances().values.first?.remaining != 0)
+        #expect(entitlements.balances().values.first?.shortfall != 0)
+    }
+
+    @Test("every reason is explained in docs/ledger.md")
+    func documentation() throws {
+        let text = try String(contentsOf: Corpus.projectFolder.appending(path: "docs/ledger.md"), encoding: .utf8)
+        for reason in NoAccessReason.allCases {
+            #expect(text.contains("| `\(reason.rawValue)` |"), "\(reason.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// What docs/ledger.md claims of order, over random histories: with the acts fixed, every permutation, duplication and split of
+/// the evidence gives equal facts, owners and entitlements at every time.
+@Suite("Random histories of evidence")
+struct RandomHistoryTests {
+    #if DEBUG
+        static let histories = 300
+    #else
+        static let histories = 10_000
+    #endif
+
+    @Test("give the same end in every order of the evidence, and what the rule's own words give")
+    func order() throws {
+        let seed: UInt64 = 2_026_112_206
+        print("random histories: seeds \(seed) to \(seed + UInt64(Self.histories) - 1)")
+        var (active, owned) = (0, 0)
+        for number in 0..<Self.histories {
+            var history = RandomHistory(seed: seed + UInt64(number))
+            try history.happen()
+            let expected = Outcome(history.story)
+            for _ in 0..<2 {
+                let found = Outcome(history.reordered())
+                try #require(found == expected, "seed \(seed + UInt64(number))")
+            }
+            try compareWithWords(history.story, "seed \(seed + UInt64(number))")
+            active += expected.access.values.flatMap(\.self).count(where: \.isActive)
+            owned += expected.owners.count { $0.value != nil }
+        }
+        // Histories in which nothing happens would agree, too.
+        #expect(active > Self.histories && owned > Self.histories)
+    }
+
+    /// All that must not depend on the order of the evidence.
+    struct Outcome: Equatable {
+        let facts: [TransactionKey: [UInt8]]
+        let renewals: [RenewalKey: [UInt8]]
+        var owners: [TransactionKey: CustomerNumber?] = [:]
+        var spans: [CustomerNumber: [AccessSpan]] = [:]
+        var access: [String: [ProductAccess]] = [:]
+
+        init(_ story: PurchaseStory) {
+            facts = story.facts.mapValues(\.encoded)
+            renewals = story.renewalFacts.mapValues(\.encoded)
+            let purchases = story.purchases
+            for purchase in purchases {
+                for transaction in purchase.transactions { owners[transaction.key] = purchase.owner }
+            }
+            for customer in RandomHistory.customers {
+                let entitlements = CustomerEntitlements(
+                    EntitlementInput(
+                        customer: customer, purchases: purchases, renewals: story.renewalFacts,
+                        consumptions: story.consumptions, grants: story.grants, revocations: story.revocations))
+                spans[customer] = entitlements.spans
+                for day in RandomHistory.days {
+                    access["\(customer.rawValue) \(day)"] = entitlements.access(
+                        at: .day(day), refundShortfall: .debt)
+                }
+            }
+        }
+    }
+
+    /// Compares subscriptions with the rule as it is written, asked for one time after the other.
+    private func compareWithWords(_ story: PurchaseStory, _ comment: String) throws {
+        let subscriptions = Dictionary(
+            grouping: story.purchases.filter { $0.statedKind == .autoRenewable }, by: \.ownership)
+        for customer in RandomHistory.customers {
+            let entitlements = story.entitlements(of: customer)
+            for day in RandomHistory.days {
+                let moment = Timestamp.day(day)
+                let found = entitlements.access(at: moment, refundShortfall: .forgive)
+                for product in ["monthly", "yearly"] as [ExactText] {
+                    let expected = subscriptions.values.contains { periods in
+                        Self.gives(
+                            periods.inOrderOfStart(), story.renewalFacts[periods[0].transactions[0].renewal], customer,
+                            product, moment)
+                    }
+                    let access = found.first { $0.productID == product }
+                    try #require(
+                        access?.isActive ?? false == expected, "\(comment), \(customer), \(product), day \(day)")
+                }
+            }
+        }
+    }
+
+    private static func gives(
+        _ periods: [OwnedPurchase], _ renewal: ObservedRenewal?, _ customer: CustomerNumber, _ product: ExactText,
+        _ moment: Timestamp
+    ) -> Bool {
+        periods.enumerated().contains { place, period in
+            guard period.owner == customer, period.productID == product, var end = period.end else { return false }
+            let later = periods[(place + 1)...]
+            for grace in renewal?.gracePeriods ?? [] {
+                let extends = period.start <= grace.firstStamp && later.allSatisfy { $0.start > grace.firstStamp }
+                guard extends else { continue }
+                let isEndedEarly = renewal.map { $0.info.graceEnd != grace.end && $0.stamp <= moment } ?? false
+                let isOver = isEndedEarly || later.first.map { $0.start <= moment } ?? false
+                if !isOver { end = max(end, grace.end) }
+            }
+            guard period.start.millisecondsSince1970 - 300_000 <= moment.millisecondsSince1970, moment < end else {
+                return false
+            }
+            if let withdrawal = period.withdrawal, withdrawal.date <= moment { return false }
+            if let upgradedAt = period.upgradedAt, (later.first?.start ?? upgradedAt) <= moment { return false }
+            return !later.contains { $0.productID != period.productID && $0.start <= moment }
+        }
+    }
+}
+
+extension [OwnedPurchase] {
+    fileprivate func inOrderOfStart() -> [OwnedPurchase] { sorted { $0.start < $1.start } }
+}
+
+/// Something that could have happened: a few originals of each kind, their news in the order in which it was signed, and acts.
+struct RandomHistory {
+    static let customers = (1...4).map { CustomerNumber(rawValue: $0) }
+    /// Away from every beginning by more than the tolerance, before, within and after.
+    static let days = stride(from: 0.25, to: 100, by: 7.0).map { $0 } + [0.26, 31.25, 58.25, 60.25]
+
+    private(set) var story = PurchaseStory()
+    private var random: RandomStatements
+    private var stamp = 0.0
+
+    init(seed: UInt64) { random = RandomStatements(seed: seed) }
+
+    /// The same history with its evidence in another order, some of it twice.
+    mutating func reordered() -> PurchaseStory {
+        var reordered = story
+        let repeated = story.statements.filter { _ in random.chance(30) }
+        reordered.statements = (story.statements + repeated).shuffled(using: &random.generator)
+        reordered.renewals = (story.renewals + story.renewals.prefix(1)).shuffled(using: &random.generator)
+        return reordered
+    }
+
+    mutating func happen() throws {
+        for token in 1...4 where random.chance(70) {
+            try story.tokens.assign(.sample(UInt64(token)), to: CustomerNumber(rawValue: Int64(token)))
+        }
+        for original in 1...(random.pick([1, 2, 3])) {
+            switch random.pick([0, 0, 1, 2, 3]) {
+            case 0: subscribe("\(original)")
+            case 1: buy("\(original)", "coins", .consumable)
+            case 2: buy("\(original)", "pro", .nonConsumable)
+            default: buy("\(original)", "pass", .nonRenewing)
+            }
+        }
+        for _ in 0..<random.pick([0, 1, 3, 5]) { act() }
+    }
+
+    private mutating func buy(_ id: String, _ product: ExactText, _ kind: ProductKind) {
+        let (day, quantity) = (Double(random.pick([0, 7, 14, 30])), random.pick([1, 3, 10]) as Int64)
+        let token: UInt64? = random.maybe([1, 2, 3, 4, 5])
+        story.statements.append(.receipt(id, product, kind, on: day, quantity: quantity))
+        for _ in 0..<random.pick([0, 1, 3]) {
+            news()
+            let revoked = random.chance(50) ? stamp : nil
+            story.statements.append(
+                .signed(
+                    id, product, kind, on: day, quantity: quantity, token: token, stamp: stamp, revoked: revoked,
+                    percentage: random.maybe([33_333, 66_667, 100_000])))
+        }
+        if random.chance(30) {
+            story.statements.append(
+                .receipt(id, product, kind, on: day, quantity: quantity, cancelled: Double(random.pick([20, 40, 60]))))
+        }
+        if kind == .consumable {
+            story.use(random.pick([1, 2]), of: id, random.pick(Self.customers), day: day + 1)
+        }
+    }
+
+    private mutating func subscribe(_ original: String) {
+        var day = Double(random.pick([0, 7]))
+        for number in 0..<random.pick([1, 2, 4]) {
+            let product: ExactText = random.chance(70) ? "monthly" : "yearly"
+            let end = day + (product == "monthly" ? 14 : 42)
+            let id = number == 0 ? original : "\(original)0\(number)"
+            let token: UInt64? = random.chance(40) ? random.pick([1, 2, 3, 4, 5]) : nil
+            for _ in 0..<random.pick([1, 2]) {
+                news()
+                story.statements.append(
+                    .signed(
+                        id, product, .autoRenewable, on: day, original: original,
+                        until: random.chance(20) ? end + 7 : end, token: token, stamp: max(day, stamp),
+                        revoked: random.chance(20) ? max(day, stamp) : nil, isUpgraded: random.chance(15)))
+            }
+            if random.chance(40) {
+                story.statements.append(
+                    .receipt(id, product, .autoRenewable, on: day, original: original, until: end))
+            }
+            if random.chance(30) {
+                var copy = TransactionStatement.receipt(
+                    id + "99", product, .autoRenewable, on: day + 1, original: original, until: end,
+                    cancelled: random.chance(20) ? day + 3 : nil)
+                copy.lineItemID = random.chance(50) ? ExactText("line-\(id)") : nil
+                story.statements.append(copy)
+            }
+            if random.chance(40) {
+                story.renewals.append(.signed(original, stamp: end, grace: end + 10, isInBillingRetry: true))
+            }
+            if random.chance(20) { story.renewals.append(.signed(original, stamp: end + 3)) }
+            day = random.pick([end, end - 5, end + 5])
+        }
+    }
+
+    private mutating func news() { stamp = random.pick([stamp, stamp + 5, stamp + 11]) }
+
+    private mutating func act() {
+        let id = random.pick(story.statements).key.transactionID.string
+        let (customer, other) = (random.pick(Self.customers), random.pick(Self.customers))
+        switch random.pick([0, 0, 0, 1, 2]) {
+        case 0: story.claim(id, customer, mayTransfer: random.chance(50))
+        case 1: story.act(.move(transaction: .sample(id), from: random.maybe(Self.customers), to: other))
+        default: story.act(.merge(customer, into: other))
+        }
+    }
+}
