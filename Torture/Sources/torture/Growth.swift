@@ -4,7 +4,8 @@ import PurchaseVerification
 
 /// What a byte of hostile text costs, in each field and from 1 kB to 1 MB: it must not cost more the more there are.
 enum Growth {
-    private static let sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20]
+    /// Signed payloads have at most 256 KiB with their base64, which 160 kB of claims come near.
+    private static let sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 160 << 10, 1 << 20]
     /// A byte may cost so many times what it costs at a smaller size. Quadratic cost grows fourfold from column to column, and
     /// 64-fold from 16 kB to 1 MB; caches and page faults make up the rest.
     private static let limit = 8.0
