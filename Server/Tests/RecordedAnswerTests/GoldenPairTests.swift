@@ -36,7 +36,8 @@ struct GoldenPairTests {
         var counts = (all: 0, latest: 0, later: 0, none: 0)
         var entries = 0
         for item in try Corpus.items("verify-receipt-response") where item.pair != nil {
-            guard item.golden == "exact" || item.golden == "latest" || item.kind2IsEditedResponse else { continue }
+            // In redacted answers, too, the numbers of the transactions are Apple's.
+            guard ["exact", "latest", "redacted"].contains(item.golden) || item.kind2IsEditedResponse else { continue }
             let recorded = try GoldenPairReport.object(GoldenPairReport.undoSubstitutions(try Corpus.read(item.file)))
             guard (recorded["receipt"] as? [String: Any])?["in_app"] != nil else { continue }
             let name = item.pair ?? item.name
