@@ -48,13 +48,14 @@ struct GoldenPairTests {
             }
             #expect(recorded["latest_receipt"] != nil, "\(name)")
             entries += info.count
-            let apples = Self.identifiers(info)
-            let all = try latest(item, excludingOld: false)
+            let apples = Set(info.compactMap { $0["transaction_id"] as? String })
+            let originals = info.compactMap { $0["original_transaction_id"] as? String }.sorted()
+            let all = Set(try latest(item, excludingOld: false).map(\.transactionID))
             let latest = try latest(item, excludingOld: true)
             if apples == all {
                 counts.all += 1
-            } else if apples.count == latest.count, latest.count < all.count {
-                // The latest period of a subscription may have begun after the receipt was signed.
+            } else if latest.map({ $0.originalTransactionID ?? $0.transactionID }).sorted() == originals {
+                // One entry for each subscription, which may have been renewed after the receipt was signed.
                 counts.latest += 1
             } else {
                 // What was bought or renewed after the receipt was signed only Apple knows, and edited answers lack some.
@@ -71,12 +72,10 @@ struct GoldenPairTests {
                 + "\(counts.none)")
     }
 
-    private static func identifiers(_ info: [[String: Any]]) -> Set<String> {
-        Set(info.compactMap { $0["transaction_id"] as? String })
-    }
-
-    /// The transactions in `latest_receipt_info` of our answer.
-    private func latest(_ item: CorpusItem, excludingOld: Bool) throws -> Set<String> {
+    /// The entries of `latest_receipt_info` of our answer.
+    private func latest(
+        _ item: CorpusItem, excludingOld: Bool
+    ) throws -> [VerifyReceiptResponse.InAppPurchase] {
         let folder = item.file.split(separator: "/").dropLast().joined(separator: "/")
         var request = try JSONDecoder().decode(
             VerifyReceiptRequest.self, from: try Corpus.read("\(folder)/request.json"))
@@ -86,7 +85,7 @@ struct GoldenPairTests {
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         for door in [VerifyReceiptService.Door.production, .sandbox] {
             let answer = service.answer(body, at: door, now: Timestamp(Date())).response
-            if let info = answer.latestReceiptInfo { return Set(info.map(\.transactionID)) }
+            if let info = answer.latestReceiptInfo { return info }
         }
         return []
     }
