@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
+        .library(name: "LegacyLedger", targets: ["LegacyLedger"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -48,10 +49,21 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The ledger that the server runs on until it is moved to PurchaseLedger; then this target goes.
+        .target(
+            name: "LegacyLedger",
+            dependencies: [
+                "CZlib",
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "PurchaseServer",
             dependencies: [
-                "PurchaseLedger",
+                "LegacyLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -92,7 +104,7 @@ let package = Package(
             dependencies: [
                 "AppStoreSimulator",
                 "BuildInformation",
-                "PurchaseLedger",
+                "LegacyLedger",
                 "PurchaseServer",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
@@ -140,13 +152,25 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LegacyLedgerTests",
+            dependencies: [
+                "LegacyLedger",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             exclude: ["Databases"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "LegacyLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

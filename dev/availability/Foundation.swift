@@ -45,3 +45,14 @@ open class NSLock {
     public func lock() {}
     public func unlock() {}
 }
+
+open class JSONSerialization {
+    public static func jsonObject(with data: Data) throws -> Any { fatalError() }
+}
+
+open class NSNumber {
+    public var doubleValue: Double { fatalError() }
+    public var objCType: UnsafePointer<CChar> { fatalError() }
+}
+
+open class NSNull {}

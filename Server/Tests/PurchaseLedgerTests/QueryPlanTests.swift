@@ -1,128 +1,109 @@
 import EvidenceMint
 import Foundation
 import GRDB
-import PurchaseLedger
-import Synchronization
 import TestSupport
 import Testing
 
-/// What is asked often is found by an index: no statement reads a table from one end to the other, and none sorts much.
+@testable import PurchaseLedger
+
 @Suite("Query plans")
 struct QueryPlanTests {
-    /// Statements as they were sent, gathered from all that the ledger does.
-    private func statements(_ world: LedgerWorld, _ recorder: RecordingDatabase) async throws -> Set<String> {
-        let evidence = try LedgerWorld.evidence()
-        let order = try await world.order()
-        let app = world.app
-        _ = try await world.ledger.submit(world.submission(customer: nil, order: order.id, evidence: evidence))
-        for (transaction, product) in [
-            ("2000000000000002", "com.example.app.pro"), ("2000000000000004", "com.example.app.monthly"),
-        ] {
-            _ = try await world.ledger.submit(world.submission(transaction, product: product, evidence: evidence))
-        }
-        var cancelled = MintedWorld.purchases()
-        cancelled[1].cancellationDate = MintedWorld.moment
-        let refund = try LedgerWorld.evidence(cancelled)
-        _ = try await world.ledger.submit(
-            world.submission("2000000000000002", product: "com.example.app.pro", evidence: refund))
-        _ = try await world.ledger.write {
-            try $0.consume(
-                1, of: "com.example.app.coins", customerID: "alice", app: app.id, consumptionID: "1", environment: nil)
-        }
-        _ = try await world.ledger.read { reader in
-            for status in [nil, OrderStatus.paid, .created] {
-                for customer in [nil, "alice"] {
-                    _ = try reader.orders(status, customerID: customer, app: app.id, limit: 5)
-                }
-            }
-            _ = try reader.purchases(of: "alice", app: app.id, limit: 5)
-            var filters: [SubmissionFilter] = Array(repeating: SubmissionFilter(), count: 6)
-            filters[1].customerID = "alice"
-            filters[2].orderID = order.id
-            filters[3].transactionID = "2000000000000002"
-            filters[4].verdict = .accepted
-            filters[5].code = "accepted"
-            for filter in filters { _ = try reader.submissions(filter, app: app.id, limit: 5) }
-        }
-        return recorder.statements.withLock { $0 }
-    }
+    /// Statements that read a small table whole: the settings, and the list of keys that operators ask for.
+    private let wholeTables = [
+        "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
+    ]
 
-    @Test("Whatever the ledger asks while it serves, an index answers")
+    @Test("Every statement of an operation or a list is answered by an index, without a sort")
     func indexes() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
             let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
             let world = try await LedgerWorld(recorder)
-            recorder.statements.withLock { $0 = [] }
-            let statements = try await statements(world, recorder).filter { !$0.hasPrefix("INSERT") }
-            #expect(statements.count > 25)
-            try await recorder.close()
-            let plans = try await DatabaseQueue(path: path).read { database in
-                try statements.map { sql in
-                    let rows = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: Self.nulls(sql))
-                    return (sql: sql, plan: rows.map { $0["detail"] as String })
-                }
+            try await exercise(world)
+            let statements = Set(recorder.take()).filter { sql in
+                sql.hasPrefix("SELECT") || sql.hasPrefix("UPDATE") || sql.hasPrefix("DELETE")
             }
-            for (sql, plan) in plans {
-                for step in plan {
-                    // A search that knows only the app reads all of it.
-                    let isWhole =
-                        step.hasPrefix("SCAN") || step.hasSuffix("(app=?)")
-                        || step.hasSuffix("(app=? AND environment=?)")
-                    let isInOrder = plan.allSatisfy { !$0.contains("USE TEMP B-TREE") } && sql.contains("LIMIT")
-                    #expect(!isWhole || isInOrder, "\(sql): \(plan)")
-                }
+            #expect(statements.count > 40)
+            try await recorder.close()
+            let queue = try DatabaseQueue(path: path)
+            for sql in statements where !wholeTables.contains(where: sql.contains) {
+                let plan = try await Self.plan(sql, queue)
+                #expect(plan.allSatisfy { isIndexed($0, sql) }, "\(sql): \(plan)")
             }
         }
+    }
+
+    private func isIndexed(_ step: String, _ sql: String) -> Bool {
+        let isScan = step.hasPrefix("SCAN") && !step.contains("readiness") && !step.contains("environments")
+        let isSort = step.contains("USE TEMP B-TREE") && !sql.contains("DISTINCT")
+        // Knowing only the app is the whole table, unless the index is in the order of the list.
+        let isWhole = step.hasSuffix("(app_key=?)") && !sql.contains("LIMIT") && !sql.contains("FROM products")
+        return !isScan && !isSort && !isWhole
+    }
+
+    private static func plan(_ sql: String, _ queue: DatabaseQueue) async throws -> [String] {
+        try await queue.read { database in
+            let rows = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: nulls(sql))
+            return rows.map { $0["detail"] as String }
+        }
+    }
+
+    /// Everything that a server does.
+    private func exercise(_ world: LedgerWorld) async throws {
+        let order = try await world.order(quantity: 2)
+        let coins = try LedgerWorld.signed("1") { $0.quantity = 2 }
+        _ = try await world.claim("1", order: order.id, coins)
+        _ = try await world.claim("1", customer: "bob", coins)
+        _ = try await world.claim("2", try LedgerWorld.signed("2"))
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+        _ = try await world.claim(
+            "3", product: LedgerWorld.pass,
+            try LedgerWorld.signed("3", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+        try await world.observe(
+            try LedgerWorld.signed("1") {
+                $0.quantity = 2
+                $0.revocationDate = MintedWorld.moment.addingTimeInterval(7200)
+                $0.revocationPercentage = 50_000
+                $0.signedDate = $0.revocationDate
+            })
+        try await world.observe(try MintedWorld.mint(MintedWorld.notification(environment: "Production")))
+        _ = try await world.consume(1, "c")
+        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: UUID()))
+        _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "alice", isTester: true))
+        _ = try await world.ledger.perform(
+            MovePurchase(app: "example", transactionID: "2", to: "bob", reason: "test"))
+        let grant = try await world.ledger.perform(
+            GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.pro, reason: "test"))
+        _ = try await world.ledger.perform(
+            RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "test"))
+        try await world.ledger.perform(MergeCustomers(app: "example", customerID: "bob", into: "carol"))
+        let second = try await world.order("dora")
+        _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: second.id))
+        _ = try await world.ledger.perform(ForgetIdempotencyKeys(before: world.clock.now))
+        for status in [nil] + OrderStatus.allCases.map(Optional.some) {
+            for customer in [nil, "alice"] {
+                _ = try await world.ledger.answer(
+                    OrderList(app: "example", status: status, customerID: customer, limit: 5))
+            }
+        }
+        var filters = Array(repeating: SubmissionFilter(), count: 6)
+        filters[1].customerID = "alice"
+        filters[2].orderID = order.id
+        filters[3].transactionID = "1"
+        filters[4].code = "already_claimed"
+        filters[5].from = world.clock.now
+        for filter in filters {
+            _ = try await world.ledger.answer(SubmissionList(app: "example", filter: filter, limit: 5))
+        }
+        _ = try await world.ledger.answer(EventList(app: "example", limit: 5))
+        _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
+        _ = try await world.entitlement()
+        _ = try await world.entitlement(at: world.clock.now)
+        _ = try await world.ledger.answer(TesterList(app: "example"))
     }
 
     private static func nulls(_ sql: String) -> StatementArguments {
         let count = sql.matches(of: /\?(\d+)/).compactMap { Int($0.output.1) }.max() ?? 0
         return StatementArguments(Array(repeating: DatabaseValue.null, count: count))
-    }
-}
-
-/// A database that notes every statement.
-final class RecordingDatabase: LedgerDatabase {
-    let statements = Mutex<Set<String>>([])
-    private let database: SQLiteDatabase
-
-    init(_ database: SQLiteDatabase) {
-        self.database = database
-    }
-
-    var dialect: any LedgerDialect { database.dialect }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-    ) async throws -> Value {
-        try await database.read { try body(Connection(recorder: self, connection: $0)) }
-    }
-
-    func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
-    ) async throws -> Value {
-        try await database.write { try body(Connection(recorder: self, connection: $0)) }
-    }
-
-    func close() async throws { try await database.close() }
-
-    private struct Connection: LedgerConnection {
-        let recorder: RecordingDatabase
-        let connection: any LedgerConnection
-
-        func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
-            recorder.note(sql)
-            return try connection.execute(sql, parameters)
-        }
-
-        func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
-            recorder.note(sql)
-            return try connection.rows(sql, parameters)
-        }
-    }
-
-    private func note(_ sql: String) {
-        statements.withLock { statements in _ = statements.insert(sql) }
     }
 }

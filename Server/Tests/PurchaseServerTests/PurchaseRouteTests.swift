@@ -1,8 +1,8 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
+import LegacyLedger
 import PurchaseAPI
-import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import TestSupport

@@ -2,10 +2,10 @@ import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird
+import LegacyLedger
 import Logging
 import NIOCore
 import PurchaseAPI
-import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import ServerTestSupport

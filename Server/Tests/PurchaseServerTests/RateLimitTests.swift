@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import PurchaseLedger
+import LegacyLedger
 import PurchaseServer
 import TestSupport
 import Testing

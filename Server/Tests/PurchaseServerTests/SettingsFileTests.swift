@@ -1,5 +1,5 @@
 import Foundation
-import PurchaseLedger
+import LegacyLedger
 import PurchaseServer
 import PurchaseVerification
 import Testing

@@ -1,6 +1,6 @@
 import EvidenceMint
 import Foundation
-import PurchaseLedger
+import LegacyLedger
 import PurchaseVerification
 
 /// The evidence that is submitted: one purchase each, none of them twice.

@@ -1,44 +1,49 @@
 import Crypto
+import PurchaseVerification
 
-/// Evidence as it was sent, kept once under its SHA-256 however often it comes.
-struct StoredEvidence: Sendable {
-    /// SHA-256 of what was sent, in hexadecimal.
-    let sha256: String
-    let size: Int
-    private let compression: Compression
-    private let content: [UInt8]
+/// Evidence that is ready to be stored: hashed and compressed, which needs no database.
+public struct StorableEvidence: Sendable {
+    /// SHA-256 of the bytes as they were sent.
+    public let sha256: [UInt8]
+    let row: EvidenceRow
 
-    init(_ bytes: [UInt8]) {
-        sha256 = hexadecimal(SHA256.hash(data: bytes))
-        size = bytes.count
-        (compression, content) = Compression.compressed(bytes)
+    /// Hashes and compresses evidence.
+    public init(_ bytes: [UInt8]) {
+        sha256 = Array(SHA256.hash(data: bytes))
+        let (form, content) = Compression.compressed(bytes)
+        row = EvidenceRow(sha256: sha256, size: Int64(bytes.count), form: form, content: content)
+    }
+}
+
+/// Evidence as it was sent, stored once.
+struct EvidenceStore {
+    /// Larger evidence was never accepted; a row that says so was changed.
+    private static let largest: Int64 = 1 << 30
+
+    let connection: any LedgerConnection
+
+    /// Stores evidence unless it is there.
+    ///
+    /// - Returns: its key.
+    func keep(_ evidence: StorableEvidence) throws(LedgerStorageError) -> Int64 {
+        try EvidenceTable(connection: connection).keep(evidence.row)
     }
 
-    func keep(_ connection: any LedgerConnection) throws(LedgerStorageError) {
-        try connection.execute(
-            """
-            INSERT INTO evidence (sha256, size, compression, content) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (sha256) DO NOTHING
-            """,
-            [.text(sha256), .integer(Int64(size)), .text(compression.rawValue), .blob(content)])
+    /// The evidence of a hash, as it was sent; `nil` if there is none, or if it was erased.
+    func bytes(sha256: [UInt8]) throws(LedgerStorageError) -> [UInt8]? {
+        guard let row = try EvidenceTable(connection: connection).row(sha256: sha256) else { return nil }
+        return try Self.bytes(row)
     }
 
-    /// The evidence of a hash, as it was sent; `nil` if there is none.
-    static func bytes(
-        _ sha256: String, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> [UInt8]? {
-        let rows = try connection.rows(
-            "SELECT size, compression, content FROM evidence WHERE sha256 = ?1", [.text(sha256)])
-        guard let row = rows.first else { return nil }
-        var reader = RowReader(row)
-        let size = try reader.integer()
-        let compression = try reader.named(Compression.self)
-        // Nothing larger was ever taken; a row that says so was changed.
-        guard (0...largest).contains(size), let bytes = compression.expanded(try reader.blob(), size: Int(size)) else {
-            throw LedgerStorageError(.corrupt, "the evidence \(sha256) cannot be read")
+    /// The bytes of a row, compared with its size and hash; `nil` after an erasure.
+    static func bytes(_ row: EvidenceRow) throws(LedgerStorageError) -> [UInt8]? {
+        guard let content = row.content else { return nil }
+        guard (0...largest).contains(row.size),
+            let bytes = Compression.expanded(content, row.form, size: Int(row.size)),
+            SHA256.hash(data: bytes) == row.sha256
+        else {
+            throw LedgerStorageError(.corrupt, "evidence \(row.key) is not what its hash and size say")
         }
         return bytes
     }
-
-    private static let largest: Int64 = 1 << 30
 }

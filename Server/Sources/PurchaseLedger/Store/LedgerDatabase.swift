@@ -1,144 +1,82 @@
-/// A database that the ledger can live in. The ledger speaks portable SQL through it; everything that differs between engines
-/// is behind it.
+/// A database that the ledger can be stored in. The ledger speaks portable SQL through it; everything that differs between
+/// engines is behind this protocol.
 ///
-/// What a driver promises:
-/// - One write at a time, of all servers that share the database. So what a write reads stays true until it is committed.
-/// - A write is a whole: all of it, or nothing. `write` returns only after the commit is durable.
-/// - Writes that wait share one commit. If one of them fails, only that one is undone.
-/// - Reads see one committed state, run beside each other, and never wait for a write.
+/// A driver guarantees:
+/// - A write is one transaction, or one savepoint of a shared transaction: all of it is committed, or nothing.
+/// - `write` returns only after the commit is durable.
+/// - What a write reads stays true until it commits. An engine that cannot guarantee this by locking throws `conflict`.
+/// - A read sees one committed state and never waits for a write.
 ///
-/// In SQL, parameters are `?1`, `?2`…, in the order of the array; types are `BIGINT`, `TEXT` and `BLOB`.
+/// In SQL, parameters are `?1`, `?2`…, in the order of the array. Types are `INTEGER` (64 bits), `TEXT` (compared as bytes) and
+/// `BLOB`; a column `INTEGER PRIMARY KEY` numbers its rows.
 public protocol LedgerDatabase: Sendable {
-    /// How the engine writes what is not portable.
+    /// The statements that are not portable.
     var dialect: any LedgerDialect { get }
 
     /// Reads from one committed state.
     ///
-    /// - Throws: `LedgerStorageError`, or what the body throws.
+    /// - Parameter access: what is read. Lists cannot delay the reading of keys.
+    /// - Throws: `LedgerStorageError`, or the error of the body.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+        _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Writes: all that the body does, or nothing.
+    /// Commits everything that the body writes, or nothing if it throws.
     ///
-    /// - Throws: `LedgerStorageError`, or what the body throws, which undoes what it did.
+    /// - Throws: `LedgerStorageError`, or the error of the body.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Answers every write that waits, and closes the database. Later calls fail with `closed`.
+    /// Makes every later transaction that writes check the schema's number before its first write.
+    ///
+    /// A newer release that migrates the database while this process runs must not be written to under the old rules.
+    func requireSchema(_ number: Int64)
+
+    /// Answers every waiting write and closes the database. Later calls fail with `closed`.
     func close() async throws
 }
 
-/// What a body may do with the database, within its transaction.
+/// The two kinds of reads, which have connections of their own.
+public enum LedgerReadAccess: Sendable {
+    /// A few rows found by a key: API keys, orders, entitlements.
+    case keys
+    /// Pages of a list, or a whole table.
+    case lists
+}
+
+/// A connection to the database, inside a transaction.
 public protocol LedgerConnection {
-    /// Executes one statement.
+    /// Executes a statement.
     ///
-    /// - Returns: how many rows it inserted, changed or removed.
+    /// - Returns: the number of rows that it inserted, changed or deleted.
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int
 
-    /// The rows of one query, in its order.
+    /// Returns the rows of a query, or of a statement with `RETURNING`.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
 }
 
-/// What cannot be said in portable SQL.
+/// The statements that portable SQL cannot express.
 public protocol LedgerDialect: Sendable {
-    /// The engine's form of a statement that makes a table or an index with the types `BIGINT`, `TEXT` and `BLOB`.
+    /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
+    /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
 
-    /// Statements after which the rows of a table can be neither changed nor removed.
-    func appendOnly(table: String) -> [String]
-
-    /// Statements after which a row can come only behind the last one, whose number `chain_heads` has, where the engine has
-    /// another way to replace a row than to change or remove it.
-    ///
-    /// - Parameter unique: another column whose values never come twice.
-    func appendOnlyInOrder(table: String, unique: String?) -> [String]
-
-    /// Statements after which a row whose key is there already is left out, for the same reason.
-    func writeOnce(table: String, key: String) -> [String]
+    /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
+    func appendOnly(_ rule: AppendOnlyRule) -> [String]
 }
 
-/// A value of a column or a parameter.
-public enum LedgerValue: Sendable, Hashable {
-    case null
-    case integer(Int64)
-    case text(String)
-    case blob([UInt8])
-
-    /// Text, or null.
-    static func text(_ text: String?) -> LedgerValue { text.map(LedgerValue.text) ?? .null }
-    /// A number, or null.
-    static func integer(_ number: Int64?) -> LedgerValue { number.map(LedgerValue.integer) ?? .null }
-}
-
-/// A row of a query.
-public struct LedgerRow: Sendable {
-    /// The values in the order of the query's columns.
-    public let values: [LedgerValue]
-
-    /// A row of these values.
-    public init(values: [LedgerValue]) {
-        self.values = values
-    }
-}
-
-/// Reads the values of a row from left to right.
-struct RowReader {
-    private let values: [LedgerValue]
-    private var position = 0
-
-    init(_ row: LedgerRow) {
-        values = row.values
-    }
-
-    mutating func value() throws(LedgerStorageError) -> LedgerValue {
-        guard position < values.count else { throw mismatch("one more column") }
-        position += 1
-        return values[position - 1]
-    }
-
-    mutating func text() throws(LedgerStorageError) -> String {
-        guard let text = try optionalText() else { throw mismatch("text") }
-        return text
-    }
-
-    mutating func optionalText() throws(LedgerStorageError) -> String? {
-        switch try value() {
-        case .text(let text): return text
-        case .null: return nil
-        default: throw mismatch("text")
-        }
-    }
-
-    mutating func integer() throws(LedgerStorageError) -> Int64 {
-        guard let number = try optionalInteger() else { throw mismatch("a number") }
-        return number
-    }
-
-    mutating func optionalInteger() throws(LedgerStorageError) -> Int64? {
-        switch try value() {
-        case .integer(let number): return number
-        case .null: return nil
-        default: throw mismatch("a number")
-        }
-    }
-
-    mutating func blob() throws(LedgerStorageError) -> [UInt8] {
-        guard case .blob(let bytes) = try value() else { throw mismatch("bytes") }
-        return bytes
-    }
-
-    /// A raw value of an enumeration.
-    mutating func named<Name: RawRepresentable>(
-        _: Name.Type
-    ) throws(LedgerStorageError) -> Name where Name.RawValue == String {
-        guard let name = Name(rawValue: try text()) else { throw mismatch("a \(Name.self)") }
-        return name
-    }
-
-    private func mismatch(_ expected: String) -> LedgerStorageError {
-        LedgerStorageError(.corrupt, "column \(position) of a row is not \(expected)")
-    }
+/// A table whose rows stay as they were written.
+public struct AppendOnlyRule: Sendable {
+    /// The table.
+    public var table: String
+    /// The columns that never change.
+    public var columns: [String]
+    /// The unique columns: a row whose value in one of them exists already is refused.
+    public var keys: [String]
+    /// The columns that can be set to null, which is how a customer's data is erased.
+    public var erasable: [String]
+    /// Whether the row of an existing key is silently left out instead of refused. Such a table is written without a look.
+    public var ignoresDuplicates = false
 }

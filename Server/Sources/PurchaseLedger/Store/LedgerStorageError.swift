@@ -1,55 +1,60 @@
-/// Why the database did not do what it was asked to. Nothing was written.
+/// An error of the database. Except for `outcomeUnknown`, nothing was written.
 public struct LedgerStorageError: Error, Sendable, Equatable {
-    /// What kind of trouble it is; the stable part.
+    /// The kind of the error; the stable part.
     public let kind: Kind
-    /// The engine's words, for the log of the operator.
+    /// The engine's own message, for the operator's log.
     public let detail: String
 
-    /// An error of a kind, with the engine's words.
+    /// An error of a kind, with the engine's message.
     public init(_ kind: Kind, _ detail: String) {
         self.kind = kind
         self.detail = detail
     }
 
-    /// The kinds of trouble, as an operator tells them apart.
+    /// The kinds of storage errors.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A rule of the schema refused the row: a key that is there already, a column that must not be empty, a row that may
-        /// not be changed.
+        /// The schema refused a row: a duplicate key, a missing value, or a change of an append-only table.
         case constraint = "database_constraint"
-        /// Somebody else holds the database locked.
+        /// Another process holds a lock on the database.
         case busy = "database_busy"
-        /// More writes wait than may wait.
+        /// Too many writes are waiting.
         case overloaded = "database_overloaded"
-        /// There is no room left for the database.
+        /// The disk is full.
         case full = "database_full"
-        /// The database cannot be written.
+        /// The database is read-only.
         case readOnly = "database_read_only"
-        /// The file cannot be opened or read at all.
+        /// The database cannot be opened or reached.
         case unavailable = "database_unavailable"
-        /// The file is damaged, or no database of Assay.
+        /// The database is damaged, or not a database of Assay.
         case corrupt = "database_corrupt"
-        /// The database was made by a newer version of Assay.
+        /// A newer version of Assay created or migrated the database.
         case schemaTooNew = "database_schema_too_new"
         /// The database lacks migrations that this version needs.
         case schemaTooOld = "database_schema_too_old"
         /// The database was closed.
         case closed = "database_closed"
-        /// Anything else, such as a statement that is wrong: a mistake of ours.
+        /// Another transaction changed what this one had read. The caller may try again.
+        case conflict = "database_conflict"
+        /// The connection broke during the commit: the write may or may not be stored.
+        case outcomeUnknown = "database_outcome_unknown"
+        /// Any other error, such as an invalid statement: a mistake in Assay.
         case other = "database_error"
 
-        /// The sentence for people.
+        /// One sentence for people.
         public var sentence: String {
             switch self {
             case .constraint: "The database refused the row."
-            case .busy: "The database is locked by somebody else."
-            case .overloaded: "More is waiting to be written than may wait."
-            case .full: "There is no room left for the database."
-            case .readOnly: "The database cannot be written."
+            case .busy: "Another process holds a lock on the database."
+            case .overloaded: "Too many writes are waiting."
+            case .full: "The disk of the database is full."
+            case .readOnly: "The database is read-only."
             case .unavailable: "The database cannot be opened or read."
-            case .corrupt: "The database is damaged, or not one of Assay's."
-            case .schemaTooNew: "The database was made by a newer version of Assay."
-            case .schemaTooOld: "The database needs migrations first: run assay migrate."
+            case .corrupt: "The database is damaged, or not a database of Assay."
+            case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
+            case .schemaTooOld: "The database needs migrations; run assay migrate."
             case .closed: "The database is closed."
+            case .conflict: "Another transaction changed the same rows."
+            case .outcomeUnknown: "The connection broke during the commit; the write may be stored."
             case .other: "The database failed."
             }
         }

@@ -112,7 +112,8 @@ extension ServerSetting {
             connectionsPerAddress, uncountedAddresses, requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")
-        + rate("limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
+        + rate(
+            "limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
 
     /// A rate: so many a second, and so many at once after a pause; twice as many, where only the first is given.

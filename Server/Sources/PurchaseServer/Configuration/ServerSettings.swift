@@ -1,4 +1,4 @@
-import PurchaseLedger
+import LegacyLedger
 
 /// Everything that was set, in all places, before it is put together.
 package struct ServerSettings {

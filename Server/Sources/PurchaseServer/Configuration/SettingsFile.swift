@@ -1,5 +1,5 @@
 import Foundation
-public import PurchaseLedger
+public import LegacyLedger
 import PurchaseVerification
 import Yams
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import LegacyLedger
 import Logging
-import PurchaseLedger
 
 /// Lets in who has a key that is known, as often as he may come: first the address is counted, so that guessing keys is
 /// limited, too, and then the key.

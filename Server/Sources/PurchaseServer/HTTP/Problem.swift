@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import LegacyLedger
 import NIOCore
 import PurchaseAPI
-import PurchaseLedger
 
 /// An error as its sender is told of it (RFC 9457). Every error of the server becomes one of these, and here becomes an answer.
 struct Problem: Error {

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
+import LegacyLedger
 import Logging
 import NIOHTTP1
-import PurchaseLedger
 
 /// Turns every error into an RFC 9457 problem document, in this one place.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {

@@ -1,6 +1,6 @@
 import Foundation
+import LegacyLedger
 import PurchaseAPI
-import PurchaseLedger
 import PurchaseVerification
 
 extension SubmissionVerdict {

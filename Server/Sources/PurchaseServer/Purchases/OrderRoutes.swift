@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import LegacyLedger
 import PurchaseAPI
-import PurchaseLedger
 import PurchaseVerification
 
 /// `/v1/orders`: for the operator's servers.

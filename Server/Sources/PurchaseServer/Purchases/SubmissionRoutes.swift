@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
+import LegacyLedger
 import PurchaseAPI
-import PurchaseLedger
 import PurchaseVerification
 
 /// The record of what was submitted.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EvidenceMint
 import Foundation
-import PurchaseLedger
+import LegacyLedger
 
 /// `assay audit`: proves that nothing in the record was removed or altered.
 struct AuditCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PurchaseLedger
+import LegacyLedger
 import PurchaseServer
 import PurchaseVerification
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PurchaseLedger
+import LegacyLedger
 
 /// `assay migrate`: brings the database up to date, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
+import LegacyLedger
 import Logging
-import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 

@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import PurchaseLedger
+public import LegacyLedger
 public import PurchaseVerification
 
 extension Timestamp: @retroactive ExpressibleByArgument {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PurchaseLedger
+import LegacyLedger
 import PurchaseServer
 
 /// Which database and which settings file a command uses.

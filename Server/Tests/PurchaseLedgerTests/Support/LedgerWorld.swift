@@ -1,31 +1,13 @@
 import EvidenceMint
 import Foundation
-import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 import TestSupport
 import Testing
 
-/// The engines that the behaviour suites run on. Each makes a database of its own for each test.
-enum Engine: CaseIterable, Sendable, CustomTestStringConvertible {
-    case sqlite
+@testable import PurchaseLedger
 
-    var testDescription: String { "\(self)" }
-
-    /// Runs the body with a fresh database, and removes the database afterwards.
-    func withDatabase<Value>(_ body: (any LedgerDatabase) async throws -> Value) async throws -> Value {
-        switch self {
-        case .sqlite:
-            try await TemporaryFolder.with { folder in
-                let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-                let value = try await body(database)
-                try await database.close()
-                return value
-            }
-        }
-    }
-}
-
+/// A folder that is deleted after a test.
 enum TemporaryFolder {
     static func with<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-ledger-\(UUID().uuidString)")
@@ -42,7 +24,7 @@ enum TemporaryFolder {
 final class TestClock: Sendable {
     private let time: Mutex<Int64>
 
-    /// It begins an hour after the world was minted.
+    /// It begins an hour after the minted world's moment.
     init() {
         time = Mutex(Int64(MintedWorld.moment.timeIntervalSince1970 * 1000) + 3_600_000)
     }
@@ -52,159 +34,198 @@ final class TestClock: Sendable {
     func advance(seconds: Int64) {
         time.withLock { $0 += seconds * 1000 }
     }
+
+    func advance(days: Int64) { advance(seconds: days * 86_400) }
 }
 
-/// A ledger with an app in it, around the minted world.
+/// A ledger over a real SQLite file, with one app.
 struct LedgerWorld: Sendable {
     let database: any LedgerDatabase
     let ledger: PurchaseLedger
     let clock: TestClock
-    var app: RegisteredApp
 
-    static let day: Int64 = 86_400
+    static let coins = "com.example.app.coins"
+    static let pro = "com.example.app.pro"
+    static let monthly = "com.example.app.monthly"
+    static let yearly = "com.example.app.yearly"
+    static let pass = "com.example.app.pass"
+    static let customer = "alice"
 
-    init(_ database: any LedgerDatabase, clock: TestClock = TestClock()) async throws {
+    /// A world in a file of its own.
+    static func with(
+        _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
+    ) async throws {
+        var app = app()
+        change(&app)
+        let apps = [app]
+        try await TemporaryFolder.with { folder in
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            let world = try await LedgerWorld(database, apps: apps)
+            try await body(world)
+            try await world.requireConsistency()
+            try await database.close()
+        }
+    }
+
+    init(
+        _ database: any LedgerDatabase, clock: TestClock = TestClock(), apps: [RegisteredApp] = [LedgerWorld.app()]
+    ) async throws {
         self.database = database
         self.clock = clock
         try await LedgerMigrations.migrate(database, now: clock.now.millisecondsSince1970)
-        ledger = PurchaseLedger(database: database, verifier: try Self.verifier(), clock: { clock.now })
-        app = Self.app()
+        ledger = try await PurchaseLedger.open(
+            database: database, verifier: try Self.verifier(), apps: apps, clock: { clock.now })
+    }
+
+    /// The same database under other settings.
+    func restarted(_ apps: [RegisteredApp]) async throws -> LedgerWorld {
+        try await LedgerWorld(database, clock: clock, apps: apps)
     }
 
     static func verifier() throws -> PurchaseVerifier {
-        let store = try store.get()
-        return PurchaseVerifier(
-            anchors: try [
-                store.receipts.root, store.signedPayload.root,
-                store.transactionReceipts.storeIntermediate,
-            ].map { try TrustAnchor(certificate: $0.certificate) })
-    }
-
-    /// The whole store around the minted world's authority, made once a run.
-    static let store = Result {
-        AppStoreAuthority(
-            receipts: try MintedWorld.authority(),
-            transactionReceipts: try TransactionReceiptAuthority(below: try MintedWorld.authority()),
-            signedPayload: try SignedPayloadAuthority())
-    }
-
-    /// A signed transaction of one of the minted world's purchases.
-    static func signed(
-        _ index: Int = 0, _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
-    ) throws -> [UInt8] {
-        var template = SignedTransactionTemplate(
-            purchase: MintedWorld.purchases()[index], bundleID: "com.example.app")
-        change(&template)
-        return Array(try SignedPayloadEncoder(authority: try store.get()).encode(template).utf8)
+        PurchaseVerifier(anchors: try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) })
     }
 
     static func app() -> RegisteredApp {
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
         app.products = [
-            "com.example.app.coins": RegisteredProduct(kind: .consumable),
-            "com.example.app.pro": RegisteredProduct(kind: .nonConsumable),
-            "com.example.app.monthly": RegisteredProduct(kind: .autoRenewable),
-            "com.example.app.pass": RegisteredProduct(kind: .nonRenewing, duration: 30 * day * 1000),
+            coins: RegisteredProduct(kind: .consumable),
+            pro: RegisteredProduct(kind: .nonConsumable, entitlements: ["pro"]),
+            monthly: RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
+            yearly: RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
+            pass: RegisteredProduct(kind: .nonRenewing, duration: PassDuration("30d")),
         ]
         return app
     }
 
-    static func evidence(_ purchases: [PurchaseTemplate]) throws -> [UInt8] {
+    // MARK: Evidence
+
+    /// A signed transaction of Production, bought an hour after the minted world's moment.
+    static func signed(
+        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType = .consumable,
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        try MintedWorld.mint(template(transaction, product: product, kind: kind, change))
+    }
+
+    static func template(
+        _ transaction: String, product: String = coins, kind: SignedTransactionTemplate.ProductType = .consumable,
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) -> SignedTransactionTemplate {
+        var template = SignedTransactionTemplate()
+        template.transactionID = transaction
+        template.originalTransactionID = transaction
+        template.bundleID = "com.example.app"
+        template.productID = product
+        template.type = kind
+        template.purchaseDate = MintedWorld.moment.addingTimeInterval(3600)
+        template.originalPurchaseDate = template.purchaseDate
+        template.signedDate = template.purchaseDate
+        template.environment = "Production"
+        template.price = 990
+        template.currency = "EUR"
+        change(&template)
+        return template
+    }
+
+    /// A period of a subscription.
+    static func period(
+        _ transaction: String, original: String = "900", product: String = monthly, from start: Double,
+        days: Double = 30,
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        try signed(transaction, product: product, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = original
+            $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3600 + start * 86_400)
+            $0.originalPurchaseDate = MintedWorld.moment.addingTimeInterval(3600)
+            $0.expiresDate = $0.purchaseDate?.addingTimeInterval(days * 86_400)
+            $0.signedDate = $0.purchaseDate
+            change(&$0)
+        }
+    }
+
+    /// A receipt with purchases, in base64.
+    static func receipt(_ purchases: [PurchaseTemplate]) throws -> [UInt8] {
         var template = MintedWorld.receipt()
         template.purchases = purchases
-        return try evidence(template)
+        return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
     }
 
-    static func evidence(_ template: AppReceiptTemplate = MintedWorld.receipt()) throws -> [UInt8] {
-        Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
-    }
+    // MARK: Requests
 
-    /// A claim of the coins in the minted receipt, unless it says otherwise.
     func submission(
-        _ transactionID: String? = "2000000000000001", product: String? = "com.example.app.coins",
-        customer: String? = "alice", order: String? = nil, quantity: Int64? = nil, evidence: [UInt8]?
+        _ transaction: String?, product: String? = coins, customer: String? = customer, order: UUID? = nil,
+        quantity: Int64? = nil, _ evidence: [UInt8]?
     ) -> PurchaseSubmission {
-        var submission = PurchaseSubmission(app: app, receivedAt: clock.now)
+        var submission = PurchaseSubmission(app: "example")
         submission.keyID = "0123456789abcdef"
         submission.sourceAddress = "192.0.2.1"
-        submission.productID = product
-        submission.transactionID = transactionID
-        submission.customerID = customer
-        submission.orderID = order
-        submission.quantity = quantity
+        submission.claim.transactionID = transaction
+        submission.claim.productID = product
+        submission.claim.customerID = customer
+        submission.claim.orderID = order?.uuidString.lowercased()
+        submission.claim.quantity = quantity
         submission.evidence = evidence
         return submission
     }
 
-    /// A receipt with one period of a subscription that began with `s0`.
-    static func period(
-        _ transaction: String, until days: Double, isCancelled: Bool = false,
-        product: String = "com.example.app.monthly", lineItem: UInt64? = nil
-    ) throws -> [UInt8] {
-        var template = PurchaseTemplate.subscription(
-            productID: product, transactionID: transaction, originalTransactionID: "s0",
-            purchaseDate: MintedWorld.moment, originalPurchaseDate: MintedWorld.moment,
-            expiresDate: MintedWorld.moment.addingTimeInterval(days * 86_400), webOrderLineItemID: lineItem)
-        if isCancelled { template.cancellationDate = MintedWorld.moment }
-        return try evidence([template])
-    }
-
-    /// Submits a claim of a subscription, unless it says otherwise.
     func claim(
-        _ transaction: String, customer: String = "alice", order: String? = nil, _ evidence: [UInt8],
-        product: String = "com.example.app.monthly"
+        _ transaction: String, product: String = coins, customer: String? = customer, order: UUID? = nil,
+        _ evidence: [UInt8]
     ) async throws -> PurchaseOutcome {
         try await ledger.submit(
-            submission(transaction, product: product, customer: customer, order: order, evidence: evidence))
+            submission(transaction, product: product, customer: customer, order: order, evidence))
+    }
+
+    @discardableResult
+    func observe(_ evidence: [UInt8]) async throws -> ObservationOutcome {
+        try await ledger.observe(EvidenceSubmission(app: "example", source: "notification", evidence: evidence))
     }
 
     func order(
-        _ customer: String = "alice", product: String = "com.example.app.coins", quantity: Int64 = 3
+        _ customer: String = customer, product: String = coins, quantity: Int64 = 1,
+        environment: AppStoreEnvironment? = nil
     ) async throws -> Order {
-        let app = app
-        return try await ledger.write {
-            try $0.createOrder(OrderDraft(customerID: customer, productID: product, quantity: quantity), app: app)
-        }
+        try await ledger.perform(
+            CreateOrder(
+                app: "example",
+                OrderDraft(customerID: customer, productID: product, quantity: quantity, environment: environment))
+        ).order
     }
 
-    func existingOrder(_ id: String) async throws -> Order? {
-        let app = app.id
-        return try await ledger.read { try $0.order(id, app: app) }
+    func order(_ id: UUID) async throws -> Order {
+        try await ledger.answer(OrderByID(app: "example", orderID: id))
     }
 
-    func entitlements(of customer: String) async throws -> [Entitlement] {
-        let app = app.id
-        return try await ledger.read { try $0.entitlements(of: customer, app: app) }
+    func entitlement(
+        _ product: String = coins, of customer: String = customer, environment: AppStoreEnvironment? = nil,
+        at moment: Timestamp? = nil
+    ) async throws -> Entitlement? {
+        try await ledger.answer(
+            EntitlementsOfCustomer(app: "example", customerID: customer, environment: environment, at: moment)
+        ).entitlements.first { $0.productID == product }
     }
 
-    func entitlement(of customer: String, to product: String) async throws -> Entitlement? {
-        try await entitlements(of: customer).first { $0.key.productID == product }
+    func consume(
+        _ quantity: Int64, _ id: String, of customer: String = customer, environment: AppStoreEnvironment? = nil
+    ) async throws -> ConsumeUnits.Outcome {
+        try await ledger.perform(
+            ConsumeUnits(
+                app: "example", customerID: customer, productID: Self.coins, quantity: quantity, consumptionID: id,
+                environment: environment))
     }
 
-    func events(of customer: String) async throws -> [LedgerEvent.Kind] {
-        let app = app.id
-        return try await ledger.read { try $0.events(of: customer, app: app).map(\.kind) }
+    func events() async throws -> [String] {
+        try await ledger.answer(EventList(app: "example", limit: 100_000)).map(\.type)
     }
 
-    func submissions() async throws -> [SubmissionRecord] {
-        let app = app.id
-        return try await ledger.read { try $0.submissions(SubmissionFilter(), app: app, limit: 100_000).submissions }
-    }
-}
-
-/// Random numbers that are the same for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
+    func submissions(_ filter: SubmissionFilter = SubmissionFilter()) async throws -> [SubmissionRecord] {
+        try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).submissions
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
+    /// What every test ends with: the tables equal a rebuild, and every hash is right.
+    func requireConsistency() async throws {
+        let report = try await ledger.audit()
+        #expect(report.findings == [], "the audit found differences")
     }
 }

@@ -1,12 +1,11 @@
 import GRDB
 import Synchronization
 
-/// Group commit: whoever writes joins the queue, and one transaction takes all that wait. While it is flushed to the disk, the
-/// next ones gather.
+/// Group commit: one transaction takes all writes that wait. While it is flushed, the next ones gather.
 ///
-/// Each write has a savepoint of its own, so one that fails takes nothing from the others. Nobody is answered before the commit.
+/// Each write has a savepoint of its own, so one that fails leaves the others alone. No write is answered before the commit.
 final class WriteQueue: Sendable {
-    /// So many writes share a transaction at most; more would make the first of them wait long.
+    /// The most writes that share a transaction; with more, the first of them would wait long.
     private static let batchSize = 256
 
     private let pool: DatabasePool
@@ -19,6 +18,7 @@ final class WriteQueue: Sendable {
         var isClosed = false
         var transactions = 0
         var writes = 0
+        var schema: Int64?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -48,7 +48,12 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Refuses new writes, and returns when those that wait are answered.
+    /// Makes each transaction check the schema's number first.
+    func requireSchema(_ number: Int64) {
+        state.withLock { $0.schema = number }
+    }
+
+    /// Refuses new writes, and returns when the waiting ones are answered.
     func close() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -64,7 +69,7 @@ final class WriteQueue: Sendable {
         state.withLock { state in
             guard !state.isClosed else { return .refused(LedgerStorageError(.closed, "a write came after the close")) }
             guard state.waiting.count < maximumWaiting else {
-                return .refused(LedgerStorageError(.overloaded, "\(maximumWaiting) writes wait"))
+                return .refused(LedgerStorageError(.overloaded, "\(maximumWaiting) writes are waiting"))
             }
             state.waiting.append(job)
             if state.isDraining { return .joined }
@@ -97,6 +102,9 @@ final class WriteQueue: Sendable {
         var failed: [(any WriteJob, any Error)] = []
         do {
             try database.execute(sql: "BEGIN IMMEDIATE")
+            if let schema = state.withLock({ $0.schema }) {
+                try SchemaNumber.require(schema, SQLiteConnection(database: database))
+            }
             for job in batch {
                 if let error = try perform(job, database) { failed.append((job, error)) } else { done.append(job) }
             }
@@ -117,8 +125,8 @@ final class WriteQueue: Sendable {
 
     /// Performs one write of a transaction.
     ///
-    /// - Returns: why it failed, if only it failed.
-    /// - Throws: what ended the whole transaction: on some errors, such as a full disk, SQLite undoes all of it.
+    /// - Returns: the error, if only this write failed.
+    /// - Throws: an error that ended the whole transaction: on some, such as a full disk, SQLite rolls all of it back.
     private func perform(_ job: any WriteJob, _ database: Database) throws -> (any Error)? {
         try database.execute(sql: "SAVEPOINT job")
         do {
@@ -141,20 +149,20 @@ final class WriteQueue: Sendable {
         do {
             try database.execute(sql: "ROLLBACK")
         } catch {
-            // SQLite ends the transaction even if ROLLBACK reports an error ("ROLLBACK", SQL As Understood By SQLite), and
-            // whoever waits is told of the first cause.
+            // SQLite ends the transaction even if ROLLBACK reports an error (SQLite, "Transaction"). The first cause is
+            // reported to the callers.
         }
     }
 }
 
-/// One write that waits.
+/// A waiting write.
 private protocol WriteJob: AnyObject, Sendable {
     func perform(_ connection: any LedgerConnection) throws
     func succeed()
     func fail(_ error: any Error)
 }
 
-/// Unchecked because the outcome is touched only by the queue of the connection that writes.
+/// Unchecked because only the queue of the writing connection touches the value.
 private final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
     private let body: @Sendable (any LedgerConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>
@@ -174,7 +182,7 @@ private final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
 
     func succeed() {
         guard let value else {
-            fail(LedgerStorageError(.other, "a write was answered before it was made"))
+            fail(LedgerStorageError(.other, "a write was answered before it was performed"))
             return
         }
         continuation.resume(returning: value)

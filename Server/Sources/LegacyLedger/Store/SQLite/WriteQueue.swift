@@ -1,0 +1,186 @@
+import GRDB
+import Synchronization
+
+/// Group commit: whoever writes joins the queue, and one transaction takes all that wait. While it is flushed to the disk, the
+/// next ones gather.
+///
+/// Each write has a savepoint of its own, so one that fails takes nothing from the others. Nobody is answered before the commit.
+final class WriteQueue: Sendable {
+    /// So many writes share a transaction at most; more would make the first of them wait long.
+    private static let batchSize = 256
+
+    private let pool: DatabasePool
+    private let maximumWaiting: Int
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting: [any WriteJob] = []
+        var isDraining = false
+        var isClosed = false
+        var transactions = 0
+        var writes = 0
+        var onIdle: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private enum Admission {
+        case joined
+        case first
+        case refused(LedgerStorageError)
+    }
+
+    init(pool: DatabasePool, maximumWaiting: Int) {
+        self.pool = pool
+        self.maximumWaiting = maximumWaiting
+    }
+
+    var commits: (transactions: Int, writes: Int) { state.withLock { ($0.transactions, $0.writes) } }
+
+    func submit<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Write(body: body, continuation: continuation)
+            switch admit(job) {
+            case .joined: break
+            case .first: pool.asyncWriteWithoutTransaction { self.drain($0) }
+            case .refused(let error): job.fail(error)
+            }
+        }
+    }
+
+    /// Refuses new writes, and returns when those that wait are answered.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                state.isClosed = true
+                if state.isDraining { state.onIdle.append(continuation) }
+                return !state.isDraining
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func admit(_ job: any WriteJob) -> Admission {
+        state.withLock { state in
+            guard !state.isClosed else { return .refused(LedgerStorageError(.closed, "a write came after the close")) }
+            guard state.waiting.count < maximumWaiting else {
+                return .refused(LedgerStorageError(.overloaded, "\(maximumWaiting) writes wait"))
+            }
+            state.waiting.append(job)
+            if state.isDraining { return .joined }
+            state.isDraining = true
+            return .first
+        }
+    }
+
+    private func drain(_ database: Database) {
+        while let batch = nextBatch() {
+            commit(batch, database)
+        }
+    }
+
+    private func nextBatch() -> [any WriteJob]? {
+        let (batch, idle) = state.withLock { state -> ([any WriteJob], [CheckedContinuation<Void, Never>]) in
+            let batch = Array(state.waiting.prefix(Self.batchSize))
+            state.waiting.removeFirst(batch.count)
+            guard batch.isEmpty else { return (batch, []) }
+            state.isDraining = false
+            defer { state.onIdle = [] }
+            return ([], state.onIdle)
+        }
+        for continuation in idle { continuation.resume() }
+        return batch.isEmpty ? nil : batch
+    }
+
+    private func commit(_ batch: [any WriteJob], _ database: Database) {
+        var done: [any WriteJob] = []
+        var failed: [(any WriteJob, any Error)] = []
+        do {
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            for job in batch {
+                if let error = try perform(job, database) { failed.append((job, error)) } else { done.append(job) }
+            }
+            try database.execute(sql: "COMMIT")
+        } catch {
+            rollBack(database)
+            let cause = LedgerStorageError(sqlite: error)
+            for job in batch { job.fail(cause) }
+            return
+        }
+        state.withLock { state in
+            state.transactions += 1
+            state.writes += done.count
+        }
+        for job in done { job.succeed() }
+        for (job, error) in failed { job.fail(error) }
+    }
+
+    /// Performs one write of a transaction.
+    ///
+    /// - Returns: why it failed, if only it failed.
+    /// - Throws: what ended the whole transaction: on some errors, such as a full disk, SQLite undoes all of it.
+    private func perform(_ job: any WriteJob, _ database: Database) throws -> (any Error)? {
+        try database.execute(sql: "SAVEPOINT job")
+        do {
+            try job.perform(SQLiteConnection(database: database))
+        } catch {
+            guard database.isInsideTransaction else { throw error }
+            try database.execute(sql: "ROLLBACK TO job")
+            try database.execute(sql: "RELEASE job")
+            return error
+        }
+        guard database.isInsideTransaction else {
+            throw LedgerStorageError(.other, "a write ended the transaction")
+        }
+        try database.execute(sql: "RELEASE job")
+        return nil
+    }
+
+    private func rollBack(_ database: Database) {
+        guard database.isInsideTransaction else { return }
+        do {
+            try database.execute(sql: "ROLLBACK")
+        } catch {
+            // SQLite ends the transaction even if ROLLBACK reports an error ("ROLLBACK", SQL As Understood By SQLite), and
+            // whoever waits is told of the first cause.
+        }
+    }
+}
+
+/// One write that waits.
+private protocol WriteJob: AnyObject, Sendable {
+    func perform(_ connection: any LedgerConnection) throws
+    func succeed()
+    func fail(_ error: any Error)
+}
+
+/// Unchecked because the outcome is touched only by the queue of the connection that writes.
+private final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
+    private let body: @Sendable (any LedgerConnection) throws -> Value
+    private let continuation: CheckedContinuation<Value, any Error>
+    private var value: Value?
+
+    init(
+        body: @escaping @Sendable (any LedgerConnection) throws -> Value,
+        continuation: CheckedContinuation<Value, any Error>
+    ) {
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func perform(_ connection: any LedgerConnection) throws {
+        value = try body(connection)
+    }
+
+    func succeed() {
+        guard let value else {
+            fail(LedgerStorageError(.other, "a write was answered before it was made"))
+            return
+        }
+        continuation.resume(returning: value)
+    }
+
+    func fail(_ error: any Error) {
+        continuation.resume(throwing: error)
+    }
+}

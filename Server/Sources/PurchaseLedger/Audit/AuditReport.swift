@@ -1,0 +1,40 @@
+/// The result of an audit.
+public struct AuditReport: Sendable, Equatable {
+    /// The number of journal entries.
+    public var entries: Int
+    /// The number of pieces of evidence, without erased ones.
+    public var evidence: Int
+    /// The number of entries that have no place in the Merkle log yet.
+    public var pending: Int
+    public var findings: [AuditFinding]
+}
+
+/// Something that is not as the journal says.
+public struct AuditFinding: Sendable, Equatable {
+    public var kind: Kind
+    /// What is wrong, for people.
+    public var detail: String
+
+    /// The kinds of findings.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The leaf of an entry cannot be read.
+        case leafMalformed = "leaf_malformed"
+        /// A search column of an entry differs from its leaf.
+        case columnDiffers = "column_differs"
+        /// The details of an entry are not those of its leaf.
+        case detailsChanged = "details_changed"
+        /// Details or evidence are missing without an erasure.
+        case missingWithoutErasure = "missing_without_erasure"
+        /// Evidence is not what its hash says.
+        case evidenceChanged = "evidence_changed"
+        /// A row of a table differs from a rebuild.
+        case rowDiffers = "row_differs"
+        /// A rebuild has a row that the table lacks.
+        case rowMissing = "row_missing"
+        /// The table has a row that a rebuild lacks.
+        case rowUnknown = "row_unknown"
+
+        /// Whether a repair mends it.
+        var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
+    }
+}

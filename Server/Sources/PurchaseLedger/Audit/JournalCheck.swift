@@ -1,0 +1,68 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Compares journal entries with their leaves, and evidence with its hashes.
+struct JournalCheck {
+    let connection: any LedgerConnection
+
+    /// The findings about one entry.
+    func findings(of row: JournalRow, apps: [Int64: String]) throws(LedgerStorageError) -> [AuditFinding] {
+        guard let leaf = JournalLeaf(bytes: row.leaf), leaf.bytes == row.leaf else {
+            return [AuditFinding(kind: .leafMalformed, detail: "entry \(row.key)")]
+        }
+        var findings: [AuditFinding] = []
+        func compare(_ column: String, _ isEqual: Bool) {
+            if !isEqual { findings.append(AuditFinding(kind: .columnDiffers, detail: "entry \(row.key): \(column)")) }
+        }
+        compare("entry_id", leaf.id == row.id)
+        compare("at", leaf.at == row.at)
+        compare("kind", Int64(leaf.kind.rawValue) == row.kind)
+        compare("code", leaf.code.isSame(as: row.code))
+        compare("app_key", leaf.app.isSame(as: apps[row.appKey] ?? ""))
+        compare("customer_key", try reference(of: row.customerKey) == leaf.customer)
+        let order = try row.orderKey.flatMap { key throws(LedgerStorageError) in
+            try OrdersTable(connection: connection).row(key: key)
+        }
+        compare("order_key", order?.id == leaf.order)
+        let evidence = try row.evidenceKey.flatMap { key throws(LedgerStorageError) in
+            try EvidenceTable(connection: connection).row(key: key)
+        }
+        compare("evidence_key", evidence?.sha256 == leaf.evidence)
+        guard let salt = row.salt, let details = row.details else {
+            findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))
+            return findings
+        }
+        if Journal.digest(salt: salt, details: details) != leaf.details {
+            findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
+        }
+        return findings
+    }
+
+    private func reference(of customer: Int64?) throws(LedgerStorageError) -> UUID? {
+        guard let customer else { return nil }
+        return try CustomersTable(connection: connection).row(customer).reference
+    }
+
+    /// The findings about pieces of evidence after a key.
+    ///
+    /// - Returns: the findings, the last key, and the number of pieces that were read.
+    func evidence(
+        after key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> (findings: [AuditFinding], last: Int64?, count: Int) {
+        var findings: [AuditFinding] = []
+        let rows = try EvidenceTable(connection: connection).rows(after: key, limit: limit)
+        for row in rows {
+            guard row.content != nil else {
+                findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "evidence \(row.key)"))
+                continue
+            }
+            do throws(LedgerStorageError) {
+                _ = try EvidenceStore.bytes(row)
+            } catch {
+                findings.append(AuditFinding(kind: .evidenceChanged, detail: error.detail))
+            }
+        }
+        return (findings, rows.last?.key, rows.count)
+    }
+}

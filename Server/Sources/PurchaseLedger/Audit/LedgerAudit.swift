@@ -1,0 +1,138 @@
+public import Foundation
+import PurchaseVerification
+
+extension PurchaseLedger {
+    /// Compares the journal with its leaves, evidence with its hashes, and the tables with a rebuild from both.
+    ///
+    /// - Parameter folder: where the rebuild keeps its temporary database.
+    public func audit(in folder: URL = FileManager.default.temporaryDirectory) async throws -> AuditReport {
+        try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: false)
+    }
+
+    /// Audits the ledger and, if the tables differ, replaces them by the rebuild, which the journal records.
+    ///
+    /// - Returns: what was found before.
+    public func repair(in folder: URL = FileManager.default.temporaryDirectory) async throws -> AuditReport {
+        try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: true)
+    }
+}
+
+/// An audit. It reads in pages, so that the WAL does not grow behind a long transaction.
+struct LedgerAudit {
+    /// Entries or pieces of evidence in a page.
+    private static let page: Int64 = 256
+
+    let ledger: PurchaseLedger
+    let folder: URL
+
+    func run(isRepairing: Bool) async throws -> AuditReport {
+        let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
+        let rebuilt = try SQLiteDatabase(path: file.path)
+        defer {
+            for suffix in ["", "-wal", "-shm"] {
+                // A temporary file that stays behind harms nothing.
+                try? FileManager.default.removeItem(atPath: file.path + suffix)
+            }
+        }
+        var report = AuditReport(entries: 0, evidence: 0, pending: 0, findings: [])
+        do {
+            try await LedgerMigrations.migrate(rebuilt, now: 0)
+            try await replay(into: rebuilt, &report)
+            try await checkEvidence(&report)
+            try await compare(rebuilt, &report)
+            let differences = report.findings.count { $0.kind.isOfTables }
+            if isRepairing, differences > 0 {
+                let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
+                try await ledger.perform(Repair(content: content, findings: differences))
+            }
+        } catch {
+            try await rebuilt.close()
+            throw error
+        }
+        try await rebuilt.close()
+        return report
+    }
+
+    /// Writes a rebuild.
+    private struct Repair: LedgerOperation {
+        let content: LedgerRepair.Content
+        let findings: Int
+
+        func perform(_ transaction: LedgerTransaction) throws {
+            try LedgerRepair.write(content, findings: findings, transaction)
+        }
+    }
+
+    /// Reads the journal in pages, checks each entry, and applies it to the rebuild.
+    private func replay(into rebuilt: SQLiteDatabase, _ report: inout AuditReport) async throws {
+        var last: Int64 = 0
+        var registry = Registry(apps: [])
+        while true {
+            let page = try await readPage(after: last)
+            guard let end = page.rows.last?.row.key else { break }
+            last = end
+            report.entries += page.rows.count
+            report.findings += page.findings
+            let (start, verifier) = (registry, ledger.verifier)
+            registry = try await rebuilt.write { connection in
+                var replay = JournalReplay(connection: connection, verifier: verifier, registry: start)
+                for (row, evidence) in page.rows { try replay.apply(row, evidence: evidence) }
+                return replay.registry
+            }
+        }
+    }
+
+    private struct Page: Sendable {
+        var rows: [(row: JournalRow, evidence: [UInt8]?)] = []
+        var findings: [AuditFinding] = []
+    }
+
+    private func readPage(after key: Int64) async throws -> Page {
+        try await ledger.database.read(.lists) { connection in
+            var page = Page()
+            let names = Dictionary(
+                uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
+            let check = JournalCheck(connection: connection)
+            for row in try JournalTable(connection: connection).rows(after: key, limit: Self.page) {
+                let findings = try check.findings(of: row, apps: names)
+                page.findings += findings
+                var evidence: [UInt8]?
+                if let key = row.evidenceKey, let stored = try EvidenceTable(connection: connection).row(key: key) {
+                    // What cannot be read is reported by the check of the evidence.
+                    do throws(LedgerStorageError) { evidence = try EvidenceStore.bytes(stored) } catch {
+                        evidence = nil
+                    }
+                }
+                // Changed details are no input of a rebuild.
+                var row = row
+                if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
+                page.rows.append((row, evidence))
+            }
+            return page
+        }
+    }
+
+    private func checkEvidence(_ report: inout AuditReport) async throws {
+        var last: Int64 = 0
+        while true {
+            let key = last
+            let page = try await ledger.database.read(.lists) { connection in
+                try JournalCheck(connection: connection).evidence(after: key, limit: Self.page)
+            }
+            report.findings += page.findings
+            report.evidence += page.count
+            guard let end = page.last else { break }
+            last = end
+        }
+        report.pending = Int(
+            try await ledger.database.read(.lists) { try LogPendingTable(connection: $0).count() })
+    }
+
+    private func compare(_ rebuilt: SQLiteDatabase, _ report: inout AuditReport) async throws {
+        for table in TableDump.all {
+            let present = try await ledger.database.read(.lists) { try table.rows($0) }
+            let expected = try await rebuilt.read(.lists) { try table.rows($0) }
+            report.findings += table.findings(ledger: present, rebuilt: expected)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Replaces the derived tables of a ledger by those of a rebuild.
+struct LedgerRepair {
+    /// The tables that a rebuild computes, with what they refer to.
+    private static let tables = [
+        "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
+        "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders",
+    ]
+    /// What the journal refers to by number. The numbers of a rebuild are the same, or nothing is written.
+    private static let references = [
+        "SELECT customer_key, reference FROM customers ORDER BY customer_key",
+        "SELECT order_key, order_id FROM orders ORDER BY order_key",
+        "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
+        "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
+    ]
+
+    /// The rows of a rebuild.
+    struct Content: Sendable {
+        fileprivate var tables: [String: [LedgerRow]] = [:]
+        fileprivate var references: [[LedgerValue]] = []
+    }
+
+    /// Reads a rebuild.
+    static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
+        var content = Content()
+        for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
+        content.references = try references(rebuilt)
+        return content
+    }
+
+    /// Replaces the tables, and writes down why.
+    ///
+    /// - Throws: `corrupt` if the numbers of the rebuild are others, or if the journal grew since; then nothing is written.
+    static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+        let connection = transaction.connection
+        guard try references(connection) == content.references else {
+            throw LedgerStorageError(
+                .corrupt, "the rebuild numbers its rows differently, or the journal grew; stop the server and try again"
+            )
+        }
+        for table in tables {
+            try connection.execute("DELETE FROM \(table)", [])
+            for row in content.tables[table] ?? [] {
+                let places = row.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+                try connection.execute("INSERT INTO \(table) VALUES (\(places))", row.values)
+            }
+        }
+        try transaction.journal.append(
+            transaction.draft(nil),
+            RulesDetails(version: RegisterSettings.rulesVersion, repair: "\(findings) findings"))
+    }
+
+    private static func references(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[LedgerValue]] {
+        var values: [[LedgerValue]] = []
+        for sql in references { values += try connection.rows(sql, []).map(\.values) }
+        return values
+    }
+}

@@ -1,0 +1,95 @@
+import Crypto
+import PurchaseVerification
+
+/// Creates an API key.
+public struct CreateAPIKey: LedgerOperation {
+    public var app: String
+    public var name: String
+    public var scopes: Set<APIKeyScope>
+
+    /// A key of an app.
+    public init(app: String, name: String, scopes: Set<APIKeyScope>) {
+        self.app = app
+        self.name = name
+        self.scopes = scopes
+    }
+
+    /// A new key, with its text, which cannot be read again.
+    public struct Outcome: Sendable {
+        public var key: APIKey
+        public var text: String
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        let text = APIKeyText.random()
+        let row = APIKeyRow(
+            id: text.id, appKey: app.key, name: name, scopes: scopes, secretSHA256: Array(text.digest),
+            createdAt: transaction.now)
+        try APIKeysTable(connection: transaction.connection).insert(row)
+        try transaction.journal.append(
+            transaction.draft(app),
+            KeyCreatedDetails(
+                keyID: row.id, name: name, scopes: scopes.map(\.rawValue).sorted(),
+                secretSHA256: row.secretSHA256.hexadecimal))
+        return Outcome(key: APIKey(row, app: app.settings.id), text: text.text)
+    }
+}
+
+/// Revokes an API key. Revoking it again changes nothing.
+public struct RevokeAPIKey: LedgerOperation {
+    public var id: String
+
+    /// The key of an id.
+    public init(id: String) { self.id = id }
+
+    /// - Returns: the key; `nil` if there is none of that id.
+    public func perform(_ transaction: LedgerTransaction) throws -> APIKey? {
+        let table = APIKeysTable(connection: transaction.connection)
+        let isChanged = try table.revoke(id, at: transaction.now)
+        guard let row = try table.row(id) else { return nil }
+        let app = transaction.registry.app(key: row.appKey)
+        if isChanged { try transaction.journal.append(transaction.draft(app), KeyRevokedDetails(keyID: id)) }
+        return APIKey(row, app: app?.settings.id ?? "")
+    }
+}
+
+/// All API keys, oldest first, without their secrets.
+public struct APIKeyList: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    /// All keys.
+    public init() {}
+
+    public func answer(_ reader: LedgerTransaction) throws -> [APIKey] {
+        let names = Dictionary(
+            uniqueKeysWithValues: try AppsTable(connection: reader.connection).all().map { ($0.key, $0.name) })
+        return try APIKeysTable(connection: reader.connection).all().map { APIKey($0, app: names[$0.appKey] ?? "") }
+    }
+}
+
+/// The key of a text that somebody sent, if it is valid and was not revoked.
+public struct APIKeyLookup: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var text: APIKeyText
+
+    /// A key that was sent.
+    public init(_ text: APIKeyText) { self.text = text }
+
+    public func answer(_ reader: LedgerTransaction) throws -> APIKey? {
+        guard let row = try APIKeysTable(connection: reader.connection).row(text.id), row.revokedAt == nil,
+            // The comparison of a digest takes the same time wherever the two differ.
+            text.digest == row.secretSHA256, let app = reader.registry.app(key: row.appKey)
+        else { return nil }
+        return APIKey(row, app: app.settings.id)
+    }
+}
+
+extension APIKey {
+    init(_ row: APIKeyRow, app: String) {
+        self.init(
+            id: row.id, app: app, name: row.name, scopes: row.scopes, createdAt: row.createdAt, revokedAt: row.revokedAt
+        )
+    }
+}

@@ -1,0 +1,60 @@
+import Crypto
+import Foundation
+public import PurchaseVerification
+
+/// A request that its sender may repeat without having it done twice. Orders and consumption only: a claim is idempotent by its
+/// transaction. Refusals are never kept, since a setting or time can change them.
+public struct IdempotentRequest: Sendable {
+    /// SHA-256 of the sender and the key: keys of one sender mean nothing to another.
+    let scope: [UInt8]
+    /// SHA-256 of the request, so that another request under the same key is noticed.
+    let fingerprint: [UInt8]
+
+    /// - Parameters:
+    ///   - sender: words that tell the sender from others, such as the app and the id of the API key.
+    ///   - key: the header `Idempotency-Key`.
+    ///   - method: the method of the request.
+    ///   - path: its path.
+    ///   - body: its body.
+    public init(sender: [String], key: String, method: String, path: String, body: [UInt8]) {
+        var scopeHash = SHA256()
+        for word in sender + [key] { scopeHash.update(data: Data("\(word.utf8.count):\(word)\n".utf8)) }
+        scope = Array(scopeHash.finalize())
+        var hash = SHA256()
+        hash.update(data: Data("\(method) \(path)\n".utf8))
+        hash.update(data: body)
+        fingerprint = Array(hash.finalize())
+    }
+
+    /// The journal entry that did the same request before.
+    ///
+    /// - Throws: `idempotency_key_reused` if it was another request.
+    func earlierEntry(_ transaction: LedgerTransaction) throws -> JournalRow? {
+        guard let earlier = try IdempotencyTable(connection: transaction.connection).entry(scope: scope) else {
+            return nil
+        }
+        guard earlier.requestSHA256 == fingerprint else { throw LedgerRefusal(.idempotencyKeyReused) }
+        guard let row = try JournalTable(connection: transaction.connection).row(key: earlier.entryKey) else {
+            throw LedgerStorageError(.corrupt, "there is no entry \(earlier.entryKey)")
+        }
+        return row
+    }
+
+    /// Remembers the entry that did the request.
+    func keep(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+        try IdempotencyTable(connection: transaction.connection).insert(
+            scope: scope, requestSHA256: fingerprint, entryKey: entry.key, at: transaction.now)
+    }
+}
+
+/// Deletes idempotency keys that were used before a time.
+public struct ForgetIdempotencyKeys: LedgerOperation {
+    public var before: Timestamp
+
+    /// Keys used before a time.
+    public init(before: Timestamp) { self.before = before }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Int {
+        try IdempotencyTable(connection: transaction.connection).delete(before: before)
+    }
+}

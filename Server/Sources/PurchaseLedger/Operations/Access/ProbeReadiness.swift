@@ -1,0 +1,12 @@
+import PurchaseVerification
+
+/// Writes as much as a purchase does, to find out whether the database accepts it.
+public struct ProbeReadiness: LedgerOperation {
+    /// A probe.
+    public init() {}
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        let byte = UInt8(truncatingIfNeeded: transaction.now.millisecondsSince1970)
+        try ReadinessTable(connection: transaction.connection).replace([UInt8](repeating: byte, count: 64 << 10))
+    }
+}

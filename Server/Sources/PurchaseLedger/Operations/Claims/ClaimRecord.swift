@@ -1,0 +1,35 @@
+import PurchaseVerification
+
+extension ClaimDetails.Outcome {
+    /// What became of one transaction.
+    init(_ record: TransactionRecord, code: String, binds: Bool, order: String?) {
+        self.init(
+            environment: record.facts.key.environment.name, transactionID: record.facts.key.transactionID.string,
+            second: record.facts.key.second == 0 ? nil : record.facts.key.second, code: code, binds: binds, order: order
+        )
+    }
+}
+
+extension Registry {
+    /// The app that observes evidence: the one of its bundle id, if it accepts the environment. Renewal info names no bundle id,
+    /// and is observed by the app that it came for.
+    func observer(of evidence: ExaminedEvidence, claimedFor app: RegistryApp?) -> RegistryApp? {
+        guard let bundleID = evidence.bundleID else { return evidence.kind == .signedRenewalInfo ? app : nil }
+        guard let owner = self.app(bundleID: bundleID), let environment = evidence.environment,
+            owner.settings.environments.contains(environment)
+        else { return nil }
+        return owner
+    }
+}
+
+extension LedgerTransaction {
+    /// Keeps genuine evidence of a bundle id that no app has, to observe it when one gets it.
+    func hold(
+        _ evidence: ExaminedEvidence?, _ key: Int64?, _ entry: JournalEntry
+    ) throws(LedgerStorageError) {
+        guard let evidence, let key, case .success = evidence.verified, let bundleID = evidence.bundleID,
+            bundleID.isIdentifier, registry.app(bundleID: bundleID) == nil
+        else { return }
+        try HeldEvidenceTable(connection: connection).insert(key, entry: entry.key, bundleID: bundleID.string)
+    }
+}

@@ -1,0 +1,97 @@
+public import PurchaseVerification
+
+/// Evidence that was verified, or the reason why it was not, with its stored form.
+public struct ExaminedEvidence: Sendable {
+    /// What it is, if it could be recognised.
+    public let kind: EvidenceKind?
+    let verified: Result<Observation, VerificationError>
+    /// What the app's settings object to in genuine evidence.
+    let objection: VerificationError?
+    let bundleID: ExactText?
+    let environment: AppStoreEnvironment?
+    let stored: StorableEvidence
+    /// Whether it is a receipt without purchases.
+    let isEmptyReceipt: Bool
+
+    /// The source of what it states.
+    var source: EvidenceSource {
+        switch kind {
+        case .appReceipt: .appReceipt
+        case .transactionReceipt: .transactionReceipt
+        default: .signedData
+        }
+    }
+}
+
+extension PurchaseLedger {
+    /// Verifies evidence for an app. It costs what cryptography costs, and takes no lock.
+    ///
+    /// - Parameters:
+    ///   - evidence: as it was sent.
+    ///   - app: the app whose settings it is compared with.
+    func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
+        EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
+    }
+}
+
+/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app say, so these are checked apart.
+struct EvidenceExaminer: Sendable {
+    let verifier: PurchaseVerifier
+
+    func examine(_ bytes: [UInt8], app: RegisteredApp?) -> ExaminedEvidence {
+        let stored = StorableEvidence(bytes)
+        var kind: EvidenceKind?
+        do throws(VerificationError) {
+            let evidence = try Evidence(bytes)
+            kind = evidence.kind
+            let verified = try verifier.verify(evidence, policies: [])
+            let facts = verified.facts
+            var isEmpty = false
+            if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
+            return ExaminedEvidence(
+                kind: verified.kind, verified: .success(Observation(verified)),
+                objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
+                environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty)
+        } catch {
+            return ExaminedEvidence(
+                kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil, stored: stored,
+                isEmptyReceipt: false)
+        }
+    }
+
+    /// What the settings of an app object to.
+    private func objection(_ app: RegisteredApp, _ facts: any EvidenceFacts) -> VerificationError? {
+        // Renewal info names no app, and counts by the subscription that it names.
+        guard facts.kind != .signedRenewalInfo else { return nil }
+        do throws(VerificationError) {
+            for policy in app.policies { try policy.check(facts) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension RegisteredApp {
+    /// What the core demands of evidence of this app.
+    var policies: [any PurchasePolicy] {
+        var policies: [any PurchasePolicy] = [
+            EnvironmentPolicy(accepting: environments), BundleIDPolicy(anyOf: bundleIDs),
+        ]
+        if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
+        if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
+        return policies
+    }
+}
+
+/// The evidence belongs to one of the app's versions, where it is of a kind that names one.
+private struct StatedVersionPolicy: PurchasePolicy {
+    let versions: Set<String>
+
+    var name: String { "app version" }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        guard facts.kind == .appReceipt || facts.kind == .transactionReceipt else { return }
+        try ApplicationVersionPolicy(anyOf: versions).check(facts)
+    }
+}

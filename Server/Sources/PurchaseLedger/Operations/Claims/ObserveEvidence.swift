@@ -1,0 +1,89 @@
+import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// Evidence without a claim: a notification, an answer of the App Store, an import.
+public struct EvidenceSubmission: Sendable {
+    /// The app that it came for; `nil` if only the evidence names it.
+    public var app: String?
+    /// Where it came from, such as `notification`.
+    public var source: String
+    public var evidence: [UInt8]
+
+    /// Evidence and its source.
+    public init(app: String?, source: String, evidence: [UInt8]) {
+        self.app = app
+        self.source = source
+        self.evidence = evidence
+    }
+}
+
+/// Evidence without a claim that was verified.
+public struct ExaminedEvidenceSubmission: Sendable {
+    let submission: EvidenceSubmission
+    let evidence: ExaminedEvidence
+}
+
+extension PurchaseLedger {
+    /// Verifies evidence without a claim.
+    public func examine(_ submission: EvidenceSubmission) -> ExaminedEvidenceSubmission {
+        ExaminedEvidenceSubmission(
+            submission: submission, evidence: examine(submission.evidence, app: submission.app ?? ""))
+    }
+}
+
+/// What became of evidence without a claim.
+public struct ObservationOutcome: Sendable, Equatable {
+    public var submissionID: UUID
+    /// `accepted`, or the core's code.
+    public var code: String
+    /// The app that observed it; `nil` if no app has its bundle id.
+    public var app: String?
+    /// How many transactions it states.
+    public var transactions: Int
+}
+
+/// Observes evidence that nobody claims.
+public struct ObserveEvidence: LedgerOperation {
+    let examined: ExaminedEvidenceSubmission
+
+    /// Evidence that was verified.
+    public init(_ examined: ExaminedEvidenceSubmission) { self.examined = examined }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> ObservationOutcome {
+        let evidence = examined.evidence
+        let named = examined.submission.app.flatMap(transaction.registry.app)
+        let observer = transaction.registry.observer(of: evidence, claimedFor: named)
+        var draft = transaction.draft(observer ?? named)
+        let key = try EvidenceStore(connection: transaction.connection).keep(evidence.stored)
+        draft.evidence = (key, evidence.stored.sha256)
+        var details = EvidenceDetails(source: examined.submission.source, evidenceKind: evidence.kind?.rawValue)
+        var changes: LedgerChanges?
+        var count = 0
+        switch evidence.verified {
+        case .failure(let error): draft.code = error.code.rawValue
+        case .success(let observation):
+            draft.code = DecisionCode.accepted.rawValue
+            count = observation.transactions.count
+            if let observer {
+                let change = LedgerChanges(transaction, app: observer)
+                try change.observe(observation, evidence: key)
+                try change.own()
+                try change.settleOrders()
+                try change.writeFacts()
+                try change.writeEntitlements()
+                changes = change
+                let record = change.histories.first?.records.first { $0.isChanged }
+                draft.transactionKey = record?.row.key
+                if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }
+            } else {
+                details.held = evidence.bundleID?.string ?? "no bundle id"
+            }
+        }
+        let entry = try transaction.journal.append(draft, details)
+        try changes?.writeRest(entry)
+        try transaction.hold(evidence, key, entry)
+        return ObservationOutcome(
+            submissionID: entry.id, code: draft.code, app: observer?.settings.id, transactions: count)
+    }
+}

@@ -1,0 +1,42 @@
+import PurchaseVerification
+
+/// A claim as it was sent, before it is verified.
+public struct PurchaseSubmission: Sendable {
+    /// The app whose key it came with.
+    public var app: String
+    public var keyID: String?
+    public var sourceAddress: String?
+    public var claim = ClaimFields()
+    /// The evidence as it was sent.
+    public var evidence: [UInt8]?
+    /// What is wrong with the request itself.
+    public var flaw: Rejection?
+
+    /// A submission without content.
+    public init(app: String) { self.app = app }
+}
+
+/// A claim whose evidence was verified.
+public struct ExaminedSubmission: Sendable {
+    let submission: PurchaseSubmission
+    let evidence: ExaminedEvidence?
+    /// Why the claim cannot be judged; its evidence is observed all the same.
+    let flaw: Rejection?
+}
+
+extension PurchaseLedger {
+    /// Verifies the evidence of a claim.
+    public func examine(_ submission: PurchaseSubmission) -> ExaminedSubmission {
+        let bytes = submission.evidence.flatMap { $0.isEmpty ? nil : $0 }
+        var flaw = submission.flaw
+        if flaw == nil {
+            do throws(Rejection) {
+                try submission.claim.requireComplete(hasEvidence: bytes != nil)
+            } catch {
+                flaw = error
+            }
+        }
+        return ExaminedSubmission(
+            submission: submission, evidence: bytes.map { examine($0, app: submission.app) }, flaw: flaw)
+    }
+}

@@ -1,0 +1,123 @@
+public import PurchaseVerification
+
+/// Consumes units of a balance, the oldest purchase first. The consumption id makes it idempotent.
+public struct ConsumeUnits: LedgerOperation {
+    /// The most lots that one consumption takes from; more would hold the database for long.
+    private static let lotLimit: Int64 = 10_000
+
+    public var app: String
+    public var customerID: String
+    public var productID: String
+    public var quantity: Int64
+    public var consumptionID: String
+    /// The environment of the balance; without one Production, or Sandbox for a tester without a sufficient balance there.
+    public var environment: AppStoreEnvironment?
+    public var once: IdempotentRequest?
+
+    /// Units of a customer's balance.
+    public init(
+        app: String, customerID: String, productID: String, quantity: Int64, consumptionID: String,
+        environment: AppStoreEnvironment? = nil, once: IdempotentRequest? = nil
+    ) {
+        self.app = app
+        self.customerID = customerID
+        self.productID = productID
+        self.quantity = quantity
+        self.consumptionID = consumptionID
+        self.environment = environment
+        self.once = once
+    }
+
+    /// What was consumed, and the balance now.
+    public struct Outcome: Sendable, Equatable {
+        public var consumptionID: String
+        public var productID: String
+        public var environment: AppStoreEnvironment
+        public var quantity: Int64
+        /// The balance now, also if an earlier request consumed the units.
+        public var balance: Int64
+        public var shortfall: Int64
+        public var isReplayed: Bool
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        guard quantity > 0, ExactText(consumptionID).isIdentifier else {
+            throw LedgerRefusal(.fieldMalformed, expected: "a quantity from 1, and a consumption_id")
+        }
+        _ = try once?.earlierEntry(transaction)
+        guard let customer = try transaction.customer(customerID, app),
+            let product = try transaction.products.key(productID, appKey: app.key)
+        else { throw LedgerRefusal(.balanceInsufficient, expected: "\(quantity)", found: "0") }
+        let consumptions = ConsumptionsTable(connection: transaction.connection)
+        if let earlier = try consumptions.row(consumptionID, customer: customer.key) {
+            return try replay(earlier, customer, product, app, transaction)
+        }
+        let environment = try balanceEnvironment(customer, product, app, transaction)
+        let key = try transaction.environments.keyToWrite(of: environment)
+        let entitlement = try transaction.entitlement(
+            of: customer.key, product: product, productID: productID, environment: key, app: app)
+        guard let balance = entitlement?.balance, balance >= quantity else {
+            throw LedgerRefusal(
+                .balanceInsufficient, expected: "\(quantity)", found: "\(entitlement?.balance ?? 0)")
+        }
+        var (left, takes): (Int64, [(lot: LotRow, units: Int64)]) = (quantity, [])
+        for lot in try LotsTable(connection: transaction.connection).available(
+            customer.key, product: product, environment: key, limit: Self.lotLimit) where left > 0
+        {
+            takes.append((lot, min(left, lot.available)))
+            left -= min(left, lot.available)
+        }
+        guard left == 0 else {
+            throw LedgerRefusal(.balanceInsufficient, expected: "\(quantity)", found: "\(quantity - left)")
+        }
+        let taken = try LotTaking(transaction: transaction).take(takes, by: customer.key)
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(
+            draft,
+            ConsumedDetails(
+                customer: customerID, consumptionID: consumptionID, productID: productID,
+                environment: environment.name, quantity: quantity, takes: taken))
+        try consumptions.insert(
+            ConsumptionRow(
+                customerKey: customer.key, consumptionID: consumptionID, entryKey: entry.key, productKey: product,
+                environment: key, quantity: quantity))
+        try once?.keep(entry, transaction)
+        let shortfall = entitlement?.shortfall ?? 0
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        var event = events.event(.consumed)
+        (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
+        (event.balance, event.shortfall) = (balance - quantity, shortfall)
+        try events.write(event, customer: customer.key)
+        return Outcome(
+            consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
+            balance: balance - quantity, shortfall: shortfall, isReplayed: false)
+    }
+
+    private func replay(
+        _ earlier: ConsumptionRow, _ customer: CustomerRow, _ product: Int64, _ app: RegistryApp,
+        _ transaction: LedgerTransaction
+    ) throws -> Outcome {
+        let named = try transaction.environments.environment(earlier.environment)
+        guard earlier.productKey == product, earlier.quantity == quantity, environment == nil || environment == named
+        else { throw LedgerRefusal(.consumptionConflict, expected: "\(earlier.quantity)", found: "\(quantity)") }
+        let entitlement = try transaction.entitlement(
+            of: customer.key, product: product, productID: productID, environment: earlier.environment, app: app)
+        return Outcome(
+            consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
+            balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0, isReplayed: true)
+    }
+
+    /// The environment that is consumed where the request names none.
+    private func balanceEnvironment(
+        _ customer: CustomerRow, _ product: Int64, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> AppStoreEnvironment {
+        if let environment { return environment }
+        let production = try transaction.entitlement(
+            of: customer.key, product: product, productID: productID, environment: 1, app: app)
+        guard (production?.balance ?? 0) < quantity else { return .production }
+        let isTester = try TestersTable(connection: transaction.connection).contains(customer.key, appKey: app.key)
+        return app.settings.sandboxAccess.counts(.sandbox, isTester: isTester) ? .sandbox : .production
+    }
+}

@@ -1,0 +1,85 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Reads everything that decides what a customer may use, from facts, acts and the journal.
+struct EntitlementInputReader {
+    let reader: LedgerTransaction
+
+    func input(of customer: Int64) throws(LedgerStorageError) -> EntitlementInput {
+        let connection = reader.connection
+        let number = CustomerNumber(rawValue: customer)
+        var input = EntitlementInput(customer: number, purchases: [])
+        var originals = Set(try reader.transactions.originals(of: customer))
+        // Lots that belong to others by now, and that the customer used.
+        originals.formUnion(try TakesTable(connection: connection).grounds(of: customer).filter { $0 > 0 })
+        for key in originals.sorted() {
+            let original = try OriginalsTable(connection: connection).row(key)
+            let history = try HistoryReader(transaction: reader).history(original)
+            for isShared in [false, true] {
+                input.purchases += history.purchases(isShared: isShared, Ownership.stored(history))
+                input.revocations += history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
+            }
+            if let renewal = history.renewal { input.renewals[renewal.key] = renewal }
+        }
+        let grants = HandGrantsTable(connection: connection)
+        for row in try grants.rows(of: customer) where row.kind == .grant {
+            let end = [row.endsAt, row.liftedAt].compactMap(\.self).min()
+            let productID = try reader.products.id(row.productKey)
+            input.grants.append(
+                HandGrant(
+                    entry: row.key, customer: number, productID: ExactText(productID),
+                    environment: try reader.environments.environment(row.environment),
+                    kind: try kind(of: row), quantity: row.quantity, from: row.startsAt, until: end))
+            for revocation in try grants.revocations(ofGrant: row.key) {
+                input.revocations.append(
+                    HandRevocation(target: .grant(row.key), from: revocation.startsAt, liftedAt: revocation.liftedAt))
+            }
+        }
+        input.consumptions = try consumptions(of: customer)
+        return input
+    }
+
+    /// A grant of units has a lot.
+    private func kind(of grant: HandGrantRow) throws(LedgerStorageError) -> ProductKind {
+        if try LotsTable(connection: reader.connection).row(-grant.key) != nil { return .consumable }
+        return try reader.entitlements.row(
+            grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)?.kind
+            ?? .nonConsumable
+    }
+
+    /// What the customer consumed, with the lots, from the journal.
+    private func consumptions(of customer: Int64) throws(LedgerStorageError) -> [ConsumedUnits] {
+        let connection = reader.connection
+        var consumptions: [ConsumedUnits] = []
+        for row in try ConsumptionsTable(connection: connection).rows(of: customer) {
+            guard let entry = try JournalTable(connection: connection).row(key: row.entryKey),
+                let details = entry.details
+            else { continue }
+            let consumed = try ConsumedDetails(encoded: details)
+            var takings: [ConsumedUnits.Taking] = []
+            for take in consumed.takes {
+                guard let source = try source(of: take) else { continue }
+                takings.append(ConsumedUnits.Taking(lot: source, units: take.units))
+            }
+            consumptions.append(
+                ConsumedUnits(
+                    customer: CustomerNumber(rawValue: customer), productID: ExactText(consumed.productID),
+                    environment: AppStoreEnvironment(consumed.environment), date: entry.at, takings: takings))
+        }
+        return consumptions
+    }
+
+    private func source(of take: LotTake) throws(LedgerStorageError) -> AccessSource? {
+        if let id = take.originalID {
+            let key = OriginalKey(
+                environment: AppStoreEnvironment(take.environment), transactionID: ExactText(id),
+                second: take.second ?? 0)
+            return .purchase(OwnershipKey(original: key))
+        }
+        guard let id = take.grantID.flatMap({ UUID(uuidString: $0) }),
+            let grant = try HandGrantsTable(connection: reader.connection).row(id: id)
+        else { return nil }
+        return .grant(grant.key)
+    }
+}

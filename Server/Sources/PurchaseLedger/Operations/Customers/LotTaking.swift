@@ -1,0 +1,41 @@
+import PurchaseVerification
+
+/// Takes units from lots.
+struct LotTaking {
+    let transaction: LedgerTransaction
+
+    /// Takes units from lots of one balance, and from the balance.
+    func take(_ takes: [(lot: LotRow, units: Int64)], by customer: Int64) throws(LedgerStorageError) -> [LotTake] {
+        let connection = transaction.connection
+        var taken: [LotTake] = []
+        for (lot, units) in takes {
+            var row = lot
+            row.taken += units
+            try LotsTable(connection: connection).write(row, isNew: false)
+            try TakesTable(connection: connection).add(units, from: lot.ground, by: customer)
+            taken.append(try name(lot, units))
+        }
+        if let lot = takes.first?.lot {
+            let row = EntitlementRow(
+                customerKey: customer, productKey: lot.productKey, environment: lot.environment,
+                ground: EntitlementRow.wholeGround, kind: .consumable)
+            _ = try transaction.entitlements.add(-takes.reduce(0) { $0 + $1.units }, shortfall: 0, to: row)
+        }
+        return taken
+    }
+
+    /// The lot as the journal names it.
+    private func name(_ lot: LotRow, _ units: Int64) throws(LedgerStorageError) -> LotTake {
+        let environment = try transaction.environments.environment(lot.environment).name
+        guard lot.ground > 0 else {
+            guard let grant = try HandGrantsTable(connection: transaction.connection).row(key: -lot.ground) else {
+                throw LedgerStorageError(.corrupt, "there is no grant \(-lot.ground)")
+            }
+            return LotTake(environment: environment, originalID: nil, second: nil, grantID: grant.id.text, units: units)
+        }
+        let original = try OriginalsTable(connection: transaction.connection).row(lot.ground)
+        return LotTake(
+            environment: environment, originalID: original.originalID,
+            second: original.xcodeSecond == 0 ? nil : original.xcodeSecond, grantID: nil, units: units)
+    }
+}

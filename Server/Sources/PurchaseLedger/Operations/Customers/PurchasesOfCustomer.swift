@@ -1,0 +1,76 @@
+public import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// A purchase as it is recorded, whatever it gives now.
+public struct RecordedPurchase: Sendable, Equatable {
+    public var environment: AppStoreEnvironment
+    public var transactionID: String
+    public var originalTransactionID: String
+    public var productID: String
+    /// `nil` if the settings do not agree with the facts.
+    public var productKind: ProductKind?
+    public var quantity: Int64
+    public var purchasedAt: Timestamp?
+    public var expiresAt: Timestamp?
+    public var withdrawal: Withdrawal?
+    public var upgradedAt: Timestamp?
+    public var price: PurchasePrice?
+    public var offer: PurchaseOffer?
+    public var isFamilyShared: Bool
+    /// The rule that gave it its owner: `account_token`, `inherited_token`, `claim`, `transfer`, `operator_move`, `merge`.
+    public var ownerReason: String?
+    public var knownAt: Timestamp
+    /// The order that it paid.
+    public var orderID: UUID?
+}
+
+/// The purchases of a customer, the last seen first.
+public struct PurchasesOfCustomer: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var customerID: String
+    /// Where the page before ended.
+    public var before: Int64?
+    public var limit: Int
+
+    /// A page of purchases.
+    public init(app: String, customerID: String, before: Int64? = nil, limit: Int) {
+        self.app = app
+        self.customerID = customerID
+        self.before = before
+        self.limit = limit
+    }
+
+    /// A page, and where the next one begins; `nil` if this is the last.
+    public struct Answer: Sendable {
+        public var purchases: [RecordedPurchase]
+        public var next: Int64?
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let app = try reader.app(app)
+        guard let customer = try reader.customer(customerID, app) else { return Answer(purchases: [], next: nil) }
+        var rows = try reader.transactions.rows(of: customer.key, before: before, limit: Int64(max(1, limit)) + 1)
+        var next: Int64?
+        if rows.count > max(1, limit) {
+            rows.removeLast()
+            next = rows.last?.key
+        }
+        return Answer(purchases: try rows.map { try purchase($0, reader) }, next: next)
+    }
+
+    private func purchase(_ row: TransactionRow, _ reader: LedgerTransaction) throws -> RecordedPurchase {
+        let environment = try reader.environments.environment(row.environment)
+        let facts = try row.observed(in: environment)
+        return RecordedPurchase(
+            environment: environment, transactionID: row.transactionID,
+            originalTransactionID: facts.original.transactionID.string,
+            productID: try reader.products.id(row.productKey),
+            productKind: row.kind, quantity: facts.quantity, purchasedAt: facts.purchaseDate, expiresAt: facts.end,
+            withdrawal: facts.withdrawal, upgradedAt: facts.upgradedAt, price: facts.price, offer: facts.offer,
+            isFamilyShared: facts.ownership.isFamilyShared, ownerReason: row.ownerReason, knownAt: row.knownAt,
+            orderID: try reader.orders.row(paidBy: row.key)?.id)
+    }
+}

@@ -1,0 +1,206 @@
+import PurchaseVerification
+
+/// Computes the entitlements that an original gives, and writes those that changed.
+struct EntitlementWriter {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+
+    private var connection: any LedgerConnection { transaction.connection }
+    private var table: EntitlementsTable { EntitlementsTable(connection: connection) }
+
+    /// A balance after a change, by the customer.
+    typealias Balances = [Int64: (balance: Int64, shortfall: Int64)]
+
+    /// Writes the entitlements of an original.
+    ///
+    /// - Parameter ownership: the owners of what was bought, and of what is shared by a family.
+    /// - Returns: the balances that changed.
+    func write(_ history: PurchaseHistory, _ ownership: [Ownership]) throws(LedgerStorageError) -> Balances {
+        var spans: [AccessSpan] = []
+        var passes: Set<Chain> = []
+        var balances: Balances = [:]
+        var lot: ConsumableLot?
+        for isShared in [false, true] {
+            let revocations = history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
+            let purchases = history.purchases(isShared: isShared, ownership[isShared ? 1 : 0])
+            guard !purchases.isEmpty else { continue }
+            let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
+            spans += access.spans
+            // The chain itself is computed for each customer. Here are only the reasons why others have no part in it.
+            for pass in access.passes { spans += PassAccess.spans(of: [pass]).filter { $0.customer != pass.owner } }
+            if !isShared { lot = access.lots.first }
+        }
+        for record in history.records
+        where [record.row, record.formerRow].contains(where: { $0?.kind == .nonRenewing }) {
+            for row in [record.row, record.formerRow].compactMap(\.self) {
+                guard let owner = row.ownerKey else { continue }
+                passes.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
+            }
+        }
+        try write(spans, of: history)
+        if lot != nil || history.formerLot != nil {
+            balances = try write(lot, of: history)
+        }
+        for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
+            try write(chain)
+        }
+        return balances
+    }
+
+    // MARK: Spans
+
+    /// One row for each customer and product that had one or gets one.
+    private func write(_ spans: [AccessSpan], of history: PurchaseHistory) throws(LedgerStorageError) {
+        var owners: Set<Chain> = []
+        for row in history.records.flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
+            guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing else { continue }
+            owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
+        }
+        var spansByOwner: [Chain: [AccessSpan]] = [:]
+        for span in spans {
+            guard let customer = span.customer,
+                let record = history.records.first(where: { ExactText($0.productID) == span.productID })
+            else { continue }
+            let owner = Chain(
+                customer: customer.rawValue, product: record.row.productKey, environment: record.row.environment)
+            owners.insert(owner)
+            spansByOwner[owner, default: []].append(span)
+        }
+        for owner in owners.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
+            try write(spansByOwner[owner] ?? [], for: owner, ground: history.original.key)
+        }
+    }
+
+    private func write(
+        _ spans: [AccessSpan], for owner: Chain, ground: Int64
+    ) throws(LedgerStorageError) {
+        guard let kind = spans.first?.kind else {
+            try table.delete(owner.customer, product: owner.product, environment: owner.environment, ground: ground)
+            return
+        }
+        var row = EntitlementRow(
+            customerKey: owner.customer, productKey: owner.product, environment: owner.environment, ground: ground,
+            kind: kind)
+        row.timeline = StoredTimeline(spans).encoded
+        try table.write(row)
+    }
+
+    // MARK: Passes
+
+    /// A customer's passes of one product, which follow each other.
+    private struct Chain: Hashable {
+        var customer: Int64
+        var product: Int64
+        var environment: Int64
+    }
+
+    private func write(_ chain: Chain) throws(LedgerStorageError) {
+        var purchases: [OwnedPurchase] = []
+        var revocations: [HandRevocation] = []
+        var originals: Set<Int64> = []
+        let rows = try transaction.transactions.passes(
+            of: chain.customer, product: chain.product, environment: chain.environment)
+        for row in rows where originals.insert(row.originalKey).inserted {
+            let original = try OriginalsTable(connection: connection).row(row.originalKey)
+            let history = try HistoryReader(transaction: transaction).history(original)
+            for isShared in [false, true] {
+                let owners = Ownership.stored(history)
+                purchases += history.purchases(isShared: isShared, owners).filter {
+                    $0.kind == .nonRenewing && $0.owner?.rawValue == chain.customer
+                }
+                revocations += history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
+            }
+        }
+        let spans = PassAccess.spans(of: purchases, revocations: revocations)
+            .filter { $0.customer?.rawValue == chain.customer }
+        try write(spans, for: chain, ground: EntitlementRow.wholeGround)
+    }
+
+    // MARK: Balances
+
+    /// Writes a lot and adds what it changes to the balances of all who ever had it.
+    private func write(_ lot: ConsumableLot?, of history: PurchaseHistory) throws(LedgerStorageError) -> Balances {
+        var row: LotRow?
+        if let lot, let owner = lot.owner,
+            let record = history.records.first(where: { ExactText($0.productID) == lot.productID })
+        {
+            row = LotRow(
+                ground: history.original.key, customerKey: owner.rawValue, productKey: record.row.productKey,
+                environment: record.row.environment, quantity: lot.quantity,
+                withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date)
+        }
+        // A lot that nobody had before was not used.
+        let isFirst = history.records.allSatisfy(\.isNew)
+        return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
+    }
+
+    /// Replaces a lot.
+    ///
+    /// - Parameter isFirst: whether nobody can have used it yet.
+    func write(
+        _ lot: LotRow?, former: LotRow?, ground: Int64, isFirst: Bool
+    ) throws(LedgerStorageError) -> Balances {
+        let lots = LotsTable(connection: connection)
+        let takes = isFirst ? [:] : try TakesTable(connection: connection).units(of: ground)
+        var lot = lot
+        if let owner = lot?.customerKey { lot?.taken = takes[owner] ?? 0 }
+        guard lot != former else { return [:] }
+        if let lot {
+            try lots.write(lot, isNew: former == nil)
+        } else {
+            try lots.delete(ground)
+        }
+        var balances: Balances = [:]
+        let customers = Set(takes.keys).union([lot?.customerKey, former?.customerKey].compactMap(\.self))
+        for customer in customers.sorted() {
+            let taken = takes[customer] ?? 0
+            let (before, after) = (Self.part(former, customer, taken), Self.part(lot, customer, taken))
+            guard before != after || former == nil, let known = lot ?? former else { continue }
+            balances[customer] = try table.add(
+                after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall,
+                to: EntitlementRow(
+                    customerKey: customer, productKey: known.productKey, environment: known.environment,
+                    ground: EntitlementRow.wholeGround, kind: .consumable))
+        }
+        return balances
+    }
+
+    /// What a lot adds to the balance of a customer.
+    static func part(
+        _ lot: LotRow?, _ customer: Int64, _ taken: Int64
+    ) -> ConsumableBalance {
+        var balance = ConsumableBalance()
+        let units = lot.map { $0.customerKey == customer ? $0.quantity - $0.withdrawn : 0 } ?? 0
+        balance.remaining = max(0, units - taken)
+        balance.shortfall = max(0, taken - units)
+        return balance
+    }
+}
+
+extension PurchaseHistory {
+    /// The purchases of what was bought, or of what is shared by a family.
+    func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
+        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        guard !own.isEmpty else { return [] }
+        let terms = Dictionary(
+            own.compactMap { record in
+                record.row.kind.map { (record.facts.key, ProductTerms(kind: $0, duration: record.row.duration)) }
+            }, uniquingKeysWith: { first, _ in first })
+        return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[$0.key] }
+    }
+}
+
+extension Ownership {
+    init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
+
+    /// The owners as the rows of a history have them.
+    static func stored(_ history: PurchaseHistory) -> Ownership {
+        var owners: [TransactionKey: TransactionOwner] = [:]
+        for record in history.records {
+            var owner = TransactionOwner()
+            owner.customer = record.row.ownerKey.map(CustomerNumber.init)
+            owners[record.facts.key] = owner
+        }
+        return Ownership(owners: owners)
+    }
+}

@@ -1,0 +1,127 @@
+import PurchaseVerification
+
+/// Everything that is known of one original transaction: the facts of its transactions, and what decides their owners.
+struct PurchaseHistory {
+    var original: OriginalRow
+    let key: OriginalKey
+    /// In the order in which they were first observed.
+    var records: [TransactionRecord]
+    /// In the order of the journal.
+    var acts: [RecordedAct]
+    var renewal: ObservedRenewal?
+    /// The renewal facts before this transaction of the database.
+    var formerRenewal: ObservedRenewal?
+    /// The lot before, if it is a consumable.
+    var formerLot: LotRow?
+
+    var isNew: Bool { original.key == 0 }
+
+    /// The revocations by an operator.
+    var revocations: [HandRevocationOfPurchase] = []
+    /// Whether something else than facts and owners changed, such as a revocation by an operator.
+    var isTouched = false
+
+    /// Whether entitlements can change.
+    var isChanged: Bool {
+        isTouched || records.contains(where: \.isChanged) || renewal !== formerRenewal
+            || acts.contains { $0.entry == nil }
+    }
+
+    /// Who owns each transaction.
+    ///
+    /// - Parameter merges: the merges of the customers that occur, each with its journal entry.
+    func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
+        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        let keys = Set(own.map(\.facts.key))
+        let contents = acts.filter { keys.contains($0.transaction) }.map { act in
+            let customer = CustomerNumber(rawValue: act.customerKey)
+            let content: OwnershipAct.Content =
+                switch act.kind {
+                case .claim: .claim(transaction: act.transaction, customer: customer, mayTransfer: false)
+                case .movingClaim: .claim(transaction: act.transaction, customer: customer, mayTransfer: true)
+                case .move:
+                    .move(transaction: act.transaction, from: act.formerKey.map(CustomerNumber.init), to: customer)
+                }
+            return OwnershipAct(entry: act.entry ?? .max, content: content)
+        }
+        let ordered = merges.isEmpty ? contents : (contents + merges).sorted { $0.entry < $1.entry }
+        return Ownership(OwnershipInput(transactions: own.map(\.facts), tokens: tokens, acts: ordered))
+    }
+
+    /// The transactions that are copies of an earlier one of the same purchase.
+    var copies: Set<TransactionKey> {
+        var copies: Set<TransactionKey> = []
+        for isShared in [false, true] {
+            for purchase in purchases(isShared: isShared, Ownership(owners: [:])) {
+                copies.formUnion(purchase.transactions.dropFirst().map(\.key))
+            }
+        }
+        return copies
+    }
+
+    /// The position of a transaction.
+    func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
+}
+
+/// A transaction's row and facts, with what they were before.
+struct TransactionRecord {
+    var row: TransactionRow
+    var facts: ObservedTransaction
+    var productID: String
+    /// The facts before; `nil` for a new transaction.
+    let formerFacts: ObservedTransaction?
+    let formerRow: TransactionRow?
+    /// Fields in which new evidence disagreed.
+    var contradictions: [Contradiction] = []
+
+    var isNew: Bool { formerFacts == nil }
+    var isChanged: Bool {
+        guard let formerRow else { return true }
+        return formerFacts !== facts || formerRow.ownerKey != row.ownerKey || formerRow.ownerReason != row.ownerReason
+            || formerRow.kind != row.kind || formerRow.duration != row.duration
+            || formerRow.productKey != row.productKey || formerRow.originalKey != row.originalKey
+    }
+
+    /// A stored transaction.
+    init(_ row: TransactionRow, facts: ObservedTransaction, productID: String) {
+        self.row = row
+        self.facts = facts
+        self.productID = productID
+        (formerFacts, formerRow) = (facts, row)
+    }
+
+    /// A transaction that was never seen before.
+    init(new row: TransactionRow, facts: ObservedTransaction, productID: String) {
+        self.row = row
+        self.facts = facts
+        self.productID = productID
+        (formerFacts, formerRow) = (nil, nil)
+    }
+}
+
+/// A claim that binds, or a transfer by an operator.
+struct RecordedAct {
+    /// The journal entry; `nil` before it is written.
+    var entry: Int64?
+    var transaction: TransactionKey
+    /// The claimant, or the new owner.
+    var customerKey: Int64
+    /// The owner from whom an operator moved it; `nil` if it was held, or for a claim.
+    var formerKey: Int64?
+    var kind: OwnershipActKind
+    /// Whether one of the customers may have been merged into another since.
+    var isMerged = false
+}
+
+/// A revocation of this original by an operator.
+struct HandRevocationOfPurchase {
+    var row: HandGrantRow
+
+    /// The revocation, if it is of the bought purchase or of the shared one.
+    func revocation(_ key: OriginalKey, isShared: Bool) -> HandRevocation? {
+        guard row.revokedShared == isShared else { return nil }
+        return HandRevocation(
+            target: .purchase(OwnershipKey(original: key, isFamilyShared: isShared)), from: row.startsAt,
+            liftedAt: row.liftedAt)
+    }
+}

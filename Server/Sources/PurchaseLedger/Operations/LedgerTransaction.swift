@@ -1,0 +1,52 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// A transaction of the ledger: a connection, a time, and the settings in force.
+public struct LedgerTransaction {
+    let connection: any LedgerConnection
+    /// The time of everything that the transaction does.
+    let now: Timestamp
+    let registry: Registry
+
+    var journal: Journal { Journal(connection: connection) }
+    var customers: CustomersTable { CustomersTable(connection: connection) }
+    var products: ProductsTable { ProductsTable(connection: connection) }
+    var orders: OrdersTable { OrdersTable(connection: connection) }
+    var transactions: TransactionsTable { TransactionsTable(connection: connection) }
+    var environments: EnvironmentsTable { EnvironmentsTable(connection: connection) }
+    var entitlements: EntitlementsTable { EntitlementsTable(connection: connection) }
+
+    /// A draft of a journal entry at this transaction's time.
+    func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }
+
+    /// The app of a name.
+    ///
+    /// - Throws: `LedgerStorageError` if it is not in the settings; the server checks keys before.
+    func app(_ name: String) throws(LedgerStorageError) -> RegistryApp {
+        guard let app = registry.app(name) else {
+            throw LedgerStorageError(.other, "the app \(name) is not in the settings")
+        }
+        return app
+    }
+
+    /// The customer of a name, after all merges; `nil` if nobody of that name was ever seen.
+    func customer(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow? {
+        guard let row = try customers.named(name, appKey: app.key) else { return nil }
+        return try customers.surviving(row)
+    }
+
+    /// The customer of a name, after all merges. A new one gets a random reference.
+    func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
+        if let customer = try customer(name, app) { return customer }
+        return try customers.insert(CustomerRow(appKey: app.key, reference: UUID(), name: name))
+    }
+
+    /// The key of a product, or a refusal if it is not in the settings.
+    func productToWrite(_ id: String, _ app: RegistryApp) throws -> Int64 {
+        guard app.settings.products.isEmpty || app.settings.product(id) != nil else {
+            throw LedgerRefusal(.productUnknown, found: id)
+        }
+        return try products.keyToWrite(id, appKey: app.key, at: now)
+    }
+}

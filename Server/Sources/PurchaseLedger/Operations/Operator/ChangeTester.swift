@@ -1,0 +1,48 @@
+import PurchaseVerification
+
+/// Puts a customer on the list of testers, or takes them off it.
+public struct ChangeTester: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var isTester: Bool
+
+    /// A customer who is a tester from now on, or is not.
+    public init(app: String, customerID: String, isTester: Bool) {
+        self.app = app
+        self.customerID = customerID
+        self.isTester = isTester
+    }
+
+    /// - Returns: whether that changed something.
+    public func perform(_ transaction: LedgerTransaction) throws -> Bool {
+        let app = try transaction.app(app)
+        guard ExactText(customerID).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
+        let table = TestersTable(connection: transaction.connection)
+        let known = try transaction.customer(customerID, app)
+        let was =
+            try known.map { row throws(LedgerStorageError) in try table.contains(row.key, appKey: app.key) } ?? false
+        guard was != isTester else { return false }
+        let customer = try transaction.customerToWrite(customerID, app)
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(
+            draft, TestersChangedDetails(customer: customerID, isTester: isTester))
+        return isTester
+            ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
+            : try table.delete(customer.key, appKey: app.key)
+    }
+}
+
+/// The names of an app's testers.
+public struct TesterList: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+
+    /// The testers of an app.
+    public init(app: String) { self.app = app }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [String] {
+        try TestersTable(connection: reader.connection).names(appKey: try reader.app(app).key)
+    }
+}

@@ -1,0 +1,70 @@
+import PurchaseVerification
+
+/// Moves the rows of a merged customer that no rule computes.
+struct CustomerMerge {
+    let transaction: LedgerTransaction
+    let from: Int64
+    let to: Int64
+
+    private var connection: any LedgerConnection { transaction.connection }
+
+    /// Grants by hand, with the access that they give.
+    func moveHandGrants() throws(LedgerStorageError) {
+        let grants = HandGrantsTable(connection: connection)
+        for row in try grants.rows(of: from) {
+            try grants.move(row.key, to: to)
+            guard
+                var entitlement = try transaction.entitlements.row(
+                    from, product: row.productKey, environment: row.environment, ground: -row.key)
+            else { continue }
+            try transaction.entitlements.delete(
+                from, product: row.productKey, environment: row.environment, ground: -row.key)
+            entitlement.customerKey = to
+            try transaction.entitlements.write(entitlement)
+        }
+    }
+
+    /// Lots, and what was taken of lots. A lot that one of the two took from and the other has is theirs in both respects now.
+    ///
+    /// - Parameter originals: the originals that the customer owned.
+    func moveBalances(originals: [Int64]) throws(LedgerStorageError) {
+        let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
+        let granted = try HandGrantsTable(connection: connection).rows(of: to).map { -$0.key }
+        for ground in Set(originals + granted + (try takes.grounds(of: from))).sorted() {
+            guard let former = try lots.row(ground) else { continue }
+            let units = try takes.units(of: ground)
+            let (fromUnits, toUnits) = (units[from] ?? 0, units[to] ?? 0)
+            var lot = former
+            if lot.customerKey == from { lot.customerKey = to }
+            if lot.customerKey == to { lot.taken = fromUnits + toUnits }
+            guard lot != former || fromUnits > 0 else { continue }
+            try add(former, from, of: fromUnits, sign: -1)
+            try add(former, to, of: toUnits, sign: -1)
+            try add(lot, to, of: fromUnits + toUnits, sign: 1)
+            try lots.write(lot, isNew: false)
+            if fromUnits > 0 {
+                try takes.delete(ground, of: from)
+                try takes.add(fromUnits, from: ground, by: to)
+            }
+        }
+        try ConsumptionsTable(connection: connection).move(from: from, to: to)
+    }
+
+    /// Orders, and the right of a tester.
+    func moveRows() throws(LedgerStorageError) {
+        try transaction.orders.move(from: from, to: to)
+        try TestersTable(connection: connection).move(from: from, to: to)
+    }
+
+    private func add(
+        _ lot: LotRow, _ customer: Int64, of units: Int64, sign: Int64
+    ) throws(LedgerStorageError) {
+        let part = EntitlementWriter.part(lot, customer, units)
+        guard part != ConsumableBalance() else { return }
+        _ = try transaction.entitlements.add(
+            sign * part.remaining, shortfall: sign * part.shortfall,
+            to: EntitlementRow(
+                customerKey: customer, productKey: lot.productKey, environment: lot.environment,
+                ground: EntitlementRow.wholeGround, kind: .consumable))
+    }
+}

@@ -1,0 +1,67 @@
+import PurchaseVerification
+
+/// Writes what a grant or a revocation by hand changes.
+struct HandGrantWriter {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+
+    private var grants: HandGrantsTable { HandGrantsTable(connection: transaction.connection) }
+
+    /// Writes the access or the lot that a grant gives, under its revocations.
+    func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> EntitlementWriter.Balances {
+        let revocations = try grants.revocations(ofGrant: grant.key)
+        let end = [grant.endsAt, grant.liftedAt].compactMap(\.self).min()
+        guard kind == .consumable else {
+            let environment = try transaction.environments.environment(grant.environment)
+            var list = SpanList()
+            list.add(
+                AccessSpan(
+                    customer: CustomerNumber(rawValue: grant.customerKey),
+                    productID: ExactText(try transaction.products.id(grant.productKey)), environment: environment,
+                    kind: kind, source: .grant(grant.key), from: grant.startsAt, until: end, transaction: nil,
+                    endReason: grant.liftedAt == nil ? .expired : .revokedByHand),
+                revocations: revocations.map {
+                    HandRevocation(target: .grant(grant.key), from: $0.startsAt, liftedAt: $0.liftedAt)
+                })
+            var row = EntitlementRow(
+                customerKey: grant.customerKey, productKey: grant.productKey, environment: grant.environment,
+                ground: -grant.key, kind: kind)
+            row.timeline = StoredTimeline(SpanList.joined(list.spans)).encoded
+            try transaction.entitlements.write(row)
+            return [:]
+        }
+        let isWithdrawn = grant.liftedAt != nil || revocations.contains { $0.liftedAt == nil }
+        let lot = LotRow(
+            ground: -grant.key, customerKey: grant.customerKey, productKey: grant.productKey,
+            environment: grant.environment, quantity: grant.quantity, withdrawn: isWithdrawn ? grant.quantity : 0,
+            taken: 0, purchasedAt: grant.startsAt)
+        let former = try LotsTable(connection: transaction.connection).row(-grant.key)
+        return try EntitlementWriter(transaction: transaction, app: app)
+            .write(lot, former: former, ground: -grant.key, isFirst: former == nil)
+    }
+
+    /// Computes again what a grant or a revocation is about, and writes the event.
+    func change(
+        _ row: HandGrantRow, _ entry: JournalEntry, _ type: EventType, reason: String?, customer: Int64
+    ) throws {
+        var balances: EntitlementWriter.Balances = [:]
+        if let original = row.revokedOriginal {
+            let changes = LedgerChanges(transaction, app: app)
+            try changes.readRevocations(try changes.history(original))
+            try changes.own()
+            try changes.writeFacts()
+            try changes.writeEntitlements()
+            try changes.writeRest(entry)
+        } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
+            let productID = try transaction.products.id(grant.productKey)
+            balances = try write(grant, kind: app.settings.product(productID)?.kind ?? .nonConsumable)
+        }
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        var event = events.event(type)
+        event.productID = try transaction.products.id(row.productKey)
+        event.environment = try transaction.environments.environment(row.environment).name
+        event.reason = reason
+        (event.balance, event.shortfall) = (balances[customer]?.balance, balances[customer]?.shortfall)
+        try events.write(event, customer: customer)
+    }
+}

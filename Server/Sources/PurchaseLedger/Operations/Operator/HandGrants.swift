@@ -1,0 +1,161 @@
+public import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// Gives a product to a customer by hand.
+public struct GrantByHand: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var productID: String
+    public var environment: AppStoreEnvironment
+    /// Units of a consumable.
+    public var quantity: Int64
+    /// When it ends; `nil` if it does not end.
+    public var until: Timestamp?
+    public var reason: String
+
+    /// A grant to a customer.
+    public init(
+        app: String, customerID: String, productID: String, environment: AppStoreEnvironment = .production,
+        quantity: Int64 = 1, until: Timestamp? = nil, reason: String
+    ) {
+        self.app = app
+        self.customerID = customerID
+        self.productID = productID
+        self.environment = environment
+        self.quantity = quantity
+        self.until = until
+        self.reason = reason
+    }
+
+    /// - Returns: the id of the grant.
+    public func perform(_ transaction: LedgerTransaction) throws -> UUID {
+        let app = try transaction.app(app)
+        guard ExactText(customerID).isIdentifier, quantity > 0 else {
+            throw LedgerRefusal(.fieldMalformed, expected: "customer_id, and a quantity from 1")
+        }
+        guard let kind = app.settings.product(productID)?.kind else {
+            throw LedgerRefusal(.productUnknown, found: productID)
+        }
+        let product = try transaction.productToWrite(productID, app)
+        let customer = try transaction.customerToWrite(customerID, app)
+        let key = try transaction.environments.keyToWrite(of: environment)
+        let id = TimeOrderedID.next(at: transaction.now)
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(
+            draft,
+            HandGrantedDetails(
+                grantID: id.text, customer: customerID, productID: productID, environment: environment.name,
+                kind: kind.rawValue, quantity: quantity, startsAt: transaction.now.millisecondsSince1970,
+                endsAt: until?.millisecondsSince1970, reason: reason))
+        let row = try HandGrantsTable(connection: transaction.connection).insert(
+            HandGrantRow(
+                id: id, appKey: app.key, customerKey: customer.key, productKey: product, environment: key, kind: .grant,
+                quantity: quantity, startsAt: transaction.now, endsAt: until, entryKey: entry.key))
+        let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        var event = events.event(.handGranted)
+        (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
+        (event.until, event.reason) = (until, reason)
+        (event.balance, event.shortfall) = (balances[customer.key]?.balance, balances[customer.key]?.shortfall)
+        try events.write(event, customer: customer.key)
+        return id
+    }
+}
+
+/// Revokes a purchase or a grant by hand. It overrides Apple, and ends only when it is lifted.
+public struct RevokeByHand: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var target: Target
+    public var reason: String
+
+    /// What is revoked.
+    public enum Target: Sendable, Equatable {
+        /// The original of a transaction.
+        case purchase(transactionID: String, environment: AppStoreEnvironment?)
+        /// A grant by hand.
+        case grant(UUID)
+    }
+
+    /// A revocation of something that a customer has.
+    public init(app: String, customerID: String, _ target: Target, reason: String) {
+        self.app = app
+        self.customerID = customerID
+        self.target = target
+        self.reason = reason
+    }
+
+    /// - Returns: the id of the revocation, which lifts it.
+    public func perform(_ transaction: LedgerTransaction) throws -> UUID {
+        let app = try transaction.app(app)
+        guard let customer = try transaction.customer(customerID, app) else {
+            throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        let id = TimeOrderedID.next(at: transaction.now)
+        var row = HandGrantRow(
+            id: id, appKey: app.key, customerKey: customer.key, productKey: 0, environment: 0, kind: .revocation,
+            quantity: 0, startsAt: transaction.now, endsAt: nil, entryKey: 0)
+        var details = HandRevokedDetails(revocationID: id.text, customer: customerID, reason: reason)
+        switch target {
+        case .purchase(let transactionID, let environment):
+            let purchase = try transaction.existingPurchase(transactionID, environment, app)
+            guard purchase.ownerKey == customer.key else {
+                throw LedgerRefusal(.purchaseUnknown, expected: transactionID)
+            }
+            let named = try transaction.environments.environment(purchase.environment)
+            let facts = try purchase.observed(in: named)
+            (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
+            (row.revokedOriginal, row.revokedShared) = (purchase.originalKey, facts.ownership.isFamilyShared)
+            (details.environment, details.transactionID) = (named.name, transactionID)
+            details.second = purchase.xcodeSecond == 0 ? nil : purchase.xcodeSecond
+        case .grant(let grantID):
+            guard let grant = try HandGrantsTable(connection: transaction.connection).row(id: grantID),
+                grant.kind == .grant, grant.customerKey == customer.key
+            else { throw LedgerRefusal(.grantUnknown, expected: grantID.text) }
+            (row.productKey, row.environment, row.revokedGrant) = (grant.productKey, grant.environment, grant.key)
+            details.grantID = grantID.text
+        }
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(draft, details)
+        row.entryKey = entry.key
+        row = try HandGrantsTable(connection: transaction.connection).insert(row)
+        try HandGrantWriter(transaction: transaction, app: app)
+            .change(row, entry, .handRevoked, reason: reason, customer: customer.key)
+        return id
+    }
+}
+
+/// Lifts a revocation, or takes back a grant.
+public struct LiftByHand: LedgerOperation {
+    public var app: String
+    public var customerID: String
+    public var id: UUID
+    public var reason: String?
+
+    /// The grant or the revocation of an id.
+    public init(app: String, customerID: String, id: UUID, reason: String? = nil) {
+        self.app = app
+        self.customerID = customerID
+        self.id = id
+        self.reason = reason
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        let app = try transaction.app(app)
+        let grants = HandGrantsTable(connection: transaction.connection)
+        guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
+            row.customerKey == customer.key
+        else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
+        guard row.liftedAt == nil else { return }
+        row.liftedAt = transaction.now
+        var draft = transaction.draft(app)
+        draft.customer = customer
+        let entry = try transaction.journal.append(draft, HandLiftedDetails(id: id.text, reason: reason))
+        try grants.lift(row.key, at: transaction.now)
+        try HandGrantWriter(transaction: transaction, app: app)
+            .change(row, entry, .handLifted, reason: reason, customer: customer.key)
+    }
+}

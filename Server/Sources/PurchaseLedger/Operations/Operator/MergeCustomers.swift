@@ -1,0 +1,60 @@
+import PurchaseVerification
+
+/// Merges a customer into another, who keeps everything of both. It cannot be undone.
+public struct MergeCustomers: LedgerOperation {
+    public var app: String
+    /// The customer that is merged, such as an anonymous one.
+    public var customerID: String
+    /// The customer that remains.
+    public var into: String
+    public var reason: String?
+
+    /// A merge of two customers.
+    public init(app: String, customerID: String, into: String, reason: String? = nil) {
+        self.app = app
+        self.customerID = customerID
+        self.into = into
+        self.reason = reason
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        let app = try transaction.app(app)
+        guard let customer = try transaction.customer(customerID, app) else {
+            throw LedgerRefusal(.customerUnknown, expected: customerID)
+        }
+        guard ExactText(into).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
+        let target = try transaction.customerToWrite(into, app)
+        guard customer.key != target.key else { throw LedgerRefusal(.customerMergeCircular) }
+        var draft = transaction.draft(app)
+        draft.customer = target
+        let entry = try transaction.journal.append(
+            draft, CustomerMergedDetails(from: customerID, into: into, reason: reason))
+        try Self.apply(customer, into: target, transaction, app, entry, reason: reason)
+    }
+
+    /// Does what the entry says.
+    static func apply(
+        _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
+        _ entry: JournalEntry, reason: String? = nil
+    ) throws {
+        let originals = try transaction.transactions.originals(of: customer.key)
+        try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
+        if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }
+        let merge = CustomerMerge(transaction: transaction, from: customer.key, to: target.key)
+        try merge.moveHandGrants()
+        try merge.moveBalances(originals: originals)
+        try merge.moveRows()
+        let changes = LedgerChanges(transaction, app: app)
+        for original in originals { _ = try changes.history(original) }
+        try changes.own()
+        try changes.settleOrders()
+        try changes.writeFacts()
+        try changes.writeEntitlements()
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        var event = events.event(.customerMerged)
+        event.formerCustomerID = customer.name
+        event.reason = reason
+        try events.write(event, customer: target.key)
+        try changes.writeRest(entry)
+    }
+}

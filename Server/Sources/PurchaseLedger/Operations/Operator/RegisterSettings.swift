@@ -1,0 +1,182 @@
+import Crypto
+import Foundation
+import PurchaseVerification
+
+/// Records the settings at a start: apps, their bundle ids, and the products. What was known before they agreed counts now.
+struct RegisterSettings: LedgerOperation {
+    /// The version of the rules that compute facts, owners and entitlements.
+    static let rulesVersion: Int64 = 1
+
+    let apps: [RegisteredApp]
+    let verifier: PurchaseVerifier
+
+    func perform(_ transaction: LedgerTransaction) throws -> Registry {
+        let connection = transaction.connection
+        try requireBundlesInPlace(connection)
+        let known = try AppsTable(connection: connection).all()
+        var registered: [RegistryApp] = []
+        for app in apps {
+            guard app.id.utf8.count <= RegisteredApp.nameBytes else {
+                throw LedgerRefusal(.appNameTooLong, expected: "at most 255 bytes", found: "\(app.id.utf8.count)")
+            }
+            let key =
+                try known.first { ExactText($0.name) == ExactText(app.id) }?.key
+                ?? AppsTable(connection: connection).insert(app.id)
+            registered.append(RegistryApp(key: key, settings: app))
+        }
+        let registry = Registry(apps: registered)
+        let current = LedgerTransaction(connection: connection, now: transaction.now, registry: registry)
+        if try RulesTable(connection: connection).latest() == nil {
+            let entry = try current.journal.append(current.draft(nil), RulesDetails(version: Self.rulesVersion))
+            try RulesTable(connection: connection).insert(Self.rulesVersion, entry: entry.key)
+        }
+        for (key, name) in known where !registered.contains(where: { $0.key == key }) {
+            try recordRemoval(of: name, key: key, current)
+        }
+        for app in registered {
+            try recordSettings(of: app, current)
+            for bundleID in app.settings.bundleIDs.sorted() { try bind(bundleID, to: app, current) }
+        }
+        return registry
+    }
+
+    /// A bundle id that moved to another app would make granted transactions claimable again.
+    private func requireBundlesInPlace(_ connection: any LedgerConnection) throws {
+        let names = Dictionary(
+            uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
+        for (bundleID, appKey) in try BundlesTable(connection: connection).all() {
+            guard let app = apps.first(where: { $0.bundleIDs.contains { ExactText($0) == ExactText(bundleID) } }),
+                let name = names[appKey], ExactText(app.id) != ExactText(name)
+            else { continue }
+            throw LedgerRefusal(
+                .bundleOfAnotherApp, expected: "\(bundleID) in the app \(name)",
+                found: "\(bundleID) in the app \(app.id)")
+        }
+    }
+
+    /// Writes down that an app is no longer in the settings. Its facts and bindings stay.
+    private func recordRemoval(of name: String, key: Int64, _ transaction: LedgerTransaction) throws {
+        let digest = Array(SHA256.hash(data: [UInt8]()))
+        let history = SettingsHistoryTable(connection: transaction.connection)
+        guard try history.latest(appKey: key) != digest else { return }
+        let removed = RegistryApp(key: key, settings: RegisteredApp(id: name, bundleIDs: []))
+        let entry = try transaction.journal.append(transaction.draft(removed), SettingsDetails(settings: ""))
+        try history.insert(appKey: key, sha256: digest, body: [], entry: entry.key)
+    }
+
+    /// Writes settings that changed to the journal, and counts the purchases that they agree with now.
+    private func recordSettings(of app: RegistryApp, _ transaction: LedgerTransaction) throws {
+        let body = try app.settings.canonicalJSON()
+        let digest = Array(SHA256.hash(data: body))
+        let history = SettingsHistoryTable(connection: transaction.connection)
+        guard try history.latest(appKey: app.key) != digest else { return }
+        let entry = try transaction.journal.append(
+            transaction.draft(app), SettingsDetails(settings: String(decoding: body, as: UTF8.self)))
+        try history.insert(appKey: app.key, sha256: digest, body: body, entry: entry.key)
+        try Self.countAgain(app, transaction, entry)
+        // Evidence that came while the app was not in the settings.
+        let bound = try BundlesTable(connection: transaction.connection).all().filter { $0.appKey == app.key }
+        for (bundleID, _) in bound { try observeHeld(bundleID, of: app, transaction, entry) }
+    }
+
+    /// Counts the purchases that the settings agree with now.
+    static func countAgain(
+        _ app: RegistryApp, _ transaction: LedgerTransaction, _ entry: JournalEntry
+    ) throws(LedgerStorageError) {
+        var originals: Set<Int64> = []
+        for product in try transaction.products.all(appKey: app.key) {
+            originals.formUnion(try transaction.transactions.originalsWithoutKind(product: product.key))
+        }
+        guard !originals.isEmpty else { return }
+        let changes = LedgerChanges(transaction, app: app)
+        for original in originals.sorted() { try changes.describeAgain(original: original) }
+        try changes.own()
+        try changes.settleOrders()
+        try changes.writeFacts()
+        try changes.writeEntitlements()
+        try changes.writeRest(entry)
+    }
+
+    /// Binds a new bundle id to its app, and observes the evidence that waited for it.
+    private func bind(_ bundleID: String, to app: RegistryApp, _ transaction: LedgerTransaction) throws {
+        let connection = transaction.connection
+        let bundles = BundlesTable(connection: connection)
+        guard try !bundles.all().contains(where: { ExactText($0.bundleID) == ExactText(bundleID) }) else { return }
+        let entry = try transaction.journal.append(
+            transaction.draft(app), BundleBoundDetails(bundleID: bundleID))
+        try bundles.insert(bundleID, appKey: app.key, entry: entry.key)
+        try observeHeld(bundleID, of: app, transaction, entry)
+    }
+
+    /// Observes the evidence that waited for a bundle id.
+    func observeHeld(
+        _ bundleID: String, of app: RegistryApp, _ transaction: LedgerTransaction, _ entry: JournalEntry
+    ) throws {
+        let connection = transaction.connection
+        let held = HeldEvidenceTable(connection: connection)
+        let keys = try held.keys(bundleID: bundleID)
+        guard !keys.isEmpty, app.settings.bundleIDs.contains(where: { ExactText($0) == ExactText(bundleID) }) else {
+            return
+        }
+        let changes = LedgerChanges(transaction, app: app)
+        for key in keys {
+            guard let row = try EvidenceTable(connection: connection).row(key: key),
+                let bytes = try EvidenceStore.bytes(row)
+            else { continue }
+            let evidence = EvidenceExaminer(verifier: verifier).examine(bytes, app: app.settings)
+            guard case .success(let observation) = evidence.verified,
+                transaction.registry.observer(of: evidence, claimedFor: app)?.key == app.key
+            else { continue }
+            try changes.observe(observation, evidence: key)
+        }
+        try held.delete(bundleID: bundleID)
+        try changes.own()
+        try changes.settleOrders()
+        try changes.writeFacts()
+        try changes.writeEntitlements()
+        try changes.writeRest(entry)
+    }
+}
+
+extension RegisteredApp {
+    /// The settings as canonical JSON: what decides about purchases, in sorted order.
+    func canonicalJSON() throws(LedgerStorageError) -> [UInt8] {
+        let settings = RecordedSettings(
+            app: id, bundle_ids: bundleIDs.sorted(), apple_id: appleID, environments: environments.map(\.name).sorted(),
+            versions: versions.sorted(),
+            products: products.mapValues {
+                RecordedSettings.Product(
+                    kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements)
+            },
+            transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
+            refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return [UInt8](try encoder.encode(settings))
+        } catch {
+            throw LedgerStorageError(.other, "the settings of \(id) cannot be encoded: \(error)")
+        }
+    }
+}
+
+/// The settings of an app as the journal has them.
+struct RecordedSettings: Codable {
+    var app: String
+    var bundle_ids: [String]
+    var apple_id: UInt64?
+    var environments: [String]
+    var versions: [String]
+    var products: [String: Product]
+    var transfer: String
+    var order_lifetime: Int64
+    var sandbox_access: String
+    var refund_shortfall: String
+    var require_account_token: Bool
+
+    struct Product: Codable {
+        var kind: String
+        var duration: String?
+        var entitlements: [String]
+    }
+}

@@ -1,0 +1,39 @@
+import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// Cancels an unpaid order. Cancelling it again changes nothing.
+public struct CancelOrder: LedgerOperation {
+    public var app: String
+    public var orderID: UUID
+    public var keyID: String?
+
+    /// The order of an id.
+    public init(app: String, orderID: UUID, keyID: String? = nil) {
+        self.app = app
+        self.orderID = orderID
+        self.keyID = keyID
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Order {
+        let app = try transaction.app(app)
+        var row = try transaction.existingOrder(orderID, app)
+        let former = row
+        switch row.status(at: transaction.now) {
+        case .cancelled: return try transaction.order(row)
+        case .created: break
+        case let status:
+            throw LedgerRefusal(.orderNotCancellable, expected: OrderStatus.created.rawValue, found: status.rawValue)
+        }
+        row.status = .cancelled
+        row.closedAt = transaction.now
+        try transaction.orders.update(row, from: former.status)
+        var draft = transaction.draft(app)
+        draft.order = row
+        draft.customer = try transaction.customers.row(row.customerKey)
+        let entry = try transaction.journal.append(draft, OrderCancelledDetails(keyID: keyID))
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        try events.write(order: row, former: former)
+        return try transaction.order(row)
+    }
+}

@@ -1,0 +1,67 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Creates an order. The first one of a customer gives them an account token.
+public struct CreateOrder: LedgerOperation {
+    public var app: String
+    public var draft: OrderDraft
+    /// Lets the sender repeat the request.
+    public var once: IdempotentRequest?
+
+    /// An order of an app.
+    public init(app: String, _ draft: OrderDraft, once: IdempotentRequest? = nil) {
+        self.app = app
+        self.draft = draft
+        self.once = once
+    }
+
+    /// The order, in its present state.
+    public struct Outcome: Sendable {
+        public var order: Order
+        /// Whether an earlier request made it.
+        public var isReplayed: Bool
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let app = try transaction.app(app)
+        if let earlier = try once?.earlierEntry(transaction), let key = earlier.orderKey,
+            let row = try transaction.orders.row(key: key)
+        {
+            return Outcome(order: try transaction.order(row), isReplayed: true)
+        }
+        guard ExactText(draft.customerID).isIdentifier, draft.quantity > 0 else {
+            throw LedgerRefusal(.fieldMalformed, expected: "customer_id, and a quantity from 1")
+        }
+        let product = try transaction.productToWrite(draft.productID, app)
+        let customer = try transaction.customerToWrite(draft.customerID, app)
+        let token = customer.token ?? UUID()
+        var environment: Int64?
+        if let named = draft.environment { environment = try transaction.environments.keyToWrite(of: named) }
+        let now = transaction.now
+        let expiry = Timestamp(millisecondsSince1970: now.millisecondsSince1970 + app.settings.orderLifetime)
+        let row = try transaction.orders.insert(
+            OrderRow(
+                id: TimeOrderedID.next(at: now), appKey: app.key, customerKey: customer.key, productKey: product,
+                quantity: draft.quantity, environment: environment, token: token, metadata: draft.metadata,
+                createdAt: now, expiresAt: expiry))
+        var entryDraft = transaction.draft(app)
+        entryDraft.customer = customer
+        entryDraft.order = row
+        let entry = try transaction.journal.append(
+            entryDraft,
+            OrderCreatedDetails(
+                customer: draft.customerID, productID: draft.productID, quantity: draft.quantity,
+                environment: draft.environment?.name, token: token.text, assignsToken: customer.token == nil,
+                metadata: draft.metadata, expiresAt: expiry.millisecondsSince1970))
+        if customer.token == nil {
+            try AccountTokensTable(connection: transaction.connection).insert(
+                token, appKey: app.key, customer: customer.key, entry: entry.key)
+            try transaction.customers.setToken(token, of: customer.key)
+        }
+        try once?.keep(entry, transaction)
+        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        try events.write(order: row, former: nil)
+        return Outcome(order: try transaction.order(row), isReplayed: false)
+    }
+}

@@ -1,0 +1,85 @@
+public import PurchaseVerification
+
+/// The ledger: facts, owners, entitlements, orders and the journal behind them.
+///
+/// Each operation is one transaction: a plain value goes in, a plain value comes out after the commit is durable.
+///
+///     let ledger = try await PurchaseLedger.open(database: database, verifier: verifier, apps: apps, clock: clock)
+///     let outcome = try await ledger.submit(claim)
+///     let order = try await ledger.perform(CreateOrder(app: "example", draft))
+///     let entitlements = try await ledger.answer(EntitlementsOfCustomer(app: "example", customer: "alice"))
+public struct PurchaseLedger: Sendable {
+    /// How often a write is tried when another server changed what it had read.
+    private static let attempts = 4
+
+    let database: any LedgerDatabase
+    let verifier: PurchaseVerifier
+    let registry: Registry
+    let clock: @Sendable () -> Timestamp
+
+    /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
+    ///
+    /// - Parameters:
+    ///   - database: the database.
+    ///   - verifier: verifies evidence.
+    ///   - apps: the apps of the settings.
+    ///   - clock: the time of each operation.
+    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
+    public static func open(
+        database: any LedgerDatabase, verifier: PurchaseVerifier, apps: [RegisteredApp],
+        clock: @escaping @Sendable () -> Timestamp
+    ) async throws -> PurchaseLedger {
+        try await LedgerMigrations.requireCurrent(database)
+        let registration = RegisterSettings(apps: apps, verifier: verifier)
+        let now = clock
+        let registry = try await database.write { connection in
+            try registration.perform(
+                LedgerTransaction(connection: connection, now: now(), registry: Registry(apps: [])))
+        }
+        return PurchaseLedger(database: database, verifier: verifier, registry: registry, clock: clock)
+    }
+
+    /// Performs an operation and returns after its commit.
+    public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
+        let (registry, clock) = (registry, clock)
+        var attempt = 1
+        while true {
+            do {
+                return try await database.write { connection in
+                    try operation.perform(
+                        LedgerTransaction(connection: connection, now: clock(), registry: registry))
+                }
+            } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
+                attempt += 1
+            }
+        }
+    }
+
+    /// Answers a query from one committed state.
+    public func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
+        let (registry, clock) = (registry, clock)
+        return try await database.read(Query.access) { connection in
+            try query.answer(LedgerTransaction(connection: connection, now: clock(), registry: registry))
+        }
+    }
+
+    /// Verifies a claim, decides, records and answers. Verification takes no lock.
+    public func submit(_ submission: PurchaseSubmission) async throws -> PurchaseOutcome {
+        try await perform(ClaimPurchase(examine(submission)))
+    }
+
+    /// Verifies evidence and records everything that a customer may have of it.
+    public func restore(_ submission: RestoreSubmission) async throws -> RestoreOutcome {
+        try await perform(RestorePurchases(examine(submission)))
+    }
+
+    /// Verifies evidence without a claim, and observes it.
+    public func observe(_ submission: EvidenceSubmission) async throws -> ObservationOutcome {
+        try await perform(ObserveEvidence(examine(submission)))
+    }
+
+    /// Closes the database after every waiting write was answered.
+    public func close() async throws {
+        try await database.close()
+    }
+}

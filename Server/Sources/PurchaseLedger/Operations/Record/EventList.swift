@@ -1,0 +1,32 @@
+/// An event as it is stored: its place in the list, and its JSON.
+public struct StoredEvent: Sendable, Equatable {
+    /// The cursor after this event.
+    public var cursor: Int64
+    public var type: String
+    /// The event as JSON, the same that webhooks carry.
+    public var body: [UInt8]
+}
+
+/// The events of an app, oldest first.
+public struct EventList: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    /// The cursor of the last event that was read; 0 begins with the first.
+    public var after: Int64
+    public var limit: Int
+
+    /// A page of events.
+    public init(app: String, after: Int64 = 0, limit: Int) {
+        self.app = app
+        self.after = after
+        self.limit = limit
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] {
+        let app = try reader.app(app)
+        return try EventsTable(connection: reader.connection)
+            .rows(appKey: app.key, after: after, limit: Int64(max(1, limit)))
+            .map { StoredEvent(cursor: $0.key, type: $0.type, body: $0.body) }
+    }
+}

@@ -1,0 +1,74 @@
+import Crypto
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// A journal entry before it is written. Its id is chosen first, so that what is written before it can name it.
+struct JournalDraft {
+    let id: UUID
+    var at: Timestamp
+    var app: RegistryApp?
+    var customer: CustomerRow?
+    var order: OrderRow?
+    var transactionKey: Int64?
+    var evidence: (key: Int64, sha256: [UInt8])?
+    var code = ""
+
+    init(at: Timestamp, app: RegistryApp?) {
+        id = TimeOrderedID.next(at: at)
+        self.at = at
+        self.app = app
+    }
+}
+
+/// An entry that was written.
+struct JournalEntry {
+    /// Its number in the database.
+    let key: Int64
+    let id: UUID
+    /// The hash of its leaf in the Merkle log.
+    let leafHash: [UInt8]
+}
+
+/// The journal: everything that came in, in order.
+struct Journal {
+    let connection: any LedgerConnection
+
+    /// Writes an entry, and its row in the list of what waits for the Merkle log.
+    ///
+    /// - Returns: the written entry.
+    @discardableResult
+    func append(_ draft: JournalDraft, _ details: some JournalDetails) throws(LedgerStorageError) -> JournalEntry {
+        let content = try details.encoded()
+        let salt = Self.salt()
+        let kind = type(of: details).kind
+        let leaf = JournalLeaf(
+            id: draft.id, at: draft.at, kind: kind, app: draft.app?.settings.id ?? "",
+            customer: draft.customer?.reference,
+            order: draft.order?.id, code: draft.code, evidence: draft.evidence?.sha256,
+            details: Self.digest(salt: salt, details: content))
+        var row = JournalRow(
+            id: draft.id, leaf: leaf.bytes, salt: salt, details: content, appKey: draft.app?.key ?? 0,
+            kind: Int64(kind.rawValue), at: draft.at)
+        row.customerKey = draft.customer?.key
+        row.orderKey = draft.order?.key
+        row.transactionKey = draft.transactionKey
+        row.evidenceKey = draft.evidence?.key
+        row.code = draft.code
+        let key = try JournalTable(connection: connection).insert(row)
+        try LogPendingTable(connection: connection).insert(key)
+        return JournalEntry(key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf))
+    }
+
+    /// The hash of details in a leaf. Without the salt, somebody with the leaf could guess short details.
+    static func digest(salt: [UInt8], details: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: salt)
+        hash.update(data: details)
+        return Array(hash.finalize())
+    }
+
+    private static func salt() -> [UInt8] {
+        SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
+    }
+}

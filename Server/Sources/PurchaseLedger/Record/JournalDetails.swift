@@ -1,0 +1,237 @@
+import Foundation
+import PurchaseVerification
+
+/// The details of a journal entry: one type for each kind, stored as canonical JSON (sorted keys). They contain the outside
+/// names, so an erasure deletes them.
+protocol JournalDetails: Codable, Sendable {
+    static var kind: JournalKind { get }
+}
+
+extension JournalDetails {
+    /// Canonical JSON.
+    func encoded() throws(LedgerStorageError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return [UInt8](try encoder.encode(self))
+        } catch {
+            throw LedgerStorageError(.other, "the details of a \(Self.kind.name) entry cannot be encoded: \(error)")
+        }
+    }
+
+    init(encoded: [UInt8]) throws(LedgerStorageError) {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(encoded))
+        } catch {
+            throw LedgerStorageError(.corrupt, "the details of a \(Self.kind.name) entry cannot be read: \(error)")
+        }
+    }
+}
+
+/// `evidence`: where evidence without a claim came from.
+struct EvidenceDetails: JournalDetails {
+    static var kind: JournalKind { .evidence }
+    var source: String
+    var evidenceKind: String?
+    /// Why it was not observed.
+    var held: String?
+}
+
+/// `claim`: the fields of the request, and what was decided.
+struct ClaimDetails: JournalDetails {
+    static var kind: JournalKind { .claim }
+    /// Several transactions of one evidence were restored at once.
+    var isRestore: Bool
+    var keyID: String?
+    var sourceAddress: String?
+    var customer: String?
+    var order: String?
+    var productID: String?
+    var transactionID: String?
+    var quantity: Int64?
+    var evidenceKind: String?
+    var expected: String?
+    var found: String?
+    var replayed: Bool
+    /// The transfer policy in force.
+    var transfer: String
+    /// The transactions that the claim binds, and what became of each.
+    var outcomes: [Outcome]
+
+    struct Outcome: Codable, Sendable, Equatable {
+        var environment: String
+        var transactionID: String
+        var second: Int64?
+        var code: String
+        var binds: Bool
+        /// The order that it paid.
+        var order: String?
+    }
+}
+
+extension ClaimDetails {
+    /// The longest field that is recorded, in bytes; more only costs room.
+    private static let fieldBytes = 512
+
+    /// The same with every field from outside shortened to what is worth recording.
+    func bounded() -> ClaimDetails {
+        var bounded = self
+        for field in [
+            \ClaimDetails.customer, \.order, \.productID, \.transactionID, \.expected, \.found, \.sourceAddress,
+            \.keyID,
+        ] {
+            guard let text = bounded[keyPath: field], text.utf8.count > Self.fieldBytes else { continue }
+            bounded[keyPath: field] = String(decoding: text.utf8.prefix(Self.fieldBytes), as: UTF8.self) + "…"
+        }
+        return bounded
+    }
+}
+
+/// `order_created`.
+struct OrderCreatedDetails: JournalDetails {
+    static var kind: JournalKind { .orderCreated }
+    var customer: String
+    var productID: String
+    var quantity: Int64
+    var environment: String?
+    var token: String
+    /// Whether the token is new and names the customer from now on.
+    var assignsToken: Bool
+    var metadata: String?
+    var expiresAt: Int64
+}
+
+/// `order_cancelled`.
+struct OrderCancelledDetails: JournalDetails {
+    static var kind: JournalKind { .orderCancelled }
+    var keyID: String?
+}
+
+/// `order_fulfilled`: for a consumable, with the lot that fulfilment took.
+struct OrderFulfilledDetails: JournalDetails {
+    static var kind: JournalKind { .orderFulfilled }
+    var keyID: String?
+    var takes: [LotTake]
+}
+
+/// `consumed`.
+struct ConsumedDetails: JournalDetails {
+    static var kind: JournalKind { .consumed }
+    var customer: String
+    var consumptionID: String
+    var productID: String
+    var environment: String
+    var quantity: Int64
+    var takes: [LotTake]
+}
+
+/// Units taken from one lot, which is named as outside: numbers of the database may change in a rebuild.
+struct LotTake: Codable, Sendable, Equatable {
+    var environment: String
+    var originalID: String?
+    var second: Int64?
+    /// The hand grant that gave the lot.
+    var grantID: String?
+    var units: Int64
+}
+
+/// `token_assigned`.
+struct TokenAssignedDetails: JournalDetails {
+    static var kind: JournalKind { .tokenAssigned }
+    var customer: String
+    var token: String
+}
+
+/// `purchase_moved`.
+struct PurchaseMovedDetails: JournalDetails {
+    static var kind: JournalKind { .purchaseMoved }
+    var environment: String
+    var transactionID: String
+    var second: Int64?
+    var from: String?
+    var to: String
+    var reason: String
+}
+
+/// `customer_merged`.
+struct CustomerMergedDetails: JournalDetails {
+    static var kind: JournalKind { .customerMerged }
+    var from: String
+    var into: String
+    var reason: String?
+}
+
+/// `hand_granted`.
+struct HandGrantedDetails: JournalDetails {
+    static var kind: JournalKind { .handGranted }
+    var grantID: String
+    var customer: String
+    var productID: String
+    var environment: String
+    var kind: String
+    var quantity: Int64
+    var startsAt: Int64
+    var endsAt: Int64?
+    var reason: String
+}
+
+/// `hand_revoked`.
+struct HandRevokedDetails: JournalDetails {
+    static var kind: JournalKind { .handRevoked }
+    var revocationID: String
+    var customer: String
+    var environment: String?
+    var transactionID: String?
+    var second: Int64?
+    var grantID: String?
+    var reason: String
+}
+
+/// `hand_lifted`.
+struct HandLiftedDetails: JournalDetails {
+    static var kind: JournalKind { .handLifted }
+    var id: String
+    var reason: String?
+}
+
+/// `testers_changed`.
+struct TestersChangedDetails: JournalDetails {
+    static var kind: JournalKind { .testersChanged }
+    var customer: String
+    var isTester: Bool
+}
+
+/// `settings`: an app's settings as canonical JSON.
+struct SettingsDetails: JournalDetails {
+    static var kind: JournalKind { .settings }
+    var settings: String
+}
+
+/// `bundle_bound`.
+struct BundleBoundDetails: JournalDetails {
+    static var kind: JournalKind { .bundleBound }
+    var bundleID: String
+}
+
+/// `key_created`.
+struct KeyCreatedDetails: JournalDetails {
+    static var kind: JournalKind { .keyCreated }
+    var keyID: String
+    var name: String
+    var scopes: [String]
+    var secretSHA256: String
+}
+
+/// `key_revoked`.
+struct KeyRevokedDetails: JournalDetails {
+    static var kind: JournalKind { .keyRevoked }
+    var keyID: String
+}
+
+/// `rules`.
+struct RulesDetails: JournalDetails {
+    static var kind: JournalKind { .rules }
+    var version: Int64
+    /// Why the tables were rewritten, if they were.
+    var repair: String?
+}

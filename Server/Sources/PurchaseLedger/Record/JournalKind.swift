@@ -1,0 +1,58 @@
+import PurchaseVerification
+
+/// The kinds of journal entries. The numbers are in the leaves, so they never change.
+public enum JournalKind: UInt8, Sendable, CaseIterable {
+    /// Evidence that came without a claim.
+    case evidence = 1
+    /// An unsigned answer of the App Store, which can refuse and contradict but never grant.
+    case appStoreAnswer = 2
+    /// A claim, with its evidence and its decision.
+    case claim = 3
+    case orderCreated = 4
+    case orderCancelled = 5
+    case orderFulfilled = 6
+    case consumed = 7
+    case tokenAssigned = 8
+    case purchaseMoved = 9
+    case customerMerged = 10
+    case customerErased = 11
+    case handGranted = 12
+    case handRevoked = 13
+    case handLifted = 14
+    case testersChanged = 15
+    case settings = 16
+    case bundleBound = 17
+    case keyCreated = 18
+    case keyRevoked = 19
+    /// A new version of the rules that compute facts, owners and entitlements.
+    case rules = 20
+    /// The outcome of a claim that came later than the claim.
+    case decision = 32
+
+    /// The name in answers and exports.
+    public var name: String {
+        switch self {
+        case .evidence: "evidence"
+        case .appStoreAnswer: "app_store_answer"
+        case .claim: "claim"
+        case .orderCreated: "order_created"
+        case .orderCancelled: "order_cancelled"
+        case .orderFulfilled: "order_fulfilled"
+        case .consumed: "consumed"
+        case .tokenAssigned: "token_assigned"
+        case .purchaseMoved: "purchase_moved"
+        case .customerMerged: "customer_merged"
+        case .customerErased: "customer_erased"
+        case .handGranted: "hand_granted"
+        case .handRevoked: "hand_revoked"
+        case .handLifted: "hand_lifted"
+        case .testersChanged: "testers_changed"
+        case .settings: "settings"
+        case .bundleBound: "bundle_bound"
+        case .keyCreated: "key_created"
+        case .keyRevoked: "key_revoked"
+        case .rules: "rules"
+        case .decision: "decision"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Whose each account token is. A token names one customer for ever; a customer's former tokens stay theirs.
+struct AccountTokensTable {
+    let connection: any LedgerConnection
+
+    /// The customer to whom a token was assigned, and whether they were merged into another since.
+    func assignment(
+        of token: UUID, appKey: Int64
+    ) throws(LedgerStorageError) -> (customer: Int64, isMerged: Bool)? {
+        let rows = try connection.rows(
+            """
+            SELECT account_tokens.customer_key, merged_into FROM account_tokens
+            JOIN customers ON customers.customer_key = account_tokens.customer_key
+            WHERE account_tokens.app_key = ?1 AND account_tokens.token = ?2
+            """, [.integer(appKey), .id(token)])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.optionalInteger() != nil)
+    }
+
+    /// The customer of a token, after all merges.
+    func customer(of token: UUID, appKey: Int64) throws(LedgerStorageError) -> Int64? {
+        guard let assignment = try assignment(of: token, appKey: appKey) else { return nil }
+        guard assignment.isMerged else { return assignment.customer }
+        let customers = CustomersTable(connection: connection)
+        return try customers.surviving(try customers.row(assignment.customer)).key
+    }
+
+    func insert(_ token: UUID, appKey: Int64, customer: Int64, entry: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "INSERT INTO account_tokens (app_key, token, customer_key, entry_key) VALUES (?1, ?2, ?3, ?4)",
+            [.integer(appKey), .id(token), .integer(customer), .integer(entry)])
+    }
+}

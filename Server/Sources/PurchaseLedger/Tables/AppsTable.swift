@@ -1,0 +1,24 @@
+import PurchaseVerification
+
+/// The apps of the settings, each under one number for ever.
+struct AppsTable {
+    let connection: any LedgerConnection
+
+    /// All apps, with those that are no longer in the settings.
+    func all() throws(LedgerStorageError) -> [(key: Int64, name: String)] {
+        var apps: [(key: Int64, name: String)] = []
+        for row in try connection.rows("SELECT app_key, name FROM apps ORDER BY app_key", []) {
+            var reader = row.reader
+            apps.append((try reader.integer(), try reader.text()))
+        }
+        return apps
+    }
+
+    func insert(_ name: String) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows("INSERT INTO apps (name) VALUES (?1) RETURNING app_key", [.text(name)])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.constraint, "apps did not take a row")
+        }
+        return try reader.integer()
+    }
+}

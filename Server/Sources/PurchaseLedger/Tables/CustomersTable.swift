@@ -1,0 +1,87 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// A customer of an app.
+struct CustomerRow: TableRow {
+    static let table = Table(
+        "customers", key: "customer_key",
+        columns: ["app_key", "reference", "name", "merged_into", "merge_entry", "token"])
+
+    var key: Int64
+    var appKey: Int64
+    /// The random name in the journal's leaves.
+    var reference: UUID
+    /// The name outside; `nil` after an erasure.
+    var name: String?
+    /// The customer that this one was merged into.
+    var mergedInto: Int64?
+    /// The journal entry of the merge.
+    var mergeEntry: Int64?
+    /// The present account token.
+    var token: UUID?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        appKey = try reader.integer()
+        reference = try reader.id()
+        name = try reader.optionalText()
+        mergedInto = try reader.optionalInteger()
+        mergeEntry = try reader.optionalInteger()
+        token = try reader.optionalID()
+    }
+
+    init(appKey: Int64, reference: UUID, name: String) {
+        (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
+    }
+
+    var values: [LedgerValue] {
+        [.integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token)]
+    }
+}
+
+struct CustomersTable {
+    /// Longer chains of merges are not made, so none can hang a reader.
+    static let mergeDepth = 64
+
+    let connection: any LedgerConnection
+
+    func row(_ key: Int64) throws(LedgerStorageError) -> CustomerRow {
+        guard let row = try CustomerRow.first("WHERE customer_key = ?1", [.integer(key)], connection) else {
+            throw LedgerStorageError(.corrupt, "there is no customer \(key)")
+        }
+        return row
+    }
+
+    /// The customer of a name, as it was before any merge.
+    func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
+        try CustomerRow.first("WHERE app_key = ?1 AND name = ?2", [.integer(appKey), .text(name)], connection)
+    }
+
+    /// The customer that a customer was merged into in the end.
+    func surviving(_ customer: CustomerRow) throws(LedgerStorageError) -> CustomerRow {
+        var customer = customer
+        for _ in 0..<Self.mergeDepth {
+            guard let target = customer.mergedInto else { return customer }
+            customer = try row(target)
+        }
+        throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) go in a circle")
+    }
+
+    func insert(_ row: CustomerRow) throws(LedgerStorageError) -> CustomerRow {
+        var row = row
+        row.key = try CustomerRow.table.insert(row.values, connection)
+        return row
+    }
+
+    func merge(_ key: Int64, into target: Int64, entry: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE customers SET merged_into = ?1, merge_entry = ?2 WHERE customer_key = ?3",
+            [.integer(target), .integer(entry), .integer(key)])
+    }
+
+    func setToken(_ token: UUID, of key: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE customers SET token = ?1 WHERE customer_key = ?2", [.id(token), .integer(key)])
+    }
+}

@@ -1,0 +1,127 @@
+import PurchaseVerification
+
+/// One ground of a customer's access to a product.
+struct EntitlementRow: TableRow, Equatable {
+    static let table = Table(
+        "entitlements", key: nil,
+        columns: [
+            "customer_key", "product_key", "environment", "ground", "kind", "balance", "shortfall", "timeline",
+        ])
+
+    /// The ground of a balance, and of a chain of passes.
+    static let wholeGround: Int64 = 0
+
+    var customerKey: Int64
+    var productKey: Int64
+    var environment: Int64
+    /// An original's key, `wholeGround`, or a hand grant's key made negative.
+    var ground: Int64
+    var kind: ProductKind
+    var balance: Int64
+    var shortfall: Int64
+    /// When the ground gives access, in its stored form; `nil` for a balance.
+    var timeline: [UInt8]?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        customerKey = try reader.integer()
+        productKey = try reader.integer()
+        environment = try reader.integer()
+        ground = try reader.integer()
+        kind = try reader.named(ProductKind.self)
+        balance = try reader.integer()
+        shortfall = try reader.integer()
+        timeline = try reader.optionalBlob()
+    }
+
+    init(customerKey: Int64, productKey: Int64, environment: Int64, ground: Int64, kind: ProductKind) {
+        self.customerKey = customerKey
+        self.productKey = productKey
+        self.environment = environment
+        self.ground = ground
+        self.kind = kind
+        (balance, shortfall) = (0, 0)
+    }
+
+    var values: [LedgerValue] {
+        [
+            .integer(customerKey), .integer(productKey), .integer(environment), .integer(ground), .text(kind.rawValue),
+            .integer(balance), .integer(shortfall), .blob(timeline),
+        ]
+    }
+}
+
+struct EntitlementsTable {
+    let connection: any LedgerConnection
+
+    /// Every ground of a customer, with the ids of the products.
+    func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
+        var rows: [(row: EntitlementRow, productID: String)] = []
+        for row in try connection.rows(
+            """
+            SELECT customer_key, entitlements.product_key, environment, ground, kind, balance, shortfall, timeline,
+            product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
+            WHERE customer_key = ?1 ORDER BY entitlements.product_key, environment, ground
+            """, [.integer(customer)])
+        {
+            var reader = row.reader
+            rows.append((try EntitlementRow(&reader), try reader.text()))
+        }
+        return rows
+    }
+
+    /// The grounds of a customer's access to one product.
+    func rows(
+        of customer: Int64, product: Int64, environment: Int64
+    ) throws(LedgerStorageError) -> [EntitlementRow] {
+        try EntitlementRow.all(
+            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground",
+            [.integer(customer), .integer(product), .integer(environment)], connection)
+    }
+
+    func row(
+        _ customer: Int64, product: Int64, environment: Int64, ground: Int64
+    ) throws(LedgerStorageError) -> EntitlementRow? {
+        try EntitlementRow.first(
+            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4",
+            [.integer(customer), .integer(product), .integer(environment), .integer(ground)], connection)
+    }
+
+    /// Inserts or replaces a ground.
+    func write(_ row: EntitlementRow) throws(LedgerStorageError) {
+        try connection.execute(
+            EntitlementRow.table.insertion + """
+                 ON CONFLICT (customer_key, product_key, environment, ground)
+                DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8
+                """, row.values)
+    }
+
+    /// Adds to a balance and to its shortfall.
+    ///
+    /// - Returns: both afterwards.
+    func add(
+        _ balance: Int64, shortfall: Int64, to row: EntitlementRow
+    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64) {
+        var row = row
+        // Without a row, both were 0.
+        (row.balance, row.shortfall) = (max(0, balance), max(0, shortfall))
+        let rows = try connection.rows(
+            EntitlementRow.table.insertion + """
+                 ON CONFLICT (customer_key, product_key, environment, ground)
+                DO UPDATE SET balance = entitlements.balance + ?9, shortfall = entitlements.shortfall + ?10
+                RETURNING balance, shortfall
+                """, row.values + [.integer(balance), .integer(shortfall)])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.constraint, "entitlements did not take a row")
+        }
+        return (try reader.integer(), try reader.integer())
+    }
+
+    func delete(
+        _ customer: Int64, product: Int64, environment: Int64, ground: Int64
+    ) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
+            """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])
+    }
+}

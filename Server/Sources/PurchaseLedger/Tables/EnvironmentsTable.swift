@@ -1,0 +1,46 @@
+import PurchaseVerification
+
+/// The environments by number: three of Apple's, and others in the order in which they were first seen.
+struct EnvironmentsTable {
+    let connection: any LedgerConnection
+
+    /// The number of an environment, if it was ever seen.
+    func key(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Int64? {
+        switch environment {
+        case .production: return 1
+        case .sandbox: return 2
+        case .xcode: return 3
+        case .other(let name):
+            let rows = try connection.rows(
+                "SELECT environment_key FROM environments WHERE name = ?1", [.text(name)])
+            guard var reader = rows.first?.reader else { return nil }
+            return try reader.integer()
+        }
+    }
+
+    /// The number of an environment. A new one gets the next.
+    func keyToWrite(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Int64 {
+        if let key = try key(of: environment) { return key }
+        let rows = try connection.rows(
+            "INSERT INTO environments (name) VALUES (?1) RETURNING environment_key", [.text(environment.name)])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.constraint, "environments did not take a row")
+        }
+        return try reader.integer()
+    }
+
+    /// The environment of a number.
+    func environment(_ key: Int64) throws(LedgerStorageError) -> AppStoreEnvironment {
+        switch key {
+        case 1: return .production
+        case 2: return .sandbox
+        case 3: return .xcode
+        default:
+            let rows = try connection.rows("SELECT name FROM environments WHERE environment_key = ?1", [.integer(key)])
+            guard var reader = rows.first?.reader else {
+                throw LedgerStorageError(.corrupt, "there is no environment \(key)")
+            }
+            return AppStoreEnvironment(try reader.text())
+        }
+    }
+}

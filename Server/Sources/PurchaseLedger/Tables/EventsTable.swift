@@ -1,0 +1,51 @@
+import PurchaseVerification
+
+/// The changes of the ledger in order, each derived from a journal entry.
+struct EventRow: TableRow {
+    static let table = Table(
+        "events", key: "event_key", columns: ["app_key", "entry_key", "customer_key", "type", "body"])
+
+    var key: Int64
+    var appKey: Int64
+    var entryKey: Int64
+    var customerKey: Int64?
+    var type: String
+    var body: [UInt8]
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        appKey = try reader.integer()
+        entryKey = try reader.integer()
+        customerKey = try reader.optionalInteger()
+        type = try reader.text()
+        body = try reader.blob()
+    }
+
+    init(appKey: Int64, entryKey: Int64, customerKey: Int64?, type: String, body: [UInt8]) {
+        key = 0
+        self.appKey = appKey
+        self.entryKey = entryKey
+        self.customerKey = customerKey
+        self.type = type
+        self.body = body
+    }
+
+    var values: [LedgerValue] {
+        [.integer(appKey), .integer(entryKey), .integer(customerKey), .text(type), .blob(body)]
+    }
+}
+
+struct EventsTable {
+    let connection: any LedgerConnection
+
+    func insert(_ row: EventRow) throws(LedgerStorageError) {
+        _ = try EventRow.table.insert(row.values, connection)
+    }
+
+    /// The events of an app after a key, oldest first.
+    func rows(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [EventRow] {
+        try EventRow.all(
+            "WHERE app_key = ?1 AND event_key > ?2 ORDER BY event_key LIMIT ?3",
+            [.integer(appKey), .integer(key), .integer(limit)], connection)
+    }
+}

@@ -1,0 +1,126 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// A grant or a revocation by an operator.
+struct HandGrantRow: TableRow {
+    static let table = Table(
+        "hand_grants", key: "grant_key",
+        columns: [
+            "grant_id", "app_key", "customer_key", "product_key", "environment", "kind", "quantity",
+            "revoked_original", "revoked_shared", "revoked_grant", "starts_at", "ends_at", "lifted_at", "entry_key",
+        ])
+
+    var key: Int64
+    var id: UUID
+    var appKey: Int64
+    var customerKey: Int64
+    var productKey: Int64
+    var environment: Int64
+    var kind: HandGrantKind
+    /// The units of a granted consumable.
+    var quantity: Int64
+    /// The original that it revokes.
+    var revokedOriginal: Int64?
+    /// Whether it revokes the copies shared with a family instead of the purchase itself.
+    var revokedShared = false
+    /// The grant that it revokes.
+    var revokedGrant: Int64?
+    var startsAt: Timestamp
+    var endsAt: Timestamp?
+    var liftedAt: Timestamp?
+    var entryKey: Int64
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        id = try reader.id()
+        appKey = try reader.integer()
+        customerKey = try reader.integer()
+        productKey = try reader.integer()
+        environment = try reader.integer()
+        kind = try reader.named(HandGrantKind.self)
+        quantity = try reader.integer()
+        revokedOriginal = try reader.optionalInteger()
+        revokedShared = try reader.flag()
+        revokedGrant = try reader.optionalInteger()
+        startsAt = try reader.time()
+        endsAt = try reader.optionalTime()
+        liftedAt = try reader.optionalTime()
+        entryKey = try reader.integer()
+    }
+
+    init(
+        id: UUID, appKey: Int64, customerKey: Int64, productKey: Int64, environment: Int64, kind: HandGrantKind,
+        quantity: Int64, startsAt: Timestamp, endsAt: Timestamp?, entryKey: Int64
+    ) {
+        key = 0
+        self.id = id
+        self.appKey = appKey
+        self.customerKey = customerKey
+        self.productKey = productKey
+        self.environment = environment
+        self.kind = kind
+        self.quantity = quantity
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.entryKey = entryKey
+    }
+
+    var values: [LedgerValue] {
+        [
+            .id(id), .integer(appKey), .integer(customerKey), .integer(productKey), .integer(environment),
+            .text(kind.rawValue), .integer(quantity), .integer(revokedOriginal), .flag(revokedShared),
+            .integer(revokedGrant), .time(startsAt), .time(endsAt),
+            .time(liftedAt), .integer(entryKey),
+        ]
+    }
+}
+
+/// The two things that an operator does by hand.
+enum HandGrantKind: String, Sendable {
+    case grant
+    case revocation
+}
+
+struct HandGrantsTable {
+    let connection: any LedgerConnection
+
+    func row(id: UUID) throws(LedgerStorageError) -> HandGrantRow? {
+        try HandGrantRow.first("WHERE grant_id = ?1", [.id(id)], connection)
+    }
+
+    func row(key: Int64) throws(LedgerStorageError) -> HandGrantRow? {
+        try HandGrantRow.first("WHERE grant_key = ?1", [.integer(key)], connection)
+    }
+
+    func rows(of customer: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.all("WHERE customer_key = ?1 ORDER BY grant_key", [.integer(customer)], connection)
+    }
+
+    /// The revocations of an original, lifted ones among them.
+    func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.all("WHERE revoked_original = ?1 ORDER BY grant_key", [.integer(key)], connection)
+    }
+
+    /// The revocations of a grant, lifted ones among them.
+    func revocations(ofGrant key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
+        try HandGrantRow.all("WHERE revoked_grant = ?1 ORDER BY grant_key", [.integer(key)], connection)
+    }
+
+    func insert(_ row: HandGrantRow) throws(LedgerStorageError) -> HandGrantRow {
+        var row = row
+        row.key = try HandGrantRow.table.insert(row.values, connection)
+        return row
+    }
+
+    func lift(_ key: Int64, at time: Timestamp) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE hand_grants SET lifted_at = ?2 WHERE grant_key = ?1 AND lifted_at IS NULL",
+            [.integer(key), .time(time)])
+    }
+
+    func move(_ key: Int64, to customer: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE hand_grants SET customer_key = ?2 WHERE grant_key = ?1", [.integer(key), .integer(customer)])
+    }
+}

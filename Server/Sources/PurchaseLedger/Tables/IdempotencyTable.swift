@@ -1,0 +1,30 @@
+import PurchaseVerification
+
+/// Requests that were done under an idempotency key, and the journal entry that did them.
+struct IdempotencyTable {
+    let connection: any LedgerConnection
+
+    func entry(
+        scope: [UInt8]
+    ) throws(LedgerStorageError) -> (requestSHA256: [UInt8], entryKey: Int64)? {
+        let rows = try connection.rows(
+            "SELECT request_sha256, entry_key FROM idempotency WHERE scope = ?1", [.blob(scope)])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.blob(), try reader.integer())
+    }
+
+    func insert(
+        scope: [UInt8], requestSHA256: [UInt8], entryKey: Int64, at time: Timestamp
+    ) throws(LedgerStorageError) {
+        try connection.execute(
+            "INSERT INTO idempotency (scope, request_sha256, entry_key, at) VALUES (?1, ?2, ?3, ?4)",
+            [.blob(scope), .blob(requestSHA256), .integer(entryKey), .time(time)])
+    }
+
+    /// Deletes the rows that were written before a time.
+    ///
+    /// - Returns: their number.
+    func delete(before time: Timestamp) throws(LedgerStorageError) -> Int {
+        try connection.execute("DELETE FROM idempotency WHERE at < ?1", [.time(time)])
+    }
+}

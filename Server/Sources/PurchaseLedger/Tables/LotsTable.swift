@@ -1,0 +1,98 @@
+import PurchaseVerification
+
+/// The units of one consumable purchase or hand grant. There is one lot for each original, whatever its copies.
+struct LotRow: TableRow, Equatable {
+    static let table = Table(
+        "lots", key: nil,
+        columns: [
+            "ground", "customer_key", "product_key", "environment", "quantity", "withdrawn", "taken", "available",
+            "purchased_at",
+        ])
+
+    /// The original's key, or a hand grant's key made negative.
+    var ground: Int64
+    /// The present owner.
+    var customerKey: Int64
+    var productKey: Int64
+    var environment: Int64
+    var quantity: Int64
+    /// Units that Apple took back.
+    var withdrawn: Int64
+    /// Units that the present owner consumed.
+    var taken: Int64
+    var purchasedAt: Timestamp
+
+    /// Units that can be consumed.
+    var available: Int64 { max(0, quantity - withdrawn - taken) }
+    /// Units that were consumed and then withdrawn.
+    var shortfall: Int64 { max(0, taken - (quantity - withdrawn)) }
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        ground = try reader.integer()
+        customerKey = try reader.integer()
+        productKey = try reader.integer()
+        environment = try reader.integer()
+        quantity = try reader.integer()
+        withdrawn = try reader.integer()
+        taken = try reader.integer()
+        _ = try reader.integer()
+        purchasedAt = try reader.time()
+    }
+
+    init(
+        ground: Int64, customerKey: Int64, productKey: Int64, environment: Int64, quantity: Int64,
+        withdrawn: Int64, taken: Int64, purchasedAt: Timestamp
+    ) {
+        self.ground = ground
+        self.customerKey = customerKey
+        self.productKey = productKey
+        self.environment = environment
+        self.quantity = quantity
+        self.withdrawn = withdrawn
+        self.taken = taken
+        self.purchasedAt = purchasedAt
+    }
+
+    var values: [LedgerValue] {
+        [
+            .integer(ground), .integer(customerKey), .integer(productKey), .integer(environment),
+            .integer(quantity), .integer(withdrawn), .integer(taken), .integer(available), .time(purchasedAt),
+        ]
+    }
+}
+
+struct LotsTable {
+    let connection: any LedgerConnection
+
+    func row(_ ground: Int64) throws(LedgerStorageError) -> LotRow? {
+        try LotRow.first("WHERE ground = ?1", [.integer(ground)], connection)
+    }
+
+    /// Inserts or replaces the lot of an original.
+    func write(_ row: LotRow, isNew: Bool) throws(LedgerStorageError) {
+        if isNew {
+            try connection.execute(LotRow.table.insertion, row.values)
+            return
+        }
+        try connection.execute(
+            """
+            UPDATE lots SET customer_key = ?2, product_key = ?3, environment = ?4, quantity = ?5, withdrawn = ?6,
+            taken = ?7, available = ?8, purchased_at = ?9 WHERE ground = ?1
+            """, row.values)
+    }
+
+    func delete(_ ground: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
+    }
+
+    /// The lots of a balance that have units left, the oldest purchase first.
+    func available(
+        _ customer: Int64, product: Int64, environment: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [LotRow] {
+        try LotRow.all(
+            """
+            WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND available > 0
+            ORDER BY purchased_at, ground LIMIT ?4
+            """, [.integer(customer), .integer(product), .integer(environment), .integer(limit)], connection)
+    }
+}

@@ -1,0 +1,189 @@
+public import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// An order.
+struct OrderRow: TableRow {
+    static let table = Table(
+        "orders", key: "order_key",
+        columns: [
+            "order_id", "app_key", "customer_key", "product_key", "quantity", "environment", "token", "metadata",
+            "created_at", "expires_at", "status", "paid_by", "paid_at", "fulfilled_at", "closed_at",
+        ])
+
+    var key: Int64
+    var id: UUID
+    var appKey: Int64
+    var customerKey: Int64
+    var productKey: Int64
+    var quantity: Int64
+    /// The environment that the order names.
+    var environment: Int64?
+    var token: UUID
+    var metadata: String?
+    var createdAt: Timestamp
+    var expiresAt: Timestamp
+    /// Never `expired`, which only time makes.
+    var status: OrderStatus
+    var paidBy: Int64?
+    var paidAt: Timestamp?
+    var fulfilledAt: Timestamp?
+    var closedAt: Timestamp?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        id = try reader.id()
+        appKey = try reader.integer()
+        customerKey = try reader.integer()
+        productKey = try reader.integer()
+        quantity = try reader.integer()
+        environment = try reader.optionalInteger()
+        token = try reader.id()
+        metadata = try reader.optionalText()
+        createdAt = try reader.time()
+        expiresAt = try reader.time()
+        status = try reader.named(OrderStatus.self)
+        paidBy = try reader.optionalInteger()
+        paidAt = try reader.optionalTime()
+        fulfilledAt = try reader.optionalTime()
+        closedAt = try reader.optionalTime()
+    }
+
+    init(
+        id: UUID, appKey: Int64, customerKey: Int64, productKey: Int64, quantity: Int64, environment: Int64?,
+        token: UUID, metadata: String?, createdAt: Timestamp, expiresAt: Timestamp
+    ) {
+        key = 0
+        self.id = id
+        self.appKey = appKey
+        self.customerKey = customerKey
+        self.productKey = productKey
+        self.quantity = quantity
+        self.environment = environment
+        self.token = token
+        self.metadata = metadata
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        status = .created
+    }
+
+    var values: [LedgerValue] {
+        [
+            .id(id), .integer(appKey), .integer(customerKey), .integer(productKey), .integer(quantity),
+            .integer(environment), .id(token), .text(metadata), .time(createdAt), .time(expiresAt),
+            .text(status.rawValue), .integer(paidBy), .time(paidAt), .time(fulfilledAt), .time(closedAt),
+        ]
+    }
+
+    /// The state at a time: an order that nobody paid expires.
+    func status(at time: Timestamp) -> OrderStatus { status == .created && expiresAt <= time ? .expired : status }
+}
+
+/// Where a page of orders goes on.
+public struct OrderCursor: Sendable, Hashable {
+    /// When the last order of the page before expires.
+    public var expiresAt: Timestamp
+    /// Its key.
+    public var key: Int64
+
+    /// A cursor by its parts.
+    public init(expiresAt: Timestamp, key: Int64) {
+        self.expiresAt = expiresAt
+        self.key = key
+    }
+}
+
+struct OrdersTable {
+    let connection: any LedgerConnection
+
+    func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
+        try OrderRow.first("WHERE order_id = ?1", [.id(id)], connection)
+    }
+
+    func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
+        try OrderRow.first("WHERE order_key = ?1", [.integer(key)], connection)
+    }
+
+    /// The order that a transaction paid.
+    func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
+        try OrderRow.first("WHERE paid_by = ?1", [.integer(transactionKey)], connection)
+    }
+
+    /// Unpaid orders of a customer that a purchase at a time can pay, the one that expires first.
+    func open(
+        of customer: Int64, product: Int64, at time: Timestamp, limit: Int64
+    ) throws(LedgerStorageError) -> [OrderRow] {
+        try OrderRow.all(
+            """
+            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
+            ORDER BY expires_at, order_key LIMIT ?4
+            """, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
+    }
+
+    func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {
+        var row = row
+        row.key = try OrderRow.table.insert(row.values, connection)
+        return row
+    }
+
+    /// Writes a new state, if the order is still in the old one.
+    ///
+    /// - Throws: `constraint` if somebody else was faster, which locking prevents.
+    func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
+        let changed = try connection.execute(
+            """
+            UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6
+            WHERE order_key = ?1 AND status = ?7
+            """,
+            [
+                .integer(row.key), .text(row.status.rawValue), .integer(row.paidBy), .time(row.paidAt),
+                .time(row.fulfilledAt), .time(row.closedAt), .text(old.rawValue),
+            ])
+        guard changed == 1 else {
+            throw LedgerStorageError(.constraint, "order \(row.id) is no longer \(old.rawValue)")
+        }
+    }
+
+    /// Gives the orders of a merged customer to the other one.
+    func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1", [.integer(customer), .integer(target)])
+    }
+
+    /// Orders of an app, the newest first.
+    func page(appKey: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
+        try OrderRow.all(
+            "WHERE app_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
+            [.integer(appKey), .integer(cursor?.key ?? .max), .integer(limit)], connection)
+    }
+
+    /// Orders of a customer, the newest first.
+    func page(customer: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
+        try OrderRow.all(
+            "WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
+            [.integer(customer), .integer(cursor?.key ?? .max), .integer(limit)], connection)
+    }
+
+    /// Orders of an app in a state, the one that expires last first.
+    ///
+    /// - Parameters:
+    ///   - status: the state at `time`; unpaid orders are open or expired by it.
+    func page(
+        appKey: Int64, status: OrderStatus, at time: Timestamp, cursor: OrderCursor?, limit: Int64
+    ) throws(LedgerStorageError) -> [OrderRow] {
+        let stored = status == .expired ? OrderStatus.created : status
+        let end = Timestamp(millisecondsSince1970: .max)
+        var upper = cursor ?? OrderCursor(expiresAt: end, key: .max)
+        if status == .expired, upper.expiresAt > time { upper = OrderCursor(expiresAt: time, key: .max) }
+        let lower = status == .created ? time : Timestamp(millisecondsSince1970: .min)
+        return try OrderRow.all(
+            """
+            WHERE app_key = ?1 AND status = ?2 AND (expires_at, order_key) < (?3, ?4) AND expires_at > ?5
+            ORDER BY expires_at DESC, order_key DESC LIMIT ?6
+            """,
+            [
+                .integer(appKey), .text(stored.rawValue), .time(upper.expiresAt), .integer(upper.key), .time(lower),
+                .integer(limit),
+            ], connection)
+    }
+}

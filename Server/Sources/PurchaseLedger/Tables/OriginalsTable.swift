@@ -1,0 +1,62 @@
+import PurchaseVerification
+
+/// An original transaction, which its renewals and restored copies have in common.
+struct OriginalRow: TableRow {
+    static let table = Table(
+        "originals", key: "original_key", columns: ["environment", "original_id", "xcode_second", "app_key"])
+
+    var key: Int64
+    var environment: Int64
+    var originalID: String
+    var xcodeSecond: Int64
+    var appKey: Int64
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        environment = try reader.integer()
+        originalID = try reader.text()
+        xcodeSecond = try reader.integer()
+        appKey = try reader.integer()
+    }
+
+    init(_ original: OriginalKey, environment: Int64, appKey: Int64) {
+        key = 0
+        self.environment = environment
+        originalID = original.transactionID.string
+        xcodeSecond = original.second
+        self.appKey = appKey
+    }
+
+    var values: [LedgerValue] {
+        [.integer(environment), .text(originalID), .integer(xcodeSecond), .integer(appKey)]
+    }
+}
+
+struct OriginalsTable {
+    let connection: any LedgerConnection
+
+    func row(_ key: Int64) throws(LedgerStorageError) -> OriginalRow {
+        guard let row = try OriginalRow.first("WHERE original_key = ?1", [.integer(key)], connection) else {
+            throw LedgerStorageError(.corrupt, "there is no original \(key)")
+        }
+        return row
+    }
+
+    func row(_ original: OriginalKey, environment: Int64) throws(LedgerStorageError) -> OriginalRow? {
+        try OriginalRow.first(
+            "WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3",
+            [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
+    }
+
+    /// All originals of a number, more than one only in Xcode.
+    func rows(id: String, environment: Int64) throws(LedgerStorageError) -> [OriginalRow] {
+        try OriginalRow.all(
+            "WHERE environment = ?1 AND original_id = ?2", [.integer(environment), .text(id)], connection)
+    }
+
+    func insert(_ row: OriginalRow) throws(LedgerStorageError) -> OriginalRow {
+        var row = row
+        row.key = try OriginalRow.table.insert(row.values, connection)
+        return row
+    }
+}

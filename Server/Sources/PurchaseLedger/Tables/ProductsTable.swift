@@ -1,0 +1,49 @@
+import PurchaseVerification
+
+/// The products that any evidence, order or grant ever named.
+struct ProductsTable {
+    let connection: any LedgerConnection
+
+    func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows(
+            "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2",
+            [.integer(appKey), .text(productID)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.integer()
+    }
+
+    func keyToWrite(_ productID: String, appKey: Int64, at time: Timestamp) throws(LedgerStorageError) -> Int64 {
+        if let key = try key(productID, appKey: appKey) { return key }
+        let rows = try connection.rows(
+            """
+            INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3) RETURNING product_key
+            """, [.integer(appKey), .text(productID), .time(time)])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.constraint, "products did not take a row")
+        }
+        return try reader.integer()
+    }
+
+    /// The id of a product.
+    func id(_ key: Int64) throws(LedgerStorageError) -> String {
+        let rows = try connection.rows("SELECT product_id FROM products WHERE product_key = ?1", [.integer(key)])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.corrupt, "there is no product \(key)")
+        }
+        return try reader.text()
+    }
+
+    /// All products of an app.
+    func all(appKey: Int64) throws(LedgerStorageError) -> [(key: Int64, id: String, firstKnownAt: Timestamp)] {
+        var products: [(key: Int64, id: String, firstKnownAt: Timestamp)] = []
+        for row in try connection.rows(
+            """
+            SELECT product_key, product_id, first_known_at FROM products WHERE app_key = ?1 ORDER BY product_id
+            """, [.integer(appKey)])
+        {
+            var reader = row.reader
+            products.append((try reader.integer(), try reader.text(), try reader.time()))
+        }
+        return products
+    }
+}

@@ -1,0 +1,34 @@
+import PurchaseVerification
+
+/// The settings of each app over time.
+struct SettingsHistoryTable {
+    let connection: any LedgerConnection
+
+    /// The hash of an app's latest settings.
+    func latest(appKey: Int64) throws(LedgerStorageError) -> [UInt8]? {
+        let rows = try connection.rows(
+            "SELECT sha256 FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
+            [.integer(appKey)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.blob()
+    }
+
+    /// All settings of an app, oldest first, with the entries that recorded them.
+    func all(appKey: Int64) throws(LedgerStorageError) -> [(body: [UInt8], entryKey: Int64)] {
+        var settings: [(body: [UInt8], entryKey: Int64)] = []
+        for row in try connection.rows(
+            "SELECT body, entry_key FROM settings_history WHERE app_key = ?1 ORDER BY settings_key",
+            [.integer(appKey)])
+        {
+            var reader = row.reader
+            settings.append((try reader.blob(), try reader.integer()))
+        }
+        return settings
+    }
+
+    func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "INSERT INTO settings_history (app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4)",
+            [.integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
+    }
+}

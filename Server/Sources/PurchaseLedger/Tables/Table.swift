@@ -1,0 +1,72 @@
+import PurchaseVerification
+
+/// A table: the one place where its columns are named. Statements are built once from the list.
+struct Table: Sendable {
+    let name: String
+    /// The column that the database numbers, if there is one.
+    let key: String?
+    /// The key, if there is one, and all other columns.
+    let columns: String
+    /// Inserts a row without its key. It returns the key, if there is one.
+    let insertion: String
+
+    init(_ name: String, key: String?, columns: [String]) {
+        self.name = name
+        self.key = key
+        self.columns = ((key.map { [$0] } ?? []) + columns).joined(separator: ", ")
+        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        insertion =
+            "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
+            + (key.map { " RETURNING \($0)" } ?? "")
+    }
+
+    /// A query of whole rows.
+    func select(_ condition: String) -> String { "SELECT \(columns) FROM \(name) \(condition)" }
+
+    /// Inserts a row.
+    ///
+    /// - Returns: its key.
+    func insert(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
+        guard let row = try connection.rows(insertion, values).first else {
+            throw LedgerStorageError(.constraint, "\(name) did not take a row")
+        }
+        var reader = row.reader
+        return try reader.integer()
+    }
+}
+
+/// A row of a table, read in the order of the table's columns.
+protocol TableRow: Sendable {
+    static var table: Table { get }
+    init(_ reader: inout RowReader) throws(LedgerStorageError)
+}
+
+extension TableRow {
+    /// The rows that a condition selects.
+    static func all(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        try query(table.select(condition), parameters, connection)
+    }
+
+    /// The first row that a condition selects.
+    static func first(
+        _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(table.select(condition), parameters).first else { return nil }
+        var reader = row.reader
+        return try Self(&reader)
+    }
+
+    /// The rows of a query that selects the table's columns first.
+    static func query(
+        _ sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [Self] {
+        var rows: [Self] = []
+        for row in try connection.rows(sql, parameters) {
+            var reader = row.reader
+            rows.append(try Self(&reader))
+        }
+        return rows
+    }
+}

@@ -1,0 +1,43 @@
+import PurchaseVerification
+
+/// How many units of each lot each customer consumed. A lot that is transferred leaves what was taken with its former owner.
+struct TakesTable {
+    let connection: any LedgerConnection
+
+    /// What was taken from a lot, by customer.
+    func units(of ground: Int64) throws(LedgerStorageError) -> [Int64: Int64] {
+        var units: [Int64: Int64] = [:]
+        for row in try connection.rows(
+            "SELECT customer_key, units FROM takes WHERE ground = ?1", [.integer(ground)])
+        {
+            var reader = row.reader
+            units[try reader.integer()] = try reader.integer()
+        }
+        return units
+    }
+
+    /// The lots that a customer took from.
+    func grounds(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        var grounds: [Int64] = []
+        for row in try connection.rows(
+            "SELECT ground FROM takes WHERE customer_key = ?1 ORDER BY ground", [.integer(customer)])
+        {
+            var reader = row.reader
+            grounds.append(try reader.integer())
+        }
+        return grounds
+    }
+
+    func delete(_ ground: Int64, of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "DELETE FROM takes WHERE ground = ?1 AND customer_key = ?2", [.integer(ground), .integer(customer)])
+    }
+
+    func add(_ units: Int64, from ground: Int64, by customer: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            INSERT INTO takes (ground, customer_key, units) VALUES (?1, ?2, ?3)
+            ON CONFLICT (ground, customer_key) DO UPDATE SET units = takes.units + ?3
+            """, [.integer(ground), .integer(customer), .integer(units)])
+    }
+}

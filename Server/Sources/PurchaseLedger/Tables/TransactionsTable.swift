@@ -1,0 +1,197 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The facts of one transaction, and its owner as the ownership rules give it.
+struct TransactionRow: TableRow {
+    static let table = Table(
+        "transactions", key: "transaction_key",
+        columns: [
+            "original_key", "environment", "transaction_id", "xcode_second", "product_key", "facts", "evidence_key",
+            "known_at", "kind", "duration", "token", "owner_key", "owner_reason",
+        ])
+
+    var key: Int64
+    var originalKey: Int64
+    var environment: Int64
+    var transactionID: String
+    var xcodeSecond: Int64
+    var productKey: Int64
+    /// The facts in their stored form.
+    var facts: [UInt8]
+    /// The newest evidence that changed the facts.
+    var evidenceKey: Int64
+    /// When the transaction was first observed.
+    var knownAt: Timestamp
+    /// The kind of product by the first settings that agree with the facts; `nil` until then. Such a purchase gives nothing.
+    var kind: ProductKind?
+    /// The duration of a non-renewing subscription by the same settings.
+    var duration: PassDuration?
+    /// The account token of the facts.
+    var token: UUID?
+    var ownerKey: Int64?
+    /// The rule that gave it its owner.
+    var ownerReason: String?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        originalKey = try reader.integer()
+        environment = try reader.integer()
+        transactionID = try reader.text()
+        xcodeSecond = try reader.integer()
+        productKey = try reader.integer()
+        facts = try reader.blob()
+        evidenceKey = try reader.integer()
+        knownAt = try reader.time()
+        kind = try reader.optionalNamed(ProductKind.self)
+        duration = try reader.optionalText().flatMap { PassDuration($0) }
+        token = try reader.optionalID()
+        ownerKey = try reader.optionalInteger()
+        ownerReason = try reader.optionalText()
+    }
+
+    init(
+        originalKey: Int64, environment: Int64, key: TransactionKey, productKey: Int64, facts: [UInt8],
+        evidenceKey: Int64, knownAt: Timestamp
+    ) {
+        self.key = 0
+        self.originalKey = originalKey
+        self.environment = environment
+        transactionID = key.transactionID.string
+        xcodeSecond = key.second
+        self.productKey = productKey
+        self.facts = facts
+        self.evidenceKey = evidenceKey
+        self.knownAt = knownAt
+    }
+
+    var values: [LedgerValue] {
+        [
+            .integer(originalKey), .integer(environment), .text(transactionID), .integer(xcodeSecond),
+            .integer(productKey), .blob(facts), .integer(evidenceKey), .time(knownAt), .text(kind?.rawValue),
+            .text(duration?.description), .id(token), .integer(ownerKey), .text(ownerReason),
+        ]
+    }
+
+    /// The facts, decoded.
+    ///
+    /// - Parameter environment: the environment of the row's number.
+    func observed(in environment: AppStoreEnvironment) throws(LedgerStorageError) -> ObservedTransaction {
+        let key = TransactionKey(
+            environment: environment, transactionID: ExactText(transactionID), second: xcodeSecond)
+        do throws(FactsDecodingError) {
+            return try ObservedTransaction(key: key, encoded: facts)
+        } catch {
+            throw LedgerStorageError(error, of: "transaction \(transactionID)")
+        }
+    }
+}
+
+struct TransactionsTable {
+    let connection: any LedgerConnection
+
+    func row(_ key: Int64) throws(LedgerStorageError) -> TransactionRow? {
+        try TransactionRow.first("WHERE transaction_key = ?1", [.integer(key)], connection)
+    }
+
+    func row(_ key: TransactionKey, environment: Int64) throws(LedgerStorageError) -> TransactionRow? {
+        try TransactionRow.first(
+            "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3",
+            [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
+    }
+
+    /// The transactions of a number in all environments.
+    func rows(id: String) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all(
+            "WHERE environment IN (SELECT environment_key FROM environments) AND transaction_id = ?1", [.text(id)],
+            connection)
+    }
+
+    /// The transactions of an original, the one first seen first.
+    func rows(originalKey: Int64) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all(
+            "WHERE original_key = ?1 ORDER BY transaction_key", [.integer(originalKey)], connection)
+    }
+
+    /// The passes of a customer, which follow each other.
+    func passes(
+        of customer: Int64, product: Int64, environment: Int64
+    ) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all(
+            """
+            WHERE kind = 'non_renewing' AND owner_key = ?1 AND product_key = ?2 AND environment = ?3
+            ORDER BY transaction_key
+            """, [.integer(customer), .integer(product), .integer(environment)], connection)
+    }
+
+    /// The purchases of a customer, the one last seen first.
+    func rows(
+        of customer: Int64, before key: Int64?, limit: Int64
+    ) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all(
+            "WHERE owner_key = ?1 AND transaction_key < ?2 ORDER BY transaction_key DESC LIMIT ?3",
+            [.integer(customer), .integer(key ?? .max), .integer(limit)], connection)
+    }
+
+    /// The originals that a customer owns transactions of.
+    func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            "SELECT DISTINCT original_key FROM transactions WHERE owner_key = ?1 ORDER BY original_key",
+            [.integer(customer)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    /// The originals with an account token whose transactions nobody owns by it yet.
+    func originals(token: UUID, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            """
+            SELECT DISTINCT transactions.original_key FROM transactions
+            JOIN originals ON originals.original_key = transactions.original_key
+            WHERE token = ?1 AND app_key = ?2 ORDER BY transactions.original_key
+            """, [.id(token), .integer(appKey)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    /// The originals of a product whose kind no settings agreed on yet.
+    func originalsWithoutKind(product: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            """
+            SELECT DISTINCT original_key FROM transactions WHERE kind IS NULL AND product_key = ?1
+            ORDER BY original_key
+            """, [.integer(product)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    func insert(_ row: TransactionRow) throws(LedgerStorageError) -> Int64 {
+        try TransactionRow.table.insert(row.values, connection)
+    }
+
+    /// Writes what can change in a row: facts, owner, and the columns derived from them.
+    func update(_ row: TransactionRow) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            UPDATE transactions SET original_key = ?2, product_key = ?3, facts = ?4, evidence_key = ?5, kind = ?6,
+            duration = ?7, token = ?8, owner_key = ?9, owner_reason = ?10 WHERE transaction_key = ?1
+            """,
+            [
+                .integer(row.key), .integer(row.originalKey), .integer(row.productKey), .blob(row.facts),
+                .integer(row.evidenceKey), .text(row.kind?.rawValue), .text(row.duration?.description),
+                .id(row.token), .integer(row.ownerKey), .text(row.ownerReason),
+            ])
+    }
+}

@@ -1,0 +1,71 @@
+import Crypto
+import Foundation
+public import PurchaseVerification
+
+/// A key to the HTTP API. Only the SHA-256 of its text is stored.
+public struct APIKey: Sendable, Equatable {
+    /// Its public name in the record and in logs.
+    public var id: String
+    /// The app that it belongs to.
+    public var app: String
+    /// The operator's words for it.
+    public var name: String
+    public var scopes: Set<APIKeyScope>
+    public var createdAt: Timestamp
+    public var revokedAt: Timestamp?
+
+    /// Whether the key covers a scope.
+    public func allows(_ scope: APIKeyScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
+}
+
+/// What a key may do.
+public enum APIKeyScope: String, Sendable, CaseIterable {
+    /// Apps: submit purchases.
+    case client
+    /// The operator's servers: orders, entitlements, balances, the record.
+    case backend
+    /// Everything.
+    case admin
+}
+
+/// A key as its holder writes it: `assay_`, its id, `_`, and 256 random bits in base64url.
+public struct APIKeyText: Sendable {
+    /// The part that names the key.
+    public let id: String
+    /// SHA-256 of the whole text.
+    let digest: SHA256.Digest
+    /// The text of a new key, which is shown once.
+    public let text: String
+
+    /// A new key.
+    static func random() -> APIKeyText {
+        let id = randomBytes(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.utf8.count == 1 ? "0" + digits : digits
+        }.joined()
+        let secret = Data(randomBytes(32)).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return APIKeyText(id: id, text: "assay_\(id)_\(secret)")
+    }
+
+    /// A key that somebody sent; `nil` if it does not have the format of one.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8.prefix(129))
+        let prefix = Array("assay_".utf8)
+        let end = prefix.count + 16
+        guard bytes.count <= 128, bytes.count > end, bytes.starts(with: prefix), bytes[end] == UInt8(ascii: "_") else {
+            return nil
+        }
+        self.init(id: String(decoding: bytes[prefix.count..<end], as: UTF8.self), text: text)
+    }
+
+    private init(id: String, text: String) {
+        self.id = id
+        self.text = text
+        digest = SHA256.hash(data: Data(text.utf8))
+    }
+
+    private static func randomBytes(_ count: Int) -> [UInt8] {
+        SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
+    }
+}

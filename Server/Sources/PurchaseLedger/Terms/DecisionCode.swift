@@ -1,0 +1,178 @@
+public import PurchaseVerification
+
+/// The ledger's decision about a claim. The raw value is the contract: the same in the record, in answers and in logs.
+/// Evidence that is not genuine has the core's code instead (`ReasonCode`).
+public enum DecisionCode: String, Sendable, CaseIterable {
+    case accepted
+
+    // MARK: The request
+
+    case bodyMalformed = "body_malformed"
+    case bodyTooLarge = "body_too_large"
+    case fieldMissing = "field_missing"
+    case fieldMalformed = "field_malformed"
+
+    // MARK: The evidence and the claim
+
+    case evidenceNotAPurchase = "evidence_not_a_purchase"
+    case noPurchases = "no_purchases"
+    case transactionNotFound = "transaction_not_found"
+    case productMismatch = "product_mismatch"
+    case productUnknown = "product_unknown"
+    case productKindMismatch = "product_kind_mismatch"
+    case quantityMismatch = "quantity_mismatch"
+    case purchaseCancelled = "purchase_cancelled"
+    case purchaseRevoked = "purchase_revoked"
+    case purchaseUpgraded = "purchase_upgraded"
+    case purchaseWithdrawn = "purchase_withdrawn"
+    case subscriptionExpired = "subscription_expired"
+    case appAccountTokenMismatch = "app_account_token_mismatch"
+    case accountTokenNeeded = "account_token_needed"
+    case purchaseNotPaid = "purchase_not_paid"
+
+    // MARK: The order and the owner
+
+    case orderUnknown = "order_unknown"
+    case orderOfAnotherCustomer = "order_of_another_customer"
+    case orderAlreadyPaid = "order_already_paid"
+    case orderCancelled = "order_cancelled"
+    case orderRefunded = "order_refunded"
+    case orderEnvironmentMismatch = "order_environment_mismatch"
+    case purchaseOutsideOrder = "purchase_outside_order"
+    case alreadyClaimed = "already_claimed"
+
+    /// The sentence for people.
+    public var sentence: String {
+        switch self {
+        case .accepted: "The purchase is genuine and was granted."
+        case .bodyMalformed: "The body is not a JSON object."
+        case .bodyTooLarge: "The body is larger than the server accepts."
+        case .fieldMissing: "A required field is missing or empty."
+        case .fieldMalformed: "A field has the wrong format."
+        case .evidenceNotAPurchase: "The evidence is genuine, but proves no purchase."
+        case .noPurchases: "The receipt is genuine, but contains no purchase."
+        case .transactionNotFound: "The evidence does not contain the transaction; refresh it and try again."
+        case .productMismatch: "The transaction is for another product."
+        case .productUnknown: "The product is not registered for the app; add it to the settings."
+        case .productKindMismatch: "Signed data states another kind of product than the settings; correct the settings."
+        case .quantityMismatch: "The quantity differs from the one that was bought."
+        case .purchaseCancelled: "The App Store cancelled the purchase."
+        case .purchaseRevoked: "The App Store refunded or revoked the purchase."
+        case .purchaseUpgraded: "An upgrade replaced the subscription."
+        case .purchaseWithdrawn: "Newer evidence shows that the purchase was refunded or revoked."
+        case .subscriptionExpired: "The paid period has ended."
+        case .appAccountTokenMismatch: "The purchase carries the account token of another customer."
+        case .accountTokenNeeded: "The app requires evidence with an account token; send the signed transaction."
+        case .purchaseNotPaid: "A shared or restored purchase was not paid for, so it cannot pay an order."
+        case .orderUnknown: "There is no such order."
+        case .orderOfAnotherCustomer: "The order belongs to another customer."
+        case .orderAlreadyPaid: "Another transaction paid the order."
+        case .orderCancelled: "The order was cancelled."
+        case .orderRefunded: "The order was refunded."
+        case .orderEnvironmentMismatch: "The order is for purchases of another environment."
+        case .purchaseOutsideOrder: "The purchase was not made during the life of the order."
+        case .alreadyClaimed: "The purchase was claimed before."
+        }
+    }
+
+    /// What an app does with its transaction. A code about an order alone says nothing of the purchase: then it depends on
+    /// whether the customer has it.
+    ///
+    /// - Parameter hasPurchase: whether the customer owns the purchase and Apple did not withdraw it.
+    public func disposition(hasPurchase: Bool) -> Disposition {
+        switch self {
+        case .accepted: .granted
+        case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch:
+            .operator
+        case .transactionNotFound, .accountTokenNeeded: .retry
+        case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
+            .purchaseNotPaid:
+            hasPurchase ? .granted : .refused
+        // The request named a wrong order, product or quantity. The transaction itself is fine, so it must not be finished.
+        case .orderUnknown, .orderOfAnotherCustomer, .productMismatch, .quantityMismatch: .operator
+        case .evidenceNotAPurchase, .noPurchases: .retry
+        case .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded, .purchaseWithdrawn, .subscriptionExpired,
+            .appAccountTokenMismatch, .alreadyClaimed:
+            .refused
+        }
+    }
+}
+
+/// By what a purchase was claimed already.
+public enum PriorClaim: String, Sendable, CaseIterable {
+    case anotherCustomer = "another_customer"
+    case anotherOrder = "another_order"
+    case restoredCopy = "restored_copy"
+}
+
+/// Why a claim is refused: a code of the ledger or of the core, and the two facts that disagreed.
+public struct Rejection: Error, Sendable, Equatable {
+    /// Whose code it is.
+    public var reason: Reason
+    /// What was expected.
+    public var expected: String?
+    /// What was found.
+    public var found: String?
+
+    /// A code of the ledger, or of the core.
+    public enum Reason: Sendable, Equatable {
+        case decision(DecisionCode)
+        case verification(ReasonCode)
+    }
+
+    /// A rejection by the ledger.
+    public init(_ code: DecisionCode, expected: String? = nil, found: String? = nil) {
+        reason = .decision(code)
+        self.expected = expected
+        self.found = found
+    }
+
+    /// A rejection by the core.
+    public init(_ error: VerificationError) {
+        reason = .verification(error.code)
+        expected = error.expected
+        found = error.found
+    }
+
+    /// The purchase was claimed already.
+    static func alreadyClaimed(_ prior: PriorClaim) -> Rejection {
+        Rejection(.alreadyClaimed, found: prior.rawValue)
+    }
+
+    /// The stable code.
+    public var code: String {
+        switch reason {
+        case .decision(let code): code.rawValue
+        case .verification(let code): code.rawValue
+        }
+    }
+
+    /// The sentence for people.
+    public var sentence: String {
+        switch reason {
+        case .decision(let code): code.sentence
+        case .verification(let code): code.sentence
+        }
+    }
+
+    /// What an app does with its transaction.
+    public func disposition(hasPurchase: Bool) -> Disposition {
+        switch reason {
+        case .decision(let code): code.disposition(hasPurchase: hasPurchase)
+        case .verification(let code): code.disposition
+        }
+    }
+}
+
+extension ReasonCode {
+    /// Evidence that is genuine but of an app, version or environment that the settings do not accept, or that no known anchor
+    /// signed, is a matter of the settings. Anything else is forged or damaged.
+    public var disposition: Disposition {
+        switch self {
+        case .bundleIDMismatch, .applicationVersionMismatch, .environmentNotAccepted, .environmentNotVouchedFor,
+            .appAppleIDMismatch, .issuerUnknown:
+            .operator
+        default: .refused
+        }
+    }
+}

@@ -1,0 +1,51 @@
+public import PurchaseVerification
+
+/// What a customer may use of a product in an environment at a time, and why.
+public struct Entitlement: Sendable, Equatable {
+    public var productID: String
+    public var environment: AppStoreEnvironment
+    public var productKind: ProductKind
+    /// `active` alone entitles.
+    public var state: State
+    /// Why it is not active; `nil` if it is.
+    public var reason: NoAccessReason?
+    /// Units of a consumable that can be used.
+    public var balance: Int64
+    /// Units that were used and then refunded, or used of a purchase that is another customer's now.
+    public var shortfall: Int64
+    /// Since when; `nil` if it is not active, and for a balance.
+    public var since: Timestamp?
+    /// Until when, or when it ended; `nil` for what does not end.
+    public var until: Timestamp?
+    /// The transaction that it rests on; `nil` for a balance and a grant by hand.
+    public var transactionID: String?
+
+    /// The state.
+    public enum State: String, Sendable, CaseIterable {
+        case active
+        /// The balance is used up.
+        case consumed
+        /// The paid time has ended.
+        case expired
+        /// Apple or an operator withdrew it.
+        case withdrawn
+        /// Another product of the subscription has taken its place.
+        case upgraded
+        /// It belongs to another customer.
+        case moved
+        /// It does not count: it begins later, or the settings do not know it.
+        case pending
+
+        init(_ reason: NoAccessReason?) {
+            switch reason {
+            case nil: self = .active
+            case .expired, .billingRetry, .periodUnknown: self = .expired
+            case .revoked, .cancelled, .revokedByHand: self = .withdrawn
+            case .upgraded, .superseded: self = .upgraded
+            case .consumed: self = .consumed
+            case .ownedByAnother, .held: self = .moved
+            case .notStarted, .sandboxNotAccepted, .productUnknown, .productKindMismatch: self = .pending
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// Why something other than a claim was refused. Nothing was written.
+public struct LedgerRefusal: Error, Sendable, Equatable {
+    /// The stable code.
+    public let code: Code
+    /// What was expected.
+    public let expected: String?
+    /// What was found.
+    public let found: String?
+
+    init(_ code: Code, expected: String? = nil, found: String? = nil) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+    }
+
+    /// The reasons for refusing an order, a consumption or an operator's act.
+    public enum Code: String, Sendable, CaseIterable {
+        case orderUnknown = "order_unknown"
+        case orderNotPaid = "order_not_paid"
+        case orderNotCancellable = "order_not_cancellable"
+        case orderConsumed = "order_consumed"
+        case productUnknown = "product_unknown"
+        case balanceInsufficient = "balance_insufficient"
+        case consumptionConflict = "consumption_conflict"
+        case idempotencyKeyReused = "idempotency_key_reused"
+        case tokenTaken = "token_taken"
+        case customerUnknown = "customer_unknown"
+        case customerMergeCircular = "customer_merge_circular"
+        case purchaseUnknown = "purchase_unknown"
+        case purchaseAmbiguous = "purchase_ambiguous"
+        case purchaseNotMovable = "purchase_not_movable"
+        case grantUnknown = "grant_unknown"
+        case bundleOfAnotherApp = "bundle_of_another_app"
+        case appNameTooLong = "app_name_too_long"
+        case fieldMalformed = "field_malformed"
+
+        /// The sentence for people.
+        public var sentence: String {
+            switch self {
+            case .orderUnknown: "There is no such order."
+            case .orderNotPaid: "Only a paid order can be fulfilled."
+            case .orderNotCancellable: "Only an unpaid order can be cancelled."
+            case .orderConsumed: "Part of what the order bought was consumed, so it cannot be fulfilled as a whole."
+            case .productUnknown: "The product is not registered for the app."
+            case .balanceInsufficient: "The balance is smaller than the quantity."
+            case .consumptionConflict: "The consumption id was used before, with other values."
+            case .idempotencyKeyReused: "The idempotency key was used before, for another request."
+            case .tokenTaken: "The account token names another customer."
+            case .customerUnknown: "There is no such customer."
+            case .customerMergeCircular: "The two customers are one already."
+            case .purchaseUnknown: "There is no such purchase."
+            case .purchaseAmbiguous: "There are several purchases of this id; name the environment."
+            case .purchaseNotMovable: "The purchase already belongs to the customer."
+            case .grantUnknown: "There is no such grant or revocation."
+            case .bundleOfAnotherApp:
+                "The bundle id is recorded with another app. Give the app its old name in the settings, or remove the bundle id."
+            case .appNameTooLong: "The name of an app has at most 255 bytes."
+            case .fieldMalformed: "A field has the wrong format."
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+public import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// An order: what a customer is about to buy, written down before they pay.
+public struct Order: Sendable, Equatable {
+    public var id: UUID
+    public var app: String
+    public var customerID: String
+    public var productID: String
+    public var quantity: Int64
+    /// The environment that the order names. Without one it takes Production, and Sandbox from a tester.
+    public var environment: AppStoreEnvironment?
+    /// What the purchase should carry as `appAccountToken`: the customer's.
+    public var appAccountToken: UUID
+    /// The operator's text.
+    public var metadata: String?
+    /// The state at the time of the answer.
+    public var status: OrderStatus
+    public var createdAt: Timestamp
+    public var expiresAt: Timestamp
+    public var paidAt: Timestamp?
+    public var fulfilledAt: Timestamp?
+    /// When it was cancelled or refunded.
+    public var closedAt: Timestamp?
+    /// The transaction that paid it.
+    public var payment: OrderPayment?
+}
+
+/// What paid an order.
+public struct OrderPayment: Sendable, Equatable {
+    public var environment: AppStoreEnvironment
+    public var transactionID: String
+    public var price: PurchasePrice?
+    /// A free trial pays an order of its subscription.
+    public var offer: PurchaseOffer?
+}
+
+/// The states of an order.
+public enum OrderStatus: String, Sendable, CaseIterable {
+    /// It waits for its payment.
+    case created
+    case paid
+    case fulfilled
+    case cancelled
+    /// Nobody paid it in its time.
+    case expired
+    case refunded
+}
+
+/// What an order is made of.
+public struct OrderDraft: Sendable, Equatable {
+    public var customerID: String
+    public var productID: String
+    public var quantity: Int64
+    public var environment: AppStoreEnvironment?
+    public var metadata: String?
+
+    /// An order of a customer for a product.
+    public init(
+        customerID: String, productID: String, quantity: Int64 = 1, environment: AppStoreEnvironment? = nil,
+        metadata: String? = nil
+    ) {
+        self.customerID = customerID
+        self.productID = productID
+        self.quantity = quantity
+        self.environment = environment
+        self.metadata = metadata
+    }
+}

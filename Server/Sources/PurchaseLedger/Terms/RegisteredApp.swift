@@ -1,0 +1,57 @@
+public import PurchaseVerification
+
+/// An app as the settings describe it.
+public struct RegisteredApp: Sendable, Equatable {
+    /// The longest name, in bytes: a journal leaf counts them in one byte.
+    public static let nameBytes = 255
+
+    /// The operator's name of the app. Keys, orders and purchases belong to it.
+    public var id: String
+    /// The bundle ids whose evidence is accepted.
+    public var bundleIDs: Set<String>
+    /// The App Store's number of the app ("Apple ID" in App Store Connect). If it is set, production receipts must name it.
+    public var appleID: UInt64?
+    /// The environments whose evidence is accepted. App Review sends sandbox receipts to production, so both are the default.
+    public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
+    /// The app versions whose receipts are accepted; empty means all.
+    public var versions: Set<String> = []
+    /// The products by their id. Without any, evidence itself must state the kind of a product.
+    public var products: [String: RegisteredProduct] = [:]
+    /// What happens when a customer claims what another customer owns.
+    public var transfer = TransferPolicy.deny
+    /// How long an order waits for its payment, in milliseconds.
+    public var orderLifetime: Int64 = 86_400_000
+    /// For whom sandbox purchases count.
+    public var sandboxAccess = SandboxAccess.testers
+    /// Whether units that were consumed and then refunded are subtracted from the balance.
+    public var refundShortfall = RefundShortfallPolicy.forgive
+    /// Whether new purchases need evidence with an account token, which app receipts do not have.
+    public var requiresAccountToken = false
+
+    /// An app with the defaults.
+    public init(id: String, bundleIDs: Set<String>) {
+        self.id = id
+        self.bundleIDs = bundleIDs
+    }
+
+    /// The product of an id, byte by byte.
+    func product(_ id: String) -> RegisteredProduct? {
+        products.index(forKey: id).flatMap { products[$0].key.isSame(as: id) ? products[$0].value : nil }
+    }
+}
+
+/// A product of an app.
+public struct RegisteredProduct: Sendable, Hashable {
+    public var kind: ProductKind
+    /// How long a non-renewing subscription lasts; evidence does not say it.
+    public var duration: PassDuration?
+    /// The named entitlements that the product gives, such as `pro`.
+    public var entitlements: [String]
+
+    /// A product of a kind.
+    public init(kind: ProductKind, duration: PassDuration? = nil, entitlements: [String] = []) {
+        self.kind = kind
+        self.duration = duration
+        self.entitlements = entitlements
+    }
+}

@@ -1,0 +1,317 @@
+import EvidenceMint
+import Foundation
+import GRDB
+import LegacyLedger
+import TestSupport
+import Testing
+
+/// What is particular to the embedded engine.
+@Suite("SQLite")
+struct SQLiteTests {
+    private func withDatabase(
+        busySeconds: Double = 5, maximumWaiting: Int = 8192, _ body: (SQLiteDatabase, String) async throws -> Void
+    ) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let database = try SQLiteDatabase(path: path, busySeconds: busySeconds, maximumWaiting: maximumWaiting)
+            try await body(database, path)
+            try await database.close()
+        }
+    }
+
+    @Test("The connection that writes is in WAL mode, and flushes each commit to the disk")
+    func settings() async throws {
+        try await withDatabase { database, _ async throws in
+            #expect(try await database.setting("journal_mode") == "wal")
+            #expect(try await database.setting("synchronous") == "2")
+        }
+    }
+
+    @Test("Writes that wait share commits, and each is answered with its own value")
+    func groupCommit() async throws {
+        try await withDatabase { database, _ async throws in
+            try await database.write { _ = try $0.execute("CREATE TABLE t (n BIGINT PRIMARY KEY)", []) }
+            let before = database.commits
+            let values = try await withThrowingTaskGroup(of: Int64.self) { group in
+                for number in 0..<2000 {
+                    group.addTask {
+                        try await database.write { connection in
+                            try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
+                            return Int64(number)
+                        }
+                    }
+                }
+                return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+            }
+            #expect(values.count == 2000)
+            let after = database.commits
+            #expect(after.writes - before.writes == 2000)
+            #expect(after.transactions - before.transactions < 2000)
+            print("group commit: 2000 writes in \(after.transactions - before.transactions) transactions")
+        }
+    }
+
+    @Test("A write that fails takes nothing from those that share its commit")
+    func isolation() async throws {
+        struct Refusal: Error {}
+        try await withDatabase { database, _ async throws in
+            try await database.write { _ = try $0.execute("CREATE TABLE t (n BIGINT PRIMARY KEY, m BIGINT)", []) }
+            let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<500 {
+                    group.addTask {
+                        do {
+                            try await database.write { connection in
+                                try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
+                                if number % 5 == 0 { throw Refusal() }
+                                if number % 7 == 0 {
+                                    try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
+                                }
+                            }
+                            return false
+                        } catch is Refusal {
+                            return true
+                        } catch let error as LedgerStorageError where error.kind == .constraint {
+                            return true
+                        }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            let expected = (0..<500).count { $0 % 5 == 0 || $0 % 7 == 0 }
+            #expect(failures == expected)
+            let rows = try await database.read { try $0.rows("SELECT n FROM t", []) }
+            #expect(rows.count == 500 - expected)
+        }
+    }
+
+    @Test("Readers go on while somebody writes, and see only what was committed")
+    func readers() async throws {
+        try await withDatabase { database, _ async throws in
+            try await database.write { _ = try $0.execute("CREATE TABLE t (n BIGINT)", []) }
+            let (started, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let writing = Task {
+                try await database.write { connection in
+                    try connection.execute("INSERT INTO t (n) VALUES (1)", [])
+                    started.signal()
+                    release.wait()
+                }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    started.wait()
+                    continuation.resume()
+                }
+            }
+            // The write holds the writer until it is released, so this would never end if readers waited for it.
+            #expect(try await database.read { try $0.rows("SELECT n FROM t", []).count } == 0)
+            release.signal()
+            try await writing.value
+            #expect(try await database.read { try $0.rows("SELECT n FROM t", []).count } == 1)
+        }
+    }
+
+    @Test("More writes than may wait are refused at once, not kept")
+    func overload() async throws {
+        try await withDatabase(maximumWaiting: 10) { database, _ in
+            let (started, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let first = Task {
+                try await database.write { _ in
+                    started.signal()
+                    release.wait()
+                }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    started.wait()
+                    continuation.resume()
+                }
+            }
+            // Ten wait, so the first twenty answers are refusals; then the writer is let go.
+            let refused = await withTaskGroup(of: LedgerStorageError.Kind?.self) { group in
+                for _ in 0..<30 {
+                    group.addTask {
+                        do {
+                            try await database.write { _ in }
+                            return nil
+                        } catch {
+                            return (error as? LedgerStorageError)?.kind ?? .other
+                        }
+                    }
+                }
+                var refused: [LedgerStorageError.Kind] = []
+                for await kind in group {
+                    if let kind { refused.append(kind) }
+                    if refused.count == 20 { release.signal() }
+                }
+                return refused
+            }
+            try await first.value
+            #expect(refused == Array(repeating: .overloaded, count: 20))
+        }
+    }
+
+    @Test("A database of a newer version is refused in words, and not touched")
+    func newerSchema() async throws {
+        try await withDatabase { database, _ async throws in
+            try await LedgerMigrations.migrate(database, now: 0)
+            try await LedgerMigrations.requireCurrent(database)
+            try await database.write {
+                _ = try $0.execute(
+                    "INSERT INTO schema_migrations (number, title, applied_at) VALUES (999, 'from the future', 0)", [])
+            }
+            for attempt in [
+                { _ = try await LedgerMigrations.migrate(database, now: 0) },
+                { try await LedgerMigrations.requireCurrent(database) },
+            ] {
+                let error = await #expect(throws: LedgerStorageError.self) { try await attempt() }
+                #expect(error?.kind == .schemaTooNew)
+                #expect(error?.detail == "the database is at migration 999, this version knows 2")
+            }
+        }
+    }
+
+    @Test("Migrations run once, and a database without them is noticed")
+    func migrations() async throws {
+        try await withDatabase { database, _ async throws in
+            let error = await #expect(throws: LedgerStorageError.self) {
+                try await LedgerMigrations.requireCurrent(database)
+            }
+            #expect(error?.kind == .schemaTooOld)
+            #expect(try await LedgerMigrations.migrate(database, now: 0).map(\.number) == [1, 2])
+            #expect(try await LedgerMigrations.migrate(database, now: 0).isEmpty)
+        }
+    }
+
+    @Test("A file that is no database, and a folder that is not there, are refused in words")
+    func unusable() async throws {
+        try await TemporaryFolder.with { folder in
+            let file = folder.appending(path: "text")
+            try Data(String(repeating: "no database ", count: 1000).utf8).write(to: file)
+            let corrupt = #expect(throws: LedgerStorageError.self) { try SQLiteDatabase(path: file.path) }
+            #expect(corrupt?.kind == .corrupt)
+            let missing = #expect(throws: LedgerStorageError.self) {
+                try SQLiteDatabase(path: folder.appending(path: "no/such/folder").path)
+            }
+            #expect(missing?.kind == .unavailable)
+        }
+    }
+
+    @Test("A full disk: the answer says so, what was accepted stays, and it heals")
+    func full() async throws {
+        try await withDatabase { database, _ async throws in
+            let world = try await LedgerWorld(database)
+            func evidence(_ number: Int) throws -> [UInt8] {
+                try LedgerWorld.evidence([
+                    .consumable(
+                        productID: "com.example.app.coins", transactionID: "f\(number)",
+                        purchaseDate: MintedWorld.moment)
+                ])
+            }
+            // The engine's own limit is the cause: the same result code as that of a file system without room.
+            let pages = try #require(Int(try await database.setting("page_count") ?? ""))
+            try await database.set("max_page_count", to: "\(pages + 40)")
+            var accepted: Int64 = 0
+            var kind: LedgerStorageError.Kind?
+            for number in 0..<200 where kind == nil {
+                do {
+                    _ = try await world.ledger.submit(world.submission("f\(number)", evidence: try evidence(number)))
+                    accepted += 1
+                } catch let error as LedgerStorageError {
+                    kind = error.kind
+                }
+            }
+            #expect(kind == .full)
+            #expect(accepted > 0)
+            let probe = await #expect(throws: LedgerStorageError.self) { try await world.ledger.requireWritable() }
+            #expect(probe?.kind == .full)
+            #expect(try await world.entitlement(of: "alice", to: "com.example.app.coins")?.balance == accepted)
+            try await database.set("max_page_count", to: "1000000")
+            try await world.ledger.requireWritable()
+            let last = try await world.ledger.submit(
+                world.submission("f\(accepted)", evidence: try evidence(Int(accepted))))
+            #expect(last.entitlement?.balance == accepted + 1)
+            #expect(try await Audit(database).verify().findings.isEmpty)
+            print("full: \(accepted) accepted before, all there afterwards")
+        }
+    }
+
+    @Test("A database that cannot be written: the answer says so, it is still read, and it heals")
+    func readOnly() async throws {
+        try await withDatabase { database, _ async throws in
+            let world = try await LedgerWorld(database)
+            let evidence = try LedgerWorld.evidence()
+            try await database.set("query_only", to: "1")
+            let error = await #expect(throws: LedgerStorageError.self) {
+                try await world.ledger.submit(world.submission(evidence: evidence))
+            }
+            #expect(error?.kind == .readOnly)
+            #expect(try await world.submissions().isEmpty)
+            try await database.set("query_only", to: "0")
+            #expect(try await world.ledger.submit(world.submission(evidence: evidence)).verdict == .accepted)
+        }
+    }
+
+    @Test("A file that somebody else locks: the answer says so, and it heals")
+    func locked() async throws {
+        try await withDatabase(busySeconds: 0.1) { database, path in
+            let world = try await LedgerWorld(database)
+            let evidence = try LedgerWorld.evidence()
+            let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let other = try DatabaseQueue(path: path)
+            async let held: Void = withCheckedThrowingContinuation { continuation in
+                // Its own queue may wait; a thread of tasks may not.
+                other.asyncWrite { database in
+                    try database.execute(sql: "UPDATE chain_heads SET count = count")
+                    locked.signal()
+                    release.wait()
+                } completion: { _, result in
+                    continuation.resume(with: result)
+                }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    locked.wait()
+                    continuation.resume()
+                }
+            }
+            let error = await #expect(throws: LedgerStorageError.self) {
+                try await world.ledger.submit(world.submission(evidence: evidence))
+            }
+            #expect(error?.kind == .busy)
+            #expect(try await world.submissions().isEmpty)
+            release.signal()
+            try await held
+            #expect(try await world.ledger.submit(world.submission(evidence: evidence)).verdict == .accepted)
+        }
+    }
+
+    @Test("Closing answers what waits, and refuses what comes later")
+    func closing() async throws {
+        try await TemporaryFolder.with { folder in
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            try await database.write { _ = try $0.execute("CREATE TABLE t (n BIGINT)", []) }
+            let answered = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        do {
+                            try await database.write {
+                                _ = try $0.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
+                            }
+                            return true
+                        } catch let error as LedgerStorageError where error.kind == .closed {
+                            return false
+                        }
+                    }
+                }
+                group.addTask {
+                    try await database.close()
+                    return false
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            let again = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            #expect(try await again.read { try $0.rows("SELECT n FROM t", []).count } == answered)
+            try await again.close()
+        }
+    }
+}

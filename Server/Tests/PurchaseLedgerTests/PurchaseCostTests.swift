@@ -1,0 +1,106 @@
+import EvidenceMint
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PurchaseLedger
+
+/// What one purchase costs the database. It is counted, so it does not depend on the speed of the machine.
+@Suite("Cost of a purchase")
+struct PurchaseCostTests {
+    @Test(
+        "A new purchase takes at most 15 statements, 18 with its order, and reading entitlements 3, whatever the history"
+    )
+    func statements() async throws {
+        try await TemporaryFolder.with { folder in
+            let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+            let world = try await LedgerWorld(recorder)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            _ = recorder.take()
+            _ = try await world.claim("2", try LedgerWorld.signed("2"))
+            let plain = recorder.take()
+            let order = try await world.order()
+            _ = recorder.take()
+            _ = try await world.claim("3", order: order.id, try LedgerWorld.signed("3"))
+            let ordered = recorder.take()
+            _ = try await world.claim("2", try LedgerWorld.signed("2"))
+            let replay = recorder.take()
+            print("statements: purchase \(plain.count), with order \(ordered.count), replay \(replay.count)")
+            for sql in ordered { print("  ", sql.replacing("\n", with: " ").prefix(90)) }
+            #expect(plain.count <= 15)
+            #expect(ordered.count <= 18)
+            for number in 0..<200 {
+                _ = try await world.claim("\(9000 + number)", try LedgerWorld.signed("\(9000 + number)"))
+            }
+            _ = recorder.take()
+            _ = try await world.entitlement()
+            #expect(recorder.take().count == 3)
+            try await world.database.close()
+        }
+    }
+
+    @Test(
+        "A restored receipt costs statements in proportion to its periods, and a renewal the same after 10 and after 200"
+    )
+    func longSubscriptions() async throws {
+        try await TemporaryFolder.with { folder in
+            let recorder = RecordingDatabase(try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
+            let world = try await LedgerWorld(recorder)
+            func period(_ number: Int, _ original: String) -> PurchaseTemplate {
+                .subscription(
+                    productID: LedgerWorld.monthly, transactionID: "2000000\(original)\(1000 + number)",
+                    originalTransactionID: "2000000\(original)1000",
+                    purchaseDate: MintedWorld.moment.addingTimeInterval(Double(number) * 86_400),
+                    originalPurchaseDate: MintedWorld.moment,
+                    expiresDate: MintedWorld.moment.addingTimeInterval(Double(number + 1) * 86_400))
+            }
+            func restore(_ count: Int, _ original: String) async throws -> (receipt: Int, renewal: Int) {
+                let receipt = try LedgerWorld.receipt((0..<count).map { period($0, original) })
+                _ = recorder.take()
+                let outcome = try await world.ledger.restore(
+                    RestoreSubmission(app: "example", customerID: "c\(original)", evidence: [receipt]))
+                #expect(outcome.purchases.count == count)
+                let cost = recorder.take().count
+                try await world.observe(try LedgerWorld.receipt([period(count, original)]))
+                return (cost, recorder.take().count)
+            }
+            let (short, long) = (try await restore(10, "77777"), try await restore(200, "88888"))
+            print(
+                "restore of 10 periods: \(short.receipt) statements, of 200: \(long.receipt); renewal: \(long.renewal)")
+            #expect(long.receipt <= 22 * short.receipt)
+            #expect(long.renewal == short.renewal)
+            try await world.database.close()
+        }
+    }
+
+    @Test("Pages written to the WAL for each of 2,000 purchases of as many customers, in batches of 32")
+    func pages() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let database = try SQLiteDatabase(path: path)
+            let world = try await LedgerWorld(database)
+            var claims: [ExaminedSubmission] = []
+            for number in 0..<2000 {
+                let id = "\(20_000_000 + number)"
+                claims.append(
+                    world.ledger.examine(
+                        world.submission(id, customer: "customer \(number * 7919 % 2000)", try LedgerWorld.signed(id))))
+            }
+            let size = { try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int ?? 0 }
+            let before = (try size(), database.commits.transactions)
+            for start in stride(from: 0, to: claims.count, by: 32) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for claim in claims[start..<min(start + 32, claims.count)] {
+                        group.addTask { _ = try await world.ledger.perform(ClaimPurchase(claim)) }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            let pages = Double(try size() - before.0) / 4120
+            let commits = database.commits.transactions - before.1
+            print("pages: \(pages / 2000) per purchase, \(2000 / max(1, commits)) purchases per commit")
+            #expect(pages / 2000 < 6)
+            try await database.close()
+        }
+    }
+}

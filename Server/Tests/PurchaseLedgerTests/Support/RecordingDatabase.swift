@@ -1,0 +1,54 @@
+import Synchronization
+
+@testable import PurchaseLedger
+
+/// A database that records every statement.
+final class RecordingDatabase: LedgerDatabase {
+    let statements = Mutex<[String]>([])
+    private let database: SQLiteDatabase
+
+    init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    var dialect: any LedgerDialect { database.dialect }
+
+    func read<Value: Sendable>(
+        _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await database.read(access) { try body(Connection(recorder: self, connection: $0)) }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await database.write { try body(Connection(recorder: self, connection: $0)) }
+    }
+
+    func requireSchema(_ number: Int64) { database.requireSchema(number) }
+
+    func close() async throws { try await database.close() }
+
+    /// The statements since the last call.
+    func take() -> [String] {
+        statements.withLock { statements in
+            defer { statements = [] }
+            return statements
+        }
+    }
+
+    private struct Connection: LedgerConnection {
+        let recorder: RecordingDatabase
+        let connection: any LedgerConnection
+
+        func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
+            recorder.statements.withLock { $0.append(sql) }
+            return try connection.execute(sql, parameters)
+        }
+
+        func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+            recorder.statements.withLock { $0.append(sql) }
+            return try connection.rows(sql, parameters)
+        }
+    }
+}
