@@ -42,7 +42,7 @@ table() {
 
     # What apps link. dev/check-availability.py says where Synchronization may be used.
     allow Sources/PurchaseVerification Crypto CryptoExtras Synchronization $foundation
-    allow Sources/PurchaseAPI Synchronization $foundation
+    allow Sources/PurchaseAPI Foundation
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
 
@@ -56,7 +56,7 @@ table() {
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint LegacyLedger PurchaseAPI PurchaseServer PurchaseVerification \
-        ArgumentParser Foundation Hummingbird Logging
+        ArgumentParser Foundation Hummingbird Logging NIOCore
 
     # What tests share must not verify either, because the tests of EvidenceMint use it.
     allow Tests/TestSupport EvidenceMint $foundation Glibc Musl Darwin

@@ -203,7 +203,7 @@ extension ReasonCode {
         case .contentTypeMismatch: "The signed content type is not the type of the content."
         case .messageDigestMismatch: "The content was changed after it was signed."
         case .signatureInvalid: "The signature does not match the content."
-        case .attributeMalformed: "An attribute has not the form that its type prescribes."
+        case .attributeMalformed: "An attribute has the wrong format for its type."
         case .attributeDuplicated: "An attribute that may stand once stands twice."
         case .attributeMissing: "An attribute that is needed is not there."
         case .tooManyAttributes: "The receipt has more attributes than any receipt may."
@@ -230,7 +230,7 @@ extension ReasonCode {
         case .jwsHeaderUnsupported: "The header of the signed data demands what is not understood."
         case .jwsCertificateCountUnsupported: "Signed data brings exactly three certificates."
         case .claimsMalformed: "The claims are not what signed data of the App Store says."
-        case .claimsUnrecognized: "The claims are none that the App Store signs."
+        case .claimsUnrecognized: "The App Store does not sign claims like these."
         case .nestedDataMismatch:
             "The signed data inside belongs to another app or environment than its envelope."
         case .appAppleIDMismatch: "The evidence names another app of the App Store."

@@ -1,10 +1,9 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// What was observed on the ledger of November 2026, each as a test of the new one.
 @Suite("The eleven observations")

@@ -1,10 +1,9 @@
 import Crypto
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 @Suite("The journal")
 struct JournalTests {

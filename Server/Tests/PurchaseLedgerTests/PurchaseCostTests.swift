@@ -1,9 +1,8 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// What one purchase costs the database. It is counted, so it does not depend on the speed of the machine.
 @Suite("Cost of a purchase")

@@ -1,10 +1,9 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 @Suite("Rebuild")
 struct RebuildTests {

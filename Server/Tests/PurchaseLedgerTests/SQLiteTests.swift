@@ -1,10 +1,9 @@
 import EvidenceMint
 import Foundation
 import GRDB
+import PurchaseLedger
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// The guarantees of the embedded engine.
 @Suite("SQLite")

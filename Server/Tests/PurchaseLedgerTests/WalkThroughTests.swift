@@ -1,10 +1,9 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// One purchase, one refund and one attack from end to end, and what each writes.
 @Suite("Walk-through")

@@ -116,6 +116,16 @@ struct HostileTextTests {
                 return try await connection.readToEnd()
             }
             #expect(two.contains("HTTP/1.1 400") && two.hasSuffix(#"{"status":"ok"}"#), "\(two)")
+            // It ends where the sender said so.
+            for head in [
+                "GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: Close", "GET /healthz HTTP/1.0\r\nHost: a b",
+            ] {
+                let last = try await RawConnection.open(port: world.client.port) { connection in
+                    try await connection.send(head + "\r\n\r\n")
+                    return try await connection.readToEnd()
+                }
+                #expect(last.contains(" 400 "), "\(last)")
+            }
         }
     }
 

@@ -230,4 +230,20 @@ struct OverloadTests {
             #expect(try await send(right).text.hasSuffix(#""status":0}"#))
         }
     }
+    @Test("The server's own secret has one limit for each address, whatever app the receipts are of")
+    func wrongServerSecrets() async throws {
+        try await PurchaseServerWorld.run(uptime: TestUptime()) {
+            $0.sharedSecret = "right"
+            $0.limits.wrongSecrets = RateLimit(perSecond: 0.01, burst: 3)
+        } _: { world async throws in
+            for (number, status) in [(0, 200), (1, 200), (2, 200), (3, 429), (4, 429)] {
+                let template = AppReceiptTemplate.production(
+                    bundleID: "com.example.app\(number)", creationDate: MintedWorld.moment, purchases: [])
+                let receipt = Data(try MintedWorld.mint(template)).base64EncodedString()
+                let body = try JSONEncoder().encode(VerifyReceiptRequest(receiptData: receipt, password: "wrong"))
+                let answer = try await world.send(.post, "/verifyReceipt", data: body, as: nil)
+                #expect(answer.status == status, "\(number)")
+            }
+        }
+    }
 }

@@ -10,9 +10,9 @@ extension VerifyReceiptResponse {
         /// Whether the store still tries to take the money; only where it once could not.
         public var isInBillingRetryPeriod: Bool?
         public var gracePeriodExpiresDate: AppleDate?
-        /// Whether the customer agreed to a higher price; only where he was asked.
+        /// Whether the customer agreed to a higher price; only if they were asked.
         public var isPriceConsentGiven: Bool?
-        /// Whether the higher price applies: he agreed, or needed not to.
+        /// Whether the higher price applies: they agreed, or did not need to.
         public var isPriceIncreaseAccepted: Bool?
         public var offerCodeRefName: String?
         public var promotionalOfferID: String?

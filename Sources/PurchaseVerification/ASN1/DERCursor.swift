@@ -96,7 +96,7 @@ struct DERCursor {
         return try next(bytes)
     }
 
-    /// Goes on behind an element that the caller has recognised and checked himself.
+    /// Skips an element that the caller has already recognised and checked.
     @inline(__always)
     mutating func skip(to position: Int) {
         self.position = position

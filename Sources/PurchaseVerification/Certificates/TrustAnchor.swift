@@ -1,6 +1,6 @@
 /// A certificate that the caller trusts because of what it is, not because of who signed it.
 ///
-/// Nothing in the evidence can add one. Apple's roots are in `apple`; anything else the operator names himself.
+/// Nothing in the evidence can add one. Apple's roots are in `apple`; the operator names all others.
 public struct TrustAnchor: Sendable {
     let certificate: Certificate
     let authority: Authority
@@ -9,7 +9,7 @@ public struct TrustAnchor: Sendable {
     enum Authority: Sendable {
         /// Apple: production and sandbox.
         case apple
-        /// An authority that the operator named: every environment that he accepts, if the certificate may issue others;
+        /// An authority that the operator named: every environment that they accept, if the certificate may issue others;
         /// if it may not, it can only stand for itself, and for environments that are local to a developer's machine.
         case operatorNamed
     }

@@ -1,10 +1,13 @@
-/// Looks through JSON, byte by byte, for what Foundation would take too long for or too much memory.
+/// Looks through JSON, byte by byte, for what Foundation would take too long for or too much memory, and for equal members, of
+/// which decoders take one or the other. (The core has a check of its own; the simulator never imports it.)
 enum JSONBounds {
     /// The limit that the text exceeds, in words; nil where it exceeds none. Whether it is JSON is left to Foundation.
     static func excess(of json: [UInt8]) -> String? {
         var depth = 0
         var values = 0
         var position = 0
+        // The names so far in each array and object around the position. They are bounded before they are hashed.
+        var names: [Set<ArraySlice<UInt8>>] = []
         while position < json.count {
             switch json[position] {
             case UInt8(ascii: "\""):
@@ -13,8 +16,15 @@ enum JSONBounds {
                 if !text.isPlain, text.count > SimulatorLimits.unicodeTextBytes {
                     return "A text that is not ASCII has at most \(SimulatorLimits.unicodeTextBytes) bytes."
                 }
-                if isName(json, endingAt: text.end), !text.isPlain || text.count > SimulatorLimits.memberNameBytes {
-                    return "The name of a member is ASCII, with at most \(SimulatorLimits.memberNameBytes) bytes."
+                if isName(json, endingAt: text.end) {
+                    // No format that is read here needs an escape in a name, which would be a second spelling.
+                    guard text.isPlain, !text.hasEscape, text.count <= SimulatorLimits.memberNameBytes else {
+                        return "The name of a member is ASCII, with at most \(SimulatorLimits.memberNameBytes) bytes."
+                    }
+                    let name = json[(text.end - text.count)..<text.end]
+                    guard !names.isEmpty, names[names.count - 1].insert(name).inserted else {
+                        return "Each member of an object stands once."
+                    }
                 }
             case 0:
                 // In UTF-16 and UTF-32, which Foundation reads, too, quotes and brackets are hidden from this pass.
@@ -22,11 +32,13 @@ enum JSONBounds {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 values += 1
+                names.append([])
                 if depth > SimulatorLimits.jsonDepth {
                     return "JSON has at most \(SimulatorLimits.jsonDepth) levels here."
                 }
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
+                _ = names.popLast()
             case UInt8(ascii: ","):
                 values += 1
             default: break
@@ -53,14 +65,17 @@ enum JSONBounds {
         let count: Int
         /// Whether it is ASCII, and no escape makes it anything else.
         let isPlain: Bool
+        /// Whether it has an escape, such as `\/`.
+        let hasEscape: Bool
 
         init(_ json: [UInt8], from start: Int) {
             var position = start
-            var isPlain = true
+            var (isPlain, hasEscape) = (true, false)
             while position < json.count, json[position] != UInt8(ascii: "\"") {
                 if json[position] >= 0x80 || json[position] == 0 { isPlain = false }
                 if json[position] == UInt8(ascii: "\\") {
                     position += 1
+                    hasEscape = true
                     if position < json.count, json[position] == UInt8(ascii: "u") { isPlain = false }
                 }
                 position += 1
@@ -68,6 +83,7 @@ enum JSONBounds {
             end = min(position, json.count)
             count = end - start
             self.isPlain = isPlain
+            self.hasEscape = hasEscape
         }
     }
 }

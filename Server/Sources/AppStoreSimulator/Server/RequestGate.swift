@@ -36,9 +36,11 @@ struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == Sim
                     + "'--allow-host \(host.text)'.")
         }
         guard let path = head.path?.utf8, path.first == UInt8(ascii: "/"),
-            path.allSatisfy({ (0x21...0x7E).contains($0) })
+            path.allSatisfy({ (0x21...0x7E).contains($0) }), !Self.hasEmptySegment(path)
         else {
-            return Self.problem(.badRequest, "invalid_target", "The target of a request is a path in ASCII, such as /.")
+            return Self.problem(
+                .badRequest, "invalid_target",
+                "The target of a request is a path in ASCII without empty segments, such as /control/state.")
         }
         guard path.count <= SimulatorLimits.targetBytes else {
             return Self.problem(
@@ -57,6 +59,12 @@ struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == Sim
     /// it signs evidence and uses faults up.
     private func changesState(_ head: HTTPRequest, _ path: String.UTF8View) -> Bool {
         !(head.method == .get || head.method == .head) || path.starts(with: "/control".utf8)
+    }
+
+    /// Whether two slashes stand side by side. The router drops empty segments, so `//control` would be `/control` to it alone.
+    private static func hasEmptySegment(_ target: String.UTF8View) -> Bool {
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        return zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
     }
 
     /// Whether a browser says so. Programs that are not browsers send neither header.

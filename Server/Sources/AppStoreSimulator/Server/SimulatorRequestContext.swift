@@ -26,12 +26,22 @@ extension Request {
     /// The content type is required: a page of another origin cannot send it without a preflight request, which is refused.
     func read<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         try requireJSON()
-        let buffer = try await body.collect(upTo: SimulatorLimits.controlBody)
+        let buffer = try await collectBody(upTo: SimulatorLimits.controlBody)
         guard buffer.readableBytes > 0 else { return try StoreJSON.decode(type, from: Data("{}".utf8)) }
         if let excess = JSONBounds.excess(of: Array(buffer.readableBytesView)) {
             throw MalformedValue.error(excess, at: [])
         }
         return try StoreJSON.decode(type, from: Data(buffer.readableBytesView))
+    }
+
+    /// Collects the body. One that says beforehand that it is larger is not waited for.
+    ///
+    /// - Throws: `NIOTooManyBytesError`.
+    func collectBody(upTo limit: Int) async throws -> ByteBuffer {
+        if let announced = headers[.contentLength], UInt64(announced).map({ $0 > UInt64(limit) }) ?? true {
+            throw NIOTooManyBytesError(maxBytes: limit)
+        }
+        return try await body.collect(upTo: limit)
     }
 
     func requireJSON() throws {

@@ -35,7 +35,7 @@ struct StoreVerifyReceiptRoutes {
         // Whatever the content type says: Apple's clients send JSON under several.
         let buffer: ByteBuffer
         do {
-            buffer = try await request.body.collect(upTo: SimulatorLimits.verifyReceiptBody)
+            buffer = try await request.collectBody(upTo: SimulatorLimits.verifyReceiptBody)
         } catch is NIOTooManyBytesError {
             return Self.response(VerifyReceiptResponse(status: .malformed).json(), status: .contentTooLarge)
         }

@@ -60,7 +60,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .bodyMalformed: "The body is not a JSON object."
         case .bodyTooLarge: "The body is larger than the server takes."
         case .fieldMissing: "A field that is needed is missing or empty."
-        case .fieldMalformed: "A field has not the form that it must have."
+        case .fieldMalformed: "A field has the wrong format."
         case .evidenceNotAPurchase: "The evidence is genuine, but of a kind that proves no purchase."
         case .noPurchases: "The receipt is genuine, but holds no purchase."
         case .transactionNotFound: "The transaction is not in the evidence."

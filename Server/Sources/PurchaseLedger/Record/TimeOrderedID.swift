@@ -1,11 +1,11 @@
-import PurchaseVerification
+package import PurchaseVerification
 
-import struct Foundation.UUID
+package import struct Foundation.UUID
 
 /// Ids of journal entries and orders: 48 bits of time, 74 random bits (UUID version 7, RFC 9562, 5.7). In the order of time they
 /// keep the end of their index in the cache, where random ids dirty a page each.
-enum TimeOrderedID {
-    static func next(at time: Timestamp) -> UUID {
+package enum TimeOrderedID {
+    package static func next(at time: Timestamp) -> UUID {
         var generator = SystemRandomNumberGenerator()
         let milliseconds = UInt64(clamping: time.millisecondsSince1970)
         let first: UInt64 = generator.next()

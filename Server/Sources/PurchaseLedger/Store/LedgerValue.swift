@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-import struct Foundation.UUID
-import typealias Foundation.uuid_t
+package import struct Foundation.UUID
+package import typealias Foundation.uuid_t
 
 /// A value of a column or a parameter.
 public enum LedgerValue: Sendable, Hashable {
@@ -26,13 +26,13 @@ public enum LedgerValue: Sendable, Hashable {
 
 extension UUID {
     /// The 16 bytes, in the order of RFC 9562.
-    var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
+    package var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
     /// The text in small letters.
-    var text: String { uuidString.lowercased() }
+    package var text: String { uuidString.lowercased() }
 
     /// A UUID of 16 bytes; `nil` for another number of bytes.
-    init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }

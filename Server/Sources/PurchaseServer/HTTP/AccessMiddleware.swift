@@ -4,7 +4,7 @@ import Hummingbird
 import LegacyLedger
 import Logging
 
-/// Lets in who has a key that is known, as often as he may come: first the address is counted, so that guessing keys is
+/// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
 /// limited, too, and then the key.
 struct AccessMiddleware: RouterMiddleware {
     let ledger: PurchaseLedger

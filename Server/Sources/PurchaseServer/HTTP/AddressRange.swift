@@ -37,7 +37,7 @@ public struct AddressRange: Sendable, Equatable {
     /// The addresses of this machine itself.
     static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
 
-    /// What limits count an address by: itself, or, as one client has 2^64 of them, the /64 network of one of IPv6.
+    /// The bytes that limits count an address by: the address, or the /64 network of an IPv6 address, because one client has all of it.
     static func limited(_ address: String?) -> [UInt8] {
         guard let address, let bytes = bytes(of: address) else { return Array((address ?? "").utf8) }
         return network(of: bytes)

@@ -4,7 +4,7 @@ import Hummingbird
 /// Finds out who sent a request that came through proxies of the operator. Limits and the record would see the proxy only.
 ///
 /// Each proxy appends to `X-Forwarded-For` the address that it was called from. So the last one that is no proxy of the operator
-/// is the client; whatever stands before it the client may have written himself.
+/// is the client; the client may have written everything before it.
 struct ClientAddressMiddleware: RouterMiddleware {
     let proxies: [AddressRange]
 

@@ -13,8 +13,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             response = try await next(request, context)
         } catch let error as HTTPParserError {
-            // What is no HTTP the library answers with 400, and closes the connection: where the next request begins, nobody
-            // can tell.
+            // Hummingbird answers malformed HTTP with 400 and closes the connection: nobody can tell where the next request begins.
             throw error
         } catch let problem as Problem {
             response = problem.response()

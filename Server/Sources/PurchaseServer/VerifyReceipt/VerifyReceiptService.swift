@@ -136,8 +136,9 @@ package struct VerifyReceiptService: Sendable {
         guard let sharedSecret = sharedSecret ?? bundleID.flatMap({ sharedSecrets[$0] }) else { return nil }
         let mismatch = Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
         guard let password else { return isNeeded ? mismatch : nil }
-        // An app of its own for each limit: one that is set up wrong must not stop the others of its sender.
-        let name = sender + [0] + Array((bundleID ?? "").utf8)
+        // Each secret has a limit of its own: an app that is set up wrong must not stop the others of its sender. The server's own
+        // secret is one, whatever the receipt is of.
+        let name = sender + [0] + Array((self.sharedSecret == nil ? bundleID ?? "" : "").utf8)
         if let wait = wrongSecrets?.wait(name) {
             return Answer(
                 response: VerifyReceiptResponse(status: .temporarilyUnavailable),

@@ -6,7 +6,7 @@ import LegacyLedger
 /// `assay audit`: proves that nothing in the record was removed or altered.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Verifies the record of all submissions, and hands it out.",
+        commandName: "audit", abstract: "Verifies the record of all submissions, and exports it.",
         subcommands: [Verify.self, Export.self, Evidence.self])
 
     struct Verify: AsyncParsableCommand {

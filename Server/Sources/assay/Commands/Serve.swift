@@ -3,13 +3,14 @@ import Foundation
 import Hummingbird
 import LegacyLedger
 import Logging
+import NIOCore
 import PurchaseServer
 import PurchaseVerification
 
 /// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answers verifyReceipt as Apple does, and keeps the books of purchases.",
+        abstract: "Runs the server: verifyReceipt as Apple answers it, and the purchase ledger.",
         discussion: """
             Each option names the variable of the environment and the line of the settings file that say the same. An \
             option is stronger than the environment, and that is stronger than the settings file, which also lists the \
@@ -67,6 +68,16 @@ struct Serve: AsyncParsableCommand {
             uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
     }
 
+    /// Why the server does not run, and what to do.
+    private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
+        case EACCES: "port \(configuration.port) is not permitted; choose one above 1023 with --port"
+        case EADDRNOTAVAIL: "\(configuration.host) is not an address of this machine; choose another with --host"
+        default: "the server stopped: \(error)"
+        }
+    }
+
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
@@ -88,7 +99,7 @@ struct Serve: AsyncParsableCommand {
             }
             try await server.runService()
         } catch {
-            Terminal.complain("the server stopped: \(error)")
+            Terminal.complain(Self.words(error, configuration))
             try await database.close()
             throw ExitCode.unusable
         }

@@ -18,7 +18,7 @@ struct Verdict: Sendable {
                 try verifier.verify(evidence, policies: policies)
             }
             self.result = result
-            // What was verified knows what it is; only the others are read once more for it.
+            // Verified evidence carries its kind; otherwise it is read from the claims.
             if case .success(let verified) = result {
                 self.evidence = verified.kind
             } else {

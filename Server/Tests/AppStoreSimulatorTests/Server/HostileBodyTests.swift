@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("Hostile JSON at the simulator")
@@ -14,6 +15,9 @@ struct HostileBodyTests {
         ("a text of marks", Array(#"{"bundle_id":"\#(marks)"}"#.utf8)),
         ("a text of escaped marks", Array(#"{"bundle_id":"\#(escapes)"}"#.utf8)),
         ("a long name", Array(#"{"\#(String(repeating: "a", count: 65))":1}"#.utf8)),
+        ("equal members", Array(#"{"bundle_id":"com.example.app","bundle_id":"com.example.app"}"#.utf8)),
+        ("equal members inside", Array(#"[{"a":[1,{"b":1}],"c":{"d":1,"d":2}}]"#.utf8)),
+        ("a second spelling of a name", Array(#"{"bundle_id":"a","bundle\u005fid":"b"}"#.utf8)),
         ("depth", Array(repeatElement(UInt8(ascii: "["), count: 100_000))),
         ("many values", Array("[\(String(repeating: "1,", count: 200_000))1]".utf8)),
         ("UTF-16", Array(#"{"bundle_id":"a"}"#.utf8.flatMap { [$0, 0] })),
@@ -52,6 +56,20 @@ struct HostileBodyTests {
             let second = try await client.post("/control/customers", ["customer_id": name])
             #expect(first.status == 201)
             #expect(second.status == 409)
+        }
+    }
+
+    @Test("A body that is announced as too large is refused at once", arguments: ["1000000000", "9223372036854775808"])
+    func announcedLength(_ length: String) async throws {
+        try await SimulatorClient.run { client in
+            for path in ["/control/apps", "/verifyReceipt", "/sandbox/verifyReceipt"] {
+                let answer = try await RawRequest.send(
+                    [
+                        "POST \(path) HTTP/1.1", "Host: localhost", "Content-Type: application/json",
+                        "Content-Length: \(length)",
+                    ], port: client.http.port)
+                #expect(answer.status == 413, "\(path)")
+            }
         }
     }
 

@@ -184,6 +184,7 @@ struct RequestGateTests {
             let marks = String(repeating: "\u{301}\u{316}", count: 300)
             for (target, status) in [
                 ("/control/events?after=\(String(repeating: "1", count: 3000))", 414),
+                ("//control/state", 400), ("/control//state", 400), ("///control/state?after=//", 400),
                 ("/control/transactions/\(marks)", 400), ("/control/events?\(marks)=1", 400), ("*", 400),
                 ("/control/transactions/\(String(repeating: "%CC%81", count: 300))", 404),
             ] {

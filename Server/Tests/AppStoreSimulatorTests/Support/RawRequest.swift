@@ -25,7 +25,9 @@ enum RawRequest {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
-        let head = lines + ["Content-Length: \(body.utf8.count)", "Connection: close"]
+        // Unless the lines announce another length.
+        let isAnnounced = lines.contains { $0.hasPrefix("Content-Length:") }
+        let head = lines + (isAnnounced ? [] : ["Content-Length: \(body.utf8.count)"]) + ["Connection: close"]
         let request = head.joined(separator: "\r\n") + "\r\n\r\n" + body
         let text = try await channel.executeThenClose { inbound, outbound in
             var text = ""

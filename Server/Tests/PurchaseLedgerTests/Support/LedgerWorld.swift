@@ -1,11 +1,10 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// A folder that is deleted after a test.
 enum TemporaryFolder {

@@ -1,6 +1,5 @@
+import PurchaseLedger
 import Synchronization
-
-@testable import PurchaseLedger
 
 /// A database that records every statement.
 final class RecordingDatabase: LedgerDatabase {

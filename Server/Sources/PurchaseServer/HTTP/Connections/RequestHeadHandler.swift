@@ -21,15 +21,20 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private static func checked(_ head: HTTPRequestHead) -> HTTPRequestHead {
         if let fault = RequestHeadFault(head) {
-            return HTTPRequestHead(
-                version: head.version, method: head.method, uri: "/",
-                headers: ["Host": "refused", RequestHeadFault.fieldName: fault.rawValue])
+            var headers: HTTPHeaders = ["Host": "refused", RequestHeadFault.fieldName: fault.rawValue]
+            if isLast(head) { headers.add(name: "Connection", value: "close") }
+            return HTTPRequestHead(version: head.version, method: head.method, uri: "/", headers: headers)
         }
         guard head.headers.contains(where: { !$0.value.utf8.isPlain }) else { return head }
         // Other fields than those that the server reads may hold whatever a proxy writes; they go no further.
         var head = head
         head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain })
         return head
+    }
+
+    /// Whether the sender expects the connection to end with the answer (RFC 9112, 9.6). As bytes, like everything here.
+    private static func isLast(_ head: HTTPRequestHead) -> Bool {
+        head.version.minor == 0 || head.headers["connection"].contains { $0.utf8.isEqual(ignoringCase: "close") }
     }
 }
 
@@ -41,7 +46,7 @@ enum RequestHeadFault: String {
     case hostMalformed = "host_malformed"
     case headerMalformed = "header_malformed"
 
-    /// The field that carries a fault to the middleware. Who sends it himself is refused.
+    /// The field that carries a fault to the middleware. A request that has it already is refused.
     static let fieldName = "Assay-Head-Fault"
 
     /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends to take at least 8,000.
