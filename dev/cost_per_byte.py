@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from running_server import RunningServer
+
 SIZES = [1_000, 10_000, 60_000, 200_000, 1_000_000]
 PROBE_SECONDS = 60
 MARKS = "\u0301\u0316".encode()
@@ -104,19 +106,11 @@ def doors(key):
             lambda n, name=name: b"/v1/submissions?" + name + b"=e" + percent(n), bearer)
 
 
-class Server:
+class Server(RunningServer):
     """The program, running in a folder."""
 
     def __init__(self, program, folder):
-        self.process = subprocess.Popen(
-            [program, "serve", "--port", "0", "--log-level", "error"], cwd=folder, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
-        line = self.process.stdout.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
-        if not found:
-            self.stop()
-            sys.exit(f"the server did not start: {line!r}")
-        self.port = int(found.group(1))
+        super().__init__([program, "serve", "--port", "0", "--log-level", "error"], folder)
 
     def processor_seconds(self):
         """Of all its threads so far."""
@@ -154,12 +148,6 @@ class Server:
             pass
         seconds = self.processor_seconds() - before
         return (answer[9:12].decode("ascii", "replace") or "closed"), seconds
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
 
 def complete(answer):
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -200,7 +188,7 @@ def main():
                         cells.append(f"{'> 60 s':>16}")
                         total = "> 60000"
                         worst = float("inf")
-                        server.stop()
+                        server.stop(at_once=True)
                         server = Server(program, folder)
                         break
                     cells.append(f"{f'{seconds * 1e9 / len(data):.0f} ({status})':>16}")
@@ -209,7 +197,7 @@ def main():
                 cells += [" " * 16] * (len(SIZES) - len(cells))
                 print(f"{door:30} {field:34}" + "".join(cells) + f"{total:>12}", flush=True)
         finally:
-            server.stop()
+            server.stop(at_once=True)
     print(f"the most expensive probe took {worst:.1f} ms of processor time")
     if arguments.limit_ms is not None and worst > arguments.limit_ms:
         sys.exit(1)

@@ -14,6 +14,8 @@ import time
 import urllib.error
 import urllib.request
 
+from running_server import RunningServer, ServerFailed
+
 BUNDLE = "com.example.game"
 COINS, PRO, MONTHLY = "com.example.game.coins", "com.example.game.pro", "com.example.game.monthly"
 
@@ -34,25 +36,13 @@ class StepFailed(Exception):
     """A step whose result was not the expected one."""
 
 
-class Server:
-    """A process that prints a line with its address when it is ready, and is stopped at the end."""
+class Server(RunningServer):
+    """A server whose command and first line are shown."""
 
     def __init__(self, arguments, folder):
         print("$ " + " ".join(arguments), flush=True)
-        self.errors = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen(
-            arguments, cwd=folder, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        line = self.process.stdout.readline()
-        words = [word.rstrip(";,") for word in line.split() if word.startswith("http://")]
-        if not words:
-            self.errors.seek(0)
-            raise StepFailed(f"{arguments[1]} did not start: {line} {self.errors.read()}")
-        print("  " + line.strip())
-        self.address = words[0].rstrip("/")
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(timeout=30)
+        super().__init__(arguments, folder)
+        print("  " + self.ready)
 
 
 def ask(address, path, body=None, key=None, headers=None):
@@ -334,7 +324,7 @@ def main():
                 expect(server.stop() == 0, "The server stops", server.process.args)
             servers.clear()
             print("  stopped.\n\nEvery step had the expected result.")
-        except StepFailed as error:
+        except (StepFailed, ServerFailed) as error:
             print(f"\nFailed: {error}", file=sys.stderr)
             sys.exit(1)
         finally:

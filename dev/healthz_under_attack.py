@@ -22,6 +22,8 @@ import tempfile
 import threading
 import time
 
+from running_server import RunningServer
+
 CONNECTIONS = 64
 EVERY = 0.01
 PROBES = 16
@@ -142,15 +144,11 @@ def main():
         kinds = list(bodies(program, folder))
         print(f"{'body':36}{'bytes':>10}{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}{'failed':>8}  answers to the attack")
         for name, body in [("nothing is sent", None)] + kinds:
-            server = subprocess.Popen(
-                [program, "serve", "--port", "0", "--log-level", "critical", "--trust", "assay-authority/trust.pem"],
-                cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            server = RunningServer(
+                [program, "serve", "--port", "0", "--log-level", "critical", "--trust", "assay-authority/trust.pem"], folder)
             attackers = []
             try:
-                found = re.search(r"http://127\.0\.0\.1:(\d+)", server.stdout.readline().decode())
-                if not found:
-                    sys.exit("the server did not start")
-                port = int(found.group(1))
+                port = server.port
                 statuses = multiprocessing.Queue()
                 end = time.monotonic() + arguments.seconds + 1
                 if body is not None:
@@ -176,9 +174,7 @@ def main():
             finally:
                 for attacker in attackers:
                     attacker.kill()
-                server.kill()
-                server.wait()
-                server.stdout.close()
+                server.stop(at_once=True)
     if is_bad and arguments.limit_ms is not None:
         sys.exit(1)
 
