@@ -12,7 +12,7 @@ import NIOCore
 /// simulator; only the header `Host` still shows the page's name. Without rebinding, a page can post a form, which shows in
 /// `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers, 2.4).
 ///
-/// It looks at bytes only. Whatever passes has a target in ASCII of bounded length, so that the router may compare it.
+/// It looks at bytes only. A request that passes has a target in ASCII of bounded length, so the router may compare it.
 struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == SimulatorRequestContext {
     /// The hosts that the operator named. Loopback names need not be among them.
     let allowedHosts: [HostName]

@@ -16,7 +16,7 @@ struct LotRow: TableRow, Equatable {
     var productKey: Int64
     var environment: Int64
     var quantity: Int64
-    /// Units that Apple took back.
+    /// Units that Apple withdrew.
     var withdrawn: Int64
     /// Units that the present owner consumed.
     var taken: Int64
