@@ -88,7 +88,8 @@ struct ServeTests {
                 let port = server.address.components(separatedBy: ":").last ?? ""
                 let second = try await Program.shell("assay serve --port \(port)", in: folder)
                 #expect(second.status == 2)
-                #expect(second.output.contains("assay: port \(port) is in use; choose another with --port"), "\(second.output)")
+                let words = "assay: port \(port) is in use; choose another with --port"
+                #expect(second.output.contains(words), "\(second.output)")
             }
         }
     }
