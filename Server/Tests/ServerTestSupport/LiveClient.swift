@@ -1,7 +1,9 @@
 public import HTTPTypes
-public import Hummingbird
-import HummingbirdTesting
 public import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOPosix
 
 /// A client of a server that runs in this process, over real HTTP.
 ///
@@ -15,30 +17,48 @@ public struct LiveClient: Sendable {
     public func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:], body: ByteBuffer? = nil
     ) async throws -> LiveResponse {
-        try await TestClient.withClient(
-            host: "127.0.0.1", port: port, configuration: .init(timeout: .seconds(600))
-        ) { client in
-            let response = try await client.execute(
-                TestClient.Request(uri, method: method, authority: "localhost", headers: headers, body: body))
-            return LiveResponse(
-                status: response.status, headers: response.headers, body: response.body ?? ByteBuffer())
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPClientCodec())
+                    return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let connection = channel.channel
+        let deadline = connection.eventLoop.scheduleTask(in: .minutes(10)) { connection.close(promise: nil) }
+        defer { deadline.cancel() }
+        var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: uri, headerFields: headers)
+        head.headerFields[.connection] = "close"
+        if head.headerFields[.contentLength] == nil, let body { head.headerFields[.contentLength] = "\(body.readableBytes)" }
+        let request = head
+        return try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(.head(request))
+            if let body { try await outbound.write(.body(body)) }
+            try await outbound.write(.end(nil))
+            var answer: LiveResponse?
+            for try await part in inbound {
+                switch part {
+                case .head(let head) where head.status.kind == .informational: continue
+                case .head(let head):
+                    answer = LiveResponse(status: head.status, headers: head.headerFields, body: ByteBuffer())
+                case .body(var bytes): answer?.body.writeBuffer(&bytes)
+                case .end:
+                    guard let answer else { break }
+                    return answer
+                }
+            }
+            throw ConnectionClosed()
         }
     }
+
+    /// The server closed the connection before its answer was whole.
+    struct ConnectionClosed: Error {}
 }
 
 /// What a server answered.
 public struct LiveResponse: Sendable {
     public let status: HTTPResponse.Status
     public let headers: HTTPFields
-    public let body: ByteBuffer
-}
-
-extension ApplicationProtocol {
-    /// Runs the server on a port of its own while the body runs.
-    public func live(_ body: @Sendable (LiveClient) async throws -> Void) async throws {
-        try await test(.live) { client in
-            guard let port = client.port else { throw TestClient.Error.connectionNotOpen }
-            try await body(LiveClient(port: port))
-        }
-    }
+    public internal(set) var body: ByteBuffer
 }
