@@ -21,7 +21,7 @@ demo: setup ## Starts a simulated App Store and the purchase server: buys, renew
 build: setup ## Builds the program, optimised, as .build/release/assay.
 	swift build -c release $(SERVER) --product assay
 
-test: setup ## Runs every check: format, imports, all tests optimised, the core's in debug, the HTTP interface.
+test: setup ## Runs every check: format, imports, all tests optimised, the core's also with assertions, the HTTP interface.
 	@dev/test.sh
 
 test-core: setup ## Builds and tests the root package in debug, without the server's dependencies.

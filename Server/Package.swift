@@ -40,6 +40,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "BuildInformation", swiftSettings: strict, plugins: ["RecordCommit"]),
         .plugin(name: "RecordCommit", capability: .buildTool()),
+        .plugin(name: "EmbedFiles", capability: .buildTool()),
         .target(
             name: "PurchaseLedger",
             dependencies: [
@@ -79,8 +80,9 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            resources: [.embedInCode("Resources")],
-            swiftSettings: strict
+            exclude: ["Resources"],
+            swiftSettings: strict,
+            plugins: ["EmbedFiles"]
         ),
         .target(
             name: "AppStoreSimulator",
@@ -97,8 +99,9 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.embedInCode("Server/Resources")],
-            swiftSettings: strict
+            exclude: ["Server/Resources"],
+            swiftSettings: strict,
+            plugins: ["EmbedFiles"]
         ),
         .executableTarget(
             name: "assay",

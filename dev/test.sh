@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every check once, with whatever does not need the compiler beside it, and prints where the time went.
 #
-# There are two builds (docs/decisions.md, "What runs in debug"). The root package is built in debug, because assertions and
-# the debug checks of the standard library exist there only. Both packages are built optimised, because users run that build,
-# and because the compiler has miscompiled it before.
+# Both packages are built optimised, because users run that build, and because the compiler has miscompiled it before. The root
+# package is also built with the assertions and debug checks of the standard library (docs/decisions.md, "What runs with
+# assertions").
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -73,24 +73,30 @@ finish() {
     exit "$status"
 }
 
-# All test products of a package.
+# All test products of a package, optimised.
 #
-#   compile debug|release PACKAGE
+#   compile PACKAGE [OPTION…]
 compile() {
-    swift build -c "$1" --package-path "$2" --scratch-path .build --disable-build-manifest-caching --build-tests
+    swift build -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching --build-tests "${@:2}"
+}
+
+compile_with_assertions() {
+    compile . -Xswiftc -assert-config -Xswiftc Debug
+    # The next compilation replaces the program while the tests run.
+    [ ! -f .build/release/assayPackageTests.xctest ] || cp .build/release/assayPackageTests.xctest "$folder/asserting"
 }
 
 # Runs the tests that compile built. On Linux they are a program, which needs neither the package manager nor its lock, so it
 # can run while something else is compiled.
 #
-#   run_tests debug|release PACKAGE NAME
+#   run_tests PACKAGE PROGRAM NAME [OPTION…]
 run_tests() {
-    local program=".build/$1/$3PackageTests.xctest" output="$folder/$1-$3.tests"
+    local program=$2 output="$folder/$3.tests"
     if [ -f "$program" ]; then
         NO_COLOR=1 "$program" --testing-library swift-testing 2>&1 | tee "$output" || return
     else
-        swift test -c "$1" --package-path "$2" --scratch-path .build --disable-build-manifest-caching \
-            --skip-build --disable-xctest 2>&1 | tee "$output" || return
+        swift test -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching \
+            --skip-build --disable-xctest "${@:4}" 2>&1 | tee "$output" || return
     fi
     # A run without a single test is no success.
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
@@ -98,15 +104,20 @@ run_tests() {
 
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
-step "compilation in debug, root" compile debug .
+step "compilation with assertions, root" compile_with_assertions
 join "lint"
 join "installation of schemathesis"
-beside "tests in debug, root" run_tests debug . assay
-step "compilation optimised, root" compile release .
-beside "tests optimised, root" run_tests release . assay
-step "compilation optimised, server" compile release Server
+assertions=(. "$folder/asserting" asserting -Xswiftc -assert-config -Xswiftc Debug)
+if [ -f "$folder/asserting" ]; then
+    beside "tests with assertions, root" run_tests "${assertions[@]}"
+else
+    step "tests with assertions, root" run_tests "${assertions[@]}"
+fi
+step "compilation, root" compile .
+beside "tests, root" run_tests . .build/release/assayPackageTests.xctest root
+step "compilation, server" compile Server
 beside "description of the HTTP interface" dev/check-api.sh .build/release
-join "tests in debug, root"
-join "tests optimised, root"
-step "tests optimised, server" run_tests release Server assay-server
+join "tests, root"
+step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
+[ ! -f "$folder/asserting" ] || join "tests with assertions, root"
 join "description of the HTTP interface"

@@ -30,7 +30,9 @@ public struct LiveClient: Sendable {
         defer { deadline.cancel() }
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: uri, headerFields: headers)
         head.headerFields[.connection] = "close"
-        if head.headerFields[.contentLength] == nil, let body { head.headerFields[.contentLength] = "\(body.readableBytes)" }
+        if let body, head.headerFields[.contentLength] == nil {
+            head.headerFields[.contentLength] = "\(body.readableBytes)"
+        }
         let request = head
         return try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(.head(request))
