@@ -9,13 +9,14 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
     public var balance: Int64
     /// Units that were used and then refunded, or used of a purchase that is another customer's now.
     public var shortfall: Int64
+    public var consumedAt: String
     /// Whether an earlier request took the units.
     public var replayed: Bool
 
     /// A consumption by its parts.
     public init(
         consumptionID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
-        balance: Int64, shortfall: Int64, replayed: Bool
+        balance: Int64, shortfall: Int64, consumedAt: String, replayed: Bool
     ) {
         self.consumptionID = consumptionID
         self.customerID = customerID
@@ -24,6 +25,7 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
         self.quantity = quantity
         self.balance = balance
         self.shortfall = shortfall
+        self.consumedAt = consumedAt
         self.replayed = replayed
     }
 
@@ -32,5 +34,6 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
         case consumptionID = "consumption_id"
         case customerID = "customer_id"
         case productID = "product_id"
+        case consumedAt = "consumed_at"
     }
 }

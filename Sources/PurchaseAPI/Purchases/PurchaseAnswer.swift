@@ -13,14 +13,14 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var leafHash: String
     public var transaction: TransactionMessage
     /// The order that it paid.
-    public var order: PaidOrderMessage?
+    public var order: OrderMessage?
     /// What the customer may use of the product now.
     public var entitlement: EntitlementMessage?
 
     /// An answer by its parts.
     public init(
         verdict: SubmissionVerdict, code: String, disposition: Disposition, replayed: Bool, submissionID: String,
-        leafHash: String, transaction: TransactionMessage, order: PaidOrderMessage? = nil,
+        leafHash: String, transaction: TransactionMessage, order: OrderMessage? = nil,
         entitlement: EntitlementMessage? = nil
     ) {
         self.verdict = verdict
