@@ -133,13 +133,22 @@ public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String
     public var id: UUID
+    /// What the id must be; without it, either.
+    public var act: Act?
     public var reason: String?
 
+    /// The two acts that can be lifted.
+    public enum Act: Sendable {
+        case grant
+        case revocation
+    }
+
     /// The grant or the revocation of an id.
-    public init(app: String, customerID: String, id: UUID, reason: String? = nil) {
+    public init(app: String, customerID: String, id: UUID, act: Act? = nil, reason: String? = nil) {
         self.app = app
         self.customerID = customerID
         self.id = id
+        self.act = act
         self.reason = reason
     }
 
@@ -147,7 +156,7 @@ public struct LiftByHand: LedgerOperation {
         let app = try transaction.app(app)
         let grants = HandGrantsTable(connection: transaction.connection)
         guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
-            row.customerKey == customer.key
+            row.customerKey == customer.key, act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
         else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
         guard row.liftedAt == nil else { return }
         row.liftedAt = transaction.now
