@@ -1,0 +1,22 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay testers add`.
+struct AddTester: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Makes sandbox purchases of a customer count.",
+        discussion: "Sandbox purchases that are recorded already count from now on, too.")
+
+    @OptionGroup var options: OperatorOptions
+
+    @Argument(help: "The customer's id. The customer need not be known yet.")
+    var customer: String
+
+    func run() async throws {
+        try await options.withLedger { ledger in
+            let change = ChangeTester(app: options.app, customerID: customer, isTester: true)
+            let isNew = try await ledger.perform(change)
+            Terminal.write("assay: \(customer.printable) \(isNew ? "is a tester now" : "was a tester already")\n")
+        }
+    }
+}
