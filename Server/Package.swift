@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "PurchaseServer",
             dependencies: [
-                "LegacyLedger",
+                "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -171,7 +171,7 @@ let package = Package(
         .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "LegacyLedger", "PurchaseServer", "ServerTestSupport",
+                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

@@ -1,7 +1,7 @@
 public import Foundation
 public import Hummingbird
 import HummingbirdCore
-public import LegacyLedger
+public import PurchaseLedger
 public import Logging
 import NIOCore
 import PurchaseVerification

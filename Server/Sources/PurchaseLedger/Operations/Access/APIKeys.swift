@@ -72,7 +72,7 @@ public struct APIKeyList: LedgerQuery {
     }
 }
 
-/// The key of a text that somebody sent, if it is valid and was not revoked.
+/// The key of a text that somebody sent, if it is valid and was not revoked. Its app may be missing in the settings.
 public struct APIKeyLookup: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -84,9 +84,11 @@ public struct APIKeyLookup: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> APIKey? {
         guard let row = try APIKeysTable(connection: reader.connection).row(text.id), row.revokedAt == nil,
             // The comparison of a digest takes the same time wherever the two differ.
-            text.digest == row.secretSHA256, let app = reader.registry.app(key: row.appKey)
+            text.digest == row.secretSHA256
         else { return nil }
-        return APIKey(row, app: app.settings.id)
+        if let app = reader.registry.app(key: row.appKey) { return APIKey(row, app: app.settings.id) }
+        let apps = try AppsTable(connection: reader.connection).all()
+        return APIKey(row, app: apps.first { $0.key == row.appKey }?.name ?? "")
     }
 }
 
