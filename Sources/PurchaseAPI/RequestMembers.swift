@@ -108,13 +108,17 @@ public struct RequestMembers {
 
     /// The words of an operator about an act, which must be there; empty if they are not, and then there is a flaw.
     public mutating func reason(_ key: some CodingKey) -> String {
-        guard let text = text(key), !text.isEmpty else {
-            miss(key.stringValue)
-            return ""
-        }
+        let reason = optionalReason(key)
+        if reason == nil { miss(key.stringValue) }
+        return reason ?? ""
+    }
+
+    /// The words of an operator about an act, if they are there.
+    public mutating func optionalReason(_ key: some CodingKey) -> String? {
+        guard let text = text(key) else { return nil }
         guard Self.isReason(text) else {
             note(key, Self.reasonRule)
-            return ""
+            return nil
         }
         return text
     }

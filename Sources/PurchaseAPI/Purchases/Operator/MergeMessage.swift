@@ -5,10 +5,10 @@ public struct MergeMessage: Codable, Sendable, Equatable {
     /// The customer who remains.
     public var into: String
     /// Why; it is recorded.
-    public var reason: String
+    public var reason: String?
 
     /// A merge by its parts.
-    public init(customerID: String, into: String, reason: String) {
+    public init(customerID: String, into: String, reason: String? = nil) {
         self.customerID = customerID
         self.into = into
         self.reason = reason

@@ -4,10 +4,10 @@ public struct MergeRequest: Codable, Sendable, Equatable {
     /// The customer who remains and keeps everything of both.
     public var into: String
     /// Why; it is recorded.
-    public var reason: String
+    public var reason: String?
 
     /// A merge into a customer.
-    public init(into: String, reason: String) {
+    public init(into: String, reason: String? = nil) {
         self.into = into
         self.reason = reason
     }
@@ -20,6 +20,6 @@ public struct MergeRequest: Codable, Sendable, Equatable {
 extension MergeRequest: RequestMessage {
     public init(members: inout RequestMembers) {
         into = members.identifier(CodingKeys.into)
-        reason = members.reason(CodingKeys.reason)
+        reason = members.optionalReason(CodingKeys.reason)
     }
 }
