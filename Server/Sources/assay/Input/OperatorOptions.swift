@@ -1,4 +1,5 @@
 import ArgumentParser
+import PurchaseAPI
 import PurchaseLedger
 
 /// The app that an operator's command is about, and its database.
@@ -23,13 +24,15 @@ struct OperatorOptions: ParsableArguments {
 
 /// Why an operator does something.
 struct ReasonOption: ParsableArguments {
-    @Option(name: .long, help: "Why, for the journal and the event: at most 256 bytes in one line.")
+    @Option(name: .long, help: "Why: \(RequestMembers.reasonRule). It is recorded.")
     var reason: String
 
-    func validate() throws {
-        guard ExactText(reason).isIdentifier else {
-            throw ValidationError(
-                "--reason is empty, has control characters, or is longer than \(ExactText.identifierBytes) bytes.")
+    func validate() throws { try Self.require(reason) }
+
+    /// The rule of the HTTP API.
+    static func require(_ reason: String) throws {
+        guard RequestMembers.isReason(reason) else {
+            throw ValidationError("--reason is '\(reason.printable)'. Write \(RequestMembers.reasonRule).")
         }
     }
 }

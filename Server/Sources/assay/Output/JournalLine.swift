@@ -1,5 +1,7 @@
+import Foundation
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseVerification
 
 /// A journal entry as a line of JSON.
 struct JournalLine {

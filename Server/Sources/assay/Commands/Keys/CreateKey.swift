@@ -1,5 +1,6 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay keys create`.
 struct CreateKey: AsyncParsableCommand {

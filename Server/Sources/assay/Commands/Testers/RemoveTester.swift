@@ -11,9 +11,16 @@ struct RemoveTester: AsyncParsableCommand {
     @Argument(help: "The customer's id.")
     var customer: String
 
+    @Option(name: .long, help: "Why, such as 'App Review'. It is recorded.")
+    var reason: String?
+
+    func validate() throws {
+        if let reason { try ReasonOption.require(reason) }
+    }
+
     func run() async throws {
         try await options.withLedger { ledger in
-            let change = ChangeTester(app: options.app, customerID: customer, isTester: false)
+            let change = ChangeTester(app: options.app, customerID: customer, isTester: false, reason: reason)
             let wasTester = try await ledger.perform(change)
             Terminal.write("assay: \(customer.printable) \(wasTester ? "is no tester now" : "was no tester")\n")
         }
