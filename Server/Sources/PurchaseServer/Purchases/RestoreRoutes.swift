@@ -62,7 +62,7 @@ extension RestoredPurchaseMessage {
     fileprivate init(_ purchase: RestoredPurchase) {
         self.init(
             transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
-            productID: purchase.productID, environment: EnvironmentName(rawValue: purchase.environment.name),
+            productID: purchase.productID, environment: EnvironmentName(purchase.environment),
             expiresAt: purchase.expiresAt.map { "\($0)" }, code: purchase.code, detail: purchase.sentence,
             disposition: PurchaseAPI.Disposition(purchase.disposition), replayed: purchase.isReplayed,
             claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID.text,

@@ -33,7 +33,7 @@ struct GrantRoutes {
             let id = try await api.ledger.perform(operation)
             let message = GrantMessage(
                 grantID: id.text, customerID: customerID, productID: grant.productID,
-                environment: EnvironmentName(rawValue: environment.name), quantity: operation.quantity,
+                environment: EnvironmentName(environment), quantity: operation.quantity,
                 until: until.map { "\($0)" }, reason: grant.reason)
             return try Response.json(message, status: .created)
         }
