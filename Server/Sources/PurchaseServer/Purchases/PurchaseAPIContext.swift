@@ -44,8 +44,7 @@ final class PurchaseAPIContext: Sendable {
     func once(_ request: Request, _ context: ServerContext, _ body: [UInt8]) async throws -> IdempotentRequest? {
         guard let key = try request.idempotencyKey() else { return nil }
         if keyed.add(1, ordering: .relaxed).oldValue % Self.keysPerDeletion == 0 {
-            let now = Timestamp(Date())
-            _ = try await ledger.perform(ForgetIdempotencyKeys(before: now.earlier(by: Self.keyLifetime)))
+            _ = try await ledger.perform(ForgetIdempotencyKeys(age: Self.keyLifetime))
         }
         return IdempotentRequest(
             sender: [context.caller?.key.id ?? ""], key: key, method: request.method.rawValue, path: request.uri.path,
@@ -212,11 +211,5 @@ extension ServerContext {
             throw Problem.parameter(name, "at most \(ExactText.identifierBytes) bytes without control characters")
         }
         return text
-    }
-}
-
-extension Timestamp {
-    fileprivate func earlier(by milliseconds: Int64) -> Timestamp {
-        Timestamp(millisecondsSince1970: millisecondsSince1970 - milliseconds)
     }
 }
