@@ -104,7 +104,7 @@ let package = Package(
             dependencies: [
                 "AppStoreSimulator",
                 "BuildInformation",
-                "LegacyLedger",
+                "PurchaseLedger",
                 "PurchaseServer",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),

@@ -55,7 +55,7 @@ table() {
     allow Server/Sources/PurchaseServer PurchaseAPI LegacyLedger PurchaseVerification Crypto Foundation Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
-    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint LegacyLedger PurchaseAPI PurchaseServer PurchaseVerification \
+    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore
 
     # What tests share must not verify either, because the tests of EvidenceMint use it.

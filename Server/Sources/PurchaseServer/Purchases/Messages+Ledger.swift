@@ -1,11 +1,11 @@
 import Foundation
-import PurchaseAPI
-import PurchaseLedger
+package import PurchaseAPI
+package import PurchaseLedger
 import PurchaseVerification
 
-import struct PurchaseAPI.ProductType
-import enum PurchaseLedger.Disposition
-import enum PurchaseLedger.PriorClaim
+package import struct PurchaseAPI.ProductType
+package import enum PurchaseLedger.Disposition
+package import enum PurchaseLedger.PriorClaim
 
 extension PurchaseAPI.Disposition {
     init(_ disposition: Disposition) { self.init(rawValue: disposition.rawValue) }
@@ -95,7 +95,7 @@ extension TransactionMessage {
             knownAt: outcome.knownAt.map { "\($0)" })
     }
 
-    init(_ purchase: RecordedPurchase) {
+    package init(_ purchase: RecordedPurchase) {
         self.init(
             transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
             productID: purchase.productID, productType: purchase.productKind.map { ProductType($0) },
@@ -118,7 +118,7 @@ extension WithdrawalMessage {
 }
 
 extension EntitlementList {
-    init(_ query: EntitlementsOfCustomer, _ answer: EntitlementsOfCustomer.Answer) {
+    package init(_ query: EntitlementsOfCustomer, _ answer: EntitlementsOfCustomer.Answer) {
         self.init(
             customerID: query.customerID, at: query.moment.map { "\($0)" },
             entitlements: answer.entitlements.map { EntitlementMessage($0) },
