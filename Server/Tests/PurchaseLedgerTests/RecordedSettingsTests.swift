@@ -1,3 +1,5 @@
+import EvidenceMint
+import Foundation
 import PurchaseLedger
 import PurchaseVerification
 import Testing
