@@ -17,7 +17,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
-        .library(name: "LegacyLedger", targets: ["LegacyLedger"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -41,17 +40,6 @@ let package = Package(
         .plugin(name: "RecordCommit", capability: .buildTool()),
         .target(
             name: "PurchaseLedger",
-            dependencies: [
-                "CZlib",
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
-        // The ledger that the server runs on until it is moved to PurchaseLedger; then this target goes.
-        .target(
-            name: "LegacyLedger",
             dependencies: [
                 "CZlib",
                 .product(name: "PurchaseVerification", package: "assay"),
@@ -153,19 +141,6 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "LegacyLedgerTests",
-            dependencies: [
-                "LegacyLedger",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            exclude: ["Databases"],
             swiftSettings: strict
         ),
         .testTarget(

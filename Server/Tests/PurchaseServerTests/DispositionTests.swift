@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -58,7 +59,7 @@ struct DispositionTests {
         try await PurchaseServerWorld.run { world async throws in
             let first = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
             #expect(try first.message(PurchaseAnswer.self).disposition == .granted)
-            let forged = try MintedWorld.mint(fault: .flippedSignature)
+            let forged = try MintedWorld.mint(fault: .flippedSignatureByte)
             let cases: [(PurchaseRequest, PurchaseAPI.Disposition)] = [
                 (try PurchaseServerWorld.purchase(customerID: "bob"), .refused),
                 (try PurchaseServerWorld.purchase(receipt: forged), .refused),

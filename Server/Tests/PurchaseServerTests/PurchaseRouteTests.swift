@@ -91,7 +91,7 @@ struct PurchaseRouteTests {
                 $0.currency = "EUR"
                 $0.offerType = 1
                 $0.offerDiscountType = "FREE_TRIAL"
-                $0.appAccountToken = UUID(uuidString: order.appAccountToken)
+                $0.appAccountToken = order.appAccountToken
             }
             let paid = try await world.send(.post, "/v1/purchases", trial.claim(orderID: order.orderID), as: .client)
             let answer = try paid.message(PurchaseAnswer.self)

@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseVerification
 import Synchronization
 import TestSupport

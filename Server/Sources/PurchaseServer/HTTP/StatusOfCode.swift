@@ -1,12 +1,12 @@
-import HTTPTypes
-import PurchaseLedger
+package import HTTPTypes
+package import PurchaseLedger
 import PurchaseVerification
 
 // The HTTP status of every code of the ledger and the core. Each switch names all cases, so a new code does not compile before it
 // has a status.
 extension HTTPResponse.Status {
     /// The status of a claim's answer.
-    init(_ code: DecisionCode) {
+    package init(_ code: DecisionCode) {
         switch code {
         case .accepted: self = .ok
         case .bodyMalformed, .fieldMissing, .fieldMalformed: self = .badRequest
@@ -31,7 +31,7 @@ extension HTTPResponse.Status {
     }
 
     /// The status of an order, a consumption or an operator's act that was refused.
-    init(_ code: LedgerRefusal.Code) {
+    package init(_ code: LedgerRefusal.Code) {
         switch code {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound

@@ -54,6 +54,10 @@ public struct GrantByHand: LedgerOperation {
                 .fieldMalformed, expected: "until: absent, because units of a consumable do not end",
                 found: until.map { "\($0)" })
         }
+        guard until.map({ $0 > transaction.now }) ?? true else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "until: a time in the future", found: until.map { "\($0)" })
+        }
         let product = try transaction.productToWrite(productID, app)
         let customer = try transaction.customerToWrite(customerID, app)
         let key = try transaction.environments.keyToWrite(of: environment)
