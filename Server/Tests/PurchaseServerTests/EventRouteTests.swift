@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -85,7 +86,7 @@ struct EventRouteTests {
         try await PurchaseServerWorld.run { world async throws in
             let bought = MintedWorld.moment
             let claim = try PurchaseServerWorld.signed("1", product: "com.example.app.monthly") {
-                $0.type = .autoRenewable
+                $0.type = .autoRenewableSubscription
                 $0.expiresDate = bought.addingTimeInterval(30 * 86_400)
             }.claim()
             #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)

@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -15,7 +16,7 @@ struct OwnerRouteTests {
     @Test("A token gives its customer the purchases that carry it, those known before too, and nobody else ever")
     func token() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            let carrying = try PurchaseServerWorld.signed("1") { $0.appAccountToken = UUID(uuidString: Self.token) }
+            let carrying = try PurchaseServerWorld.signed("1") { $0.appAccountToken = Self.token }
             let before = try await world.send(.post, "/v1/purchases", carrying.claim(customerID: "mallory"))
             #expect(before.status == 200, "an unknown token counts as absent: \(before.text)")
             for isRepeated in [false, true] {

@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -54,7 +55,7 @@ struct RestoreRouteTests {
     func outcomes() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let expired = try PurchaseServerWorld.signed("10", product: Self.monthly) {
-                $0.type = .autoRenewable
+                $0.type = .autoRenewableSubscription
                 $0.purchaseDate = MintedWorld.moment.addingTimeInterval(-40 * 86_400)
                 $0.originalPurchaseDate = MintedWorld.moment.addingTimeInterval(-40 * 86_400)
                 $0.expiresDate = MintedWorld.moment.addingTimeInterval(-10 * 86_400)
