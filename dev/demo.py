@@ -134,13 +134,13 @@ class Demo:
         same. (Apple's notifications will have a route of their own.)"""
         self.submit(say, (400, "field_missing", "operator"), signed_transaction=evidence)
 
-    def entitlements(self, customer, query=""):
-        status, answer = ask(self.shop, f"/v1/customers/{customer}/entitlements{query}", key=self.backend)
+    def entitlements(self, customer):
+        status, answer = ask(self.shop, f"/v1/customers/{customer}/entitlements", key=self.backend)
         expect(status == 200, "The entitlements are answered", answer)
         found = {}
         for entitlement in answer["entitlements"]:
             words = [entitlement["state"]]
-            if entitlement.get("reason"):
+            if entitlement.get("reason", entitlement["state"]) != entitlement["state"]:
                 words.append("because " + entitlement["reason"])
             if entitlement.get("balance") is not None:
                 words.append(f"{entitlement['balance']} left")
@@ -151,7 +151,7 @@ class Demo:
             found[entitlement["product_id"]] = ", ".join(words)
         for name in answer["named"]:
             found[f"[{name['name']}]"] = name["state"]
-        show(f"{customer} may use{' (' + query + ')' if query else ''}", found)
+        print(f"  {customer} may use {json.dumps(found)}")
         return {entitlement["product_id"]: entitlement for entitlement in answer["entitlements"]}
 
     # The story.
@@ -242,8 +242,9 @@ class Demo:
         self.submit(
             "alice sends the old receipt, from before the refund", (422, "purchase_withdrawn", "refused"),
             receipt_data=self.receipt, product_id=PRO, transaction_id=self.pro, customer_id="alice")
+        self.control("clock", {"advance": "PT1M"})
         reversed_ = self.control(f"transactions/{self.pro}/reverse-refund")
-        print("  Apple reverses the refund")
+        print("  a minute later Apple reverses the refund")
         self.news("the transaction as the store signs it now", reversed_["evidence"]["signed_transaction"])
         expect(self.entitlements("alice")[PRO]["state"] == "active", "It is active again", None)
 
