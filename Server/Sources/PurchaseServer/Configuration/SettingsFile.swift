@@ -161,7 +161,9 @@ extension SettingsReader {
         if let transfer = choice(&section, "transfer", TransferPolicy.self) { app.transfer = transfer }
         if let lifetime = lifetime(&section, "order_lifetime") { app.orderLifetime = lifetime }
         if let access = choice(&section, "sandbox_access", SandboxAccess.self) { app.sandboxAccess = access }
-        if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) { app.refundShortfall = policy }
+        if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) {
+            app.refundShortfall = policy
+        }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
