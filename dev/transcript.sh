@@ -90,7 +90,9 @@ ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4713'
 step "The record has refused submissions, too:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
-step "The server stops; then the audit log is verified:"
+step "What changed, in order, and where to continue:"
+ask backend GET '/v1/events?after=0'
+step "The server stops; then everything is computed again from the journal and compared:"
 stop_server
-printf '    $ assay audit verify\n'
-assay audit verify | sed 's/^/    /'
+printf '    $ assay audit verify --trust assay-authority/trust.pem\n'
+assay audit verify --trust assay-authority/trust.pem | sed 's/^/    /'
