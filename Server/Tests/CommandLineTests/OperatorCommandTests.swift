@@ -44,7 +44,6 @@ struct OperatorCommandTests {
         return try await Program.shell(command, in: folder).output
     }
 
-
     /// What the program prints on standard output, and its status.
     private static func output(_ command: String, _ folder: URL) async throws -> Program.Result {
         try await Program.shell("assay \(command) 2>/dev/null", in: folder)

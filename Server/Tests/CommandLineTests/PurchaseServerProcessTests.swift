@@ -80,7 +80,9 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("Killed amid 100 purchases: each that was accepted is there after the restart, and the tables follow from the journal")
+    @Test(
+        "Killed amid 100 purchases: each that was accepted is there after the restart, and the tables follow from the journal"
+    )
     func killed() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 100)

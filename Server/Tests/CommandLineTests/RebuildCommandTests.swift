@@ -40,7 +40,8 @@ struct RebuildCommandTests {
     /// Changes the database behind the program's back.
     private static func change(_ sql: String, _ folder: URL) async throws {
         try sql.write(to: folder.appending(path: "change.sql"), atomically: true, encoding: .utf8)
-        let python = "python3 -c 'import sqlite3; "
+        let python =
+            "python3 -c 'import sqlite3; "
             + "c = sqlite3.connect(\"assay.sqlite\"); c.executescript(open(\"change.sql\").read()); c.commit()'"
         let result = try await Program.shell(python, in: folder)
         try #require(result.status == 0, "\(result.output)")
