@@ -21,7 +21,7 @@ struct OperatorCommandTests {
             try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
             let prepare = """
                 assay mint --kind production --bundle-id com.example.app -o r.b64 \
-                --purchase product=\(pro),kind=non-consumable,transaction=1 &&
+                --purchase product=\(pro),kind=non-consumable,transaction=1,purchased=2025-05-01T00:00:00Z &&
                 assay mint --kind sandbox --bundle-id com.example.app -o s.b64 \
                 --purchase product=\(pro),kind=non-consumable,transaction=2000000000000002 &&
                 assay keys create --app game --scope admin 2>/dev/null > key
