@@ -52,7 +52,7 @@ struct PurchaseRouteTests {
             let recorded = try #require(try purchase.message(TransactionPage.self).purchases.first)
             #expect(recorded.orderID == order.orderID && recorded.customerID == "alice" && recorded.quantity == 3)
             let all = try await world.send(.get, "/v1/customers/alice/purchases", as: .backend)
-            #expect(try all.message(TransactionPage.self).purchases.count == 1, "the receipt's others are claimed by nobody")
+            #expect(try all.message(TransactionPage.self).purchases.count == 1, "nobody claimed the others")
         }
     }
 
