@@ -1,3 +1,4 @@
+import EvidenceMint
 import PurchaseLedger
 import TestSupport
 import Testing
