@@ -138,23 +138,16 @@ private struct Step {
             changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
             if claims?.order != nil { named = key }
         }
-        try changes.own()
-        try changes.settleOrders(except: leaf.order == nil ? nil : named)
+        try changes.settle(except: leaf.order == nil ? nil : named)
         if let named, let outcome = claims?.outcomes.first, let id = outcome.order.flatMap({ UUID(uuidString: $0) }),
             id == leaf.order, let order = try transaction.orders.row(id: id), order.status == .created,
             let place = try changes.place(
                 of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
         {
-            changes.pay(order, with: changes.histories[place.history].records[place.record])
+            try changes.payments.pay(order, with: changes.histories[place.history].records[place.record])
         }
-        try finish(changes, entry)
+        try changes.finish(entry)
         try transaction.hold(examined, evidence?.key, entry)
-    }
-
-    private func finish(_ changes: LedgerChanges, _ entry: JournalEntry) throws(LedgerStorageError) {
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
     }
 
     /// Computes originals again after a change.
@@ -162,9 +155,8 @@ private struct Step {
         guard !originals.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: app)
         for original in originals { _ = try changes.history(original) }
-        try changes.own()
-        try changes.settleOrders()
-        try finish(changes, entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 
     private func bind(_ details: BundleBoundDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -226,9 +218,8 @@ private struct Step {
                 of: key, environment: try transaction.environments.keyToWrite(of: environment))
         else { return }
         changes.move(key, from: former?.key, to: customer.key, in: place.history)
-        try changes.own()
-        try changes.settleOrders()
-        try finish(changes, entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 
     // MARK: Orders and use

@@ -253,6 +253,7 @@ enum SchemaVersion1 {
                 balance INTEGER NOT NULL CHECK (balance >= 0),
                 shortfall INTEGER NOT NULL CHECK (shortfall >= 0),
                 timeline BLOB,
+                reason TEXT,
                 PRIMARY KEY (customer_key, product_key, environment, ground)) WITHOUT ROWID
             """),
         .definition(
@@ -266,7 +267,14 @@ enum SchemaVersion1 {
                 withdrawn INTEGER NOT NULL,
                 taken INTEGER NOT NULL,
                 available INTEGER NOT NULL CHECK (available >= 0),
-                purchased_at INTEGER NOT NULL)
+                purchased_at INTEGER NOT NULL,
+                reason TEXT NOT NULL)
+            """),
+        // An empty balance is explained by the newest lot.
+        .definition(
+            """
+            CREATE INDEX lots_empty ON lots (customer_key, product_key, environment, purchased_at, reason)
+            WHERE available = 0
             """),
         .definition(
             """

@@ -46,15 +46,12 @@ public struct MergeCustomers: LedgerOperation {
         try merge.moveRows()
         let changes = LedgerChanges(transaction, app: app)
         for original in originals { _ = try changes.history(original) }
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
+        try changes.settle()
         var events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
         event.formerCustomerID = customer.name
         event.reason = reason
         try events.write(event, customer: target.key)
-        try changes.writeRest(entry)
+        try changes.finish(entry)
     }
 }

@@ -90,11 +90,8 @@ struct RegisterSettings: LedgerOperation {
         guard !originals.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: app)
         for original in originals.sorted() { try changes.describeAgain(original: original) }
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 
     /// Binds a new bundle id to its app, and observes the evidence that waited for it.
@@ -130,11 +127,8 @@ struct RegisterSettings: LedgerOperation {
             try changes.observe(observation, evidence: key)
         }
         try held.delete(bundleID: bundleID)
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 }
 
