@@ -30,7 +30,8 @@ struct DenialTests {
             // A newer purchase explains the balance, once it is used.
             _ = try await world.claim(
                 "2", customer: used,
-                try LedgerWorld.signed("2") { $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3601)
+                try LedgerWorld.signed("2") {
+                    $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3601)
                     $0.originalPurchaseDate = $0.purchaseDate
                 })
             #expect(try await world.entitlement(of: used)?.reason == nil)
@@ -40,7 +41,8 @@ struct DenialTests {
             _ = try await world.claim("3", customer: other, try LedgerWorld.signed("3"))
             let id = try await world.ledger.perform(
                 RevokeByHand(
-                    app: "example", customerID: other, .purchase(transactionID: "3", environment: nil), reason: "fraud"))
+                    app: "example", customerID: other, .purchase(transactionID: "3", environment: nil), reason: "fraud")
+            )
             #expect(try await world.entitlement(of: other)?.reason == .revokedByHand)
             try await world.ledger.perform(LiftByHand(app: "example", customerID: other, id: id))
             #expect(try await world.entitlement(of: other)?.reason == nil)

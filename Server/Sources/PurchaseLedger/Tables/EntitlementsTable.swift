@@ -131,10 +131,22 @@ struct EntitlementsTable {
         return sum
     }
 
-    /// Writes why a balance is empty: as its newest lot, or because it went to another customer.
+    /// Writes why a balance is empty: as its newest lot, or because what was used belongs to another customer. A customer who
+    /// has no lot and used nothing has no balance.
     func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
+        if reason == nil {
+            try connection.execute(
+                """
+                DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
+                AND ground = ?4 AND balance = 0 AND shortfall = 0
+                """,
+                [
+                    .integer(row.customerKey), .integer(row.productKey), .integer(row.environment),
+                    .integer(row.ground),
+                ])
+        }
         try connection.execute(
             """
             UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
@@ -144,6 +156,22 @@ struct EntitlementsTable {
                 .integer(row.customerKey), .integer(row.productKey), .integer(row.environment), .integer(row.ground),
                 .text((reason ?? .ownedByAnother).rawValue),
             ])
+    }
+
+    /// The originals that a customer has a row of.
+    func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            "SELECT DISTINCT ground FROM entitlements WHERE customer_key = ?1 AND ground > 0", [.integer(customer)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func delete(

@@ -23,8 +23,8 @@ struct EntitlementReading {
             }
             entitlement.balance = balance.available(under: app.refundShortfall)
             entitlement.shortfall = balance.shortfall
-            if entitlement.balance == 0 { entitlement.reason = rows.lazy.compactMap(\.reason).first ?? .consumed }
-            if entitlement.balance > 0 { entitlement.reason = nil }
+            let own = rows.first { $0.ground == EntitlementRow.wholeGround } ?? first
+            entitlement.reason = entitlement.balance > 0 ? nil : own.reason ?? .consumed
         } else {
             var spans: [StoredTimeline.Span] = []
             for row in rows { spans += try row.timeline.map(StoredTimeline.init(encoded:))?.spans ?? [] }

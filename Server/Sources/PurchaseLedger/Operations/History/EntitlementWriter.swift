@@ -40,6 +40,7 @@ struct EntitlementWriter {
         try write(spans, of: history)
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
+            try writeOthers(of: lot, history)
         }
         for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
             try write(chain)
@@ -135,6 +136,28 @@ struct EntitlementWriter {
         return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
     }
 
+    /// One row, that gives nothing, for each customer who had the lot before its owner, or would have it without a token.
+    private func writeOthers(of lot: ConsumableLot?, _ history: PurchaseHistory) throws(LedgerStorageError) {
+        let others = Set((lot?.others ?? []).map(\.rawValue))
+        for record in history.records + history.departed where record.formerRow?.ownerKey != record.row.ownerKey {
+            for row in [record.row, record.formerRow].compactMap(\.self) {
+                guard let owner = row.ownerKey, !record.isNew, !others.contains(owner) else { continue }
+                try table.delete(
+                    owner, product: row.productKey, environment: row.environment, ground: history.original.key)
+            }
+        }
+        guard let lot, let record = history.records.first(where: { ExactText($0.productID) == lot.productID }) else {
+            return
+        }
+        for other in others.sorted() {
+            var row = EntitlementRow(
+                customerKey: other, productKey: record.row.productKey, environment: record.row.environment,
+                ground: history.original.key, kind: .consumable)
+            row.reason = .ownedByAnother
+            try table.write(row)
+        }
+    }
+
     /// Replaces a lot.
     ///
     /// - Parameter isFirst: whether nobody can have used it yet.
@@ -159,7 +182,9 @@ struct EntitlementWriter {
             guard let known = lot ?? former else { continue }
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: known.productKey, environment: known.environment)
-            guard before != after || former == nil else {
+            // A new owner has a balance, though an empty one.
+            let isNewOwner = customer == lot?.customerKey && customer != former?.customerKey
+            guard before != after || isNewOwner else {
                 try table.explain(row)
                 continue
             }

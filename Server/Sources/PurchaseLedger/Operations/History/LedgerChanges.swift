@@ -9,7 +9,7 @@ import struct Foundation.UUID
 final class LedgerChanges {
     let transaction: LedgerTransaction
     let app: RegistryApp
-    private(set) var histories: [PurchaseHistory] = []
+    private let open: OpenHistories
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
@@ -23,9 +23,23 @@ final class LedgerChanges {
         self.app = app
         payments = OrderPayments(transaction, app: app)
         identities = CustomerIdentities(transaction, app: app)
+        open = OpenHistories(transaction, app: app, identities)
     }
 
     var connection: any LedgerConnection { transaction.connection }
+
+    /// Everything that was read, with its changes.
+    var histories: [PurchaseHistory] { open.histories }
+
+    /// The place of a known transaction, whose history is read if it was not yet.
+    func place(
+        of key: TransactionKey, environment: Int64
+    ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
+        try open.place(of: key, environment: environment)
+    }
+
+    /// The position of the history of a stored original.
+    func history(_ originalKey: Int64) throws(LedgerStorageError) -> Int { try open.history(originalKey) }
 
     // MARK: Observe
 
@@ -40,52 +54,43 @@ final class LedgerChanges {
     private func observe(_ facts: ObservedTransaction, evidence: Int64) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         if let place = try place(of: facts.key, environment: environment) {
-            var record = histories[place.history].records[place.record]
+            var record = open.histories[place.history].records[place.record]
             let merged = record.facts.merged(with: facts)
             guard merged !== record.facts else { return }
             record.contradictions = record.facts.contradictions(with: facts)
             record.facts = merged
             record.row.evidenceKey = evidence
-            histories[place.history].records[place.record] = try described(record)
-            if merged.original != histories[place.history].key {
+            open.histories[place.history].records[place.record] = try open.described(record)
+            if merged.original != open.histories[place.history].key {
                 try correctOriginal(of: place, environment: environment)
             } else if record.formerFacts?.kind != .autoRenewable, merged.kind == .autoRenewable {
-                try readRenewal(of: place.history)
+                try open.readRenewal(of: place.history)
             }
             return
         }
-        let index = try history(
+        let index = try open.history(
             of: facts.original, environment: environment, isSubscription: facts.kind == .autoRenewable)
         let row = TransactionRow(
-            originalKey: histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
+            originalKey: open.histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
             facts: [],
             evidenceKey: evidence, knownAt: transaction.now)
-        histories[index].records.append(
-            try described(TransactionRecord(new: row, facts: facts, productID: "")))
+        open.histories[index].records.append(
+            try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
     }
 
     /// Moves a transaction, with what was done to it, to the original that better evidence names.
     private func correctOriginal(
         of place: (history: Int, record: Int), environment: Int64
     ) throws(LedgerStorageError) {
-        let record = histories[place.history].records.remove(at: place.record)
-        histories[place.history].departed += [record]
-        histories[place.history].isTouched = true
-        let index = try history(
+        let record = open.histories[place.history].records.remove(at: place.record)
+        open.histories[place.history].departed += [record]
+        open.histories[place.history].isTouched = true
+        let index = try open.history(
             of: record.facts.original, environment: environment, isSubscription: record.facts.kind == .autoRenewable)
-        histories[index].records.append(record)
-        let acts = histories[place.history].acts.filter { $0.transaction == record.facts.key }
-        histories[place.history].acts.removeAll { $0.transaction == record.facts.key }
-        histories[index].acts = (histories[index].acts + acts).sorted { $0.entry ?? .max < $1.entry ?? .max }
-    }
-
-    private func readRenewal(of index: Int) throws(LedgerStorageError) {
-        guard histories[index].renewal == nil else { return }
-        let history = histories[index]
-        let renewal = try HistoryReader(transaction: transaction)
-            .renewal(history.key, environment: history.original.environment)
-        histories[index].renewal = renewal
-        histories[index].formerRenewal = renewal
+        open.histories[index].records.append(record)
+        let acts = open.histories[place.history].acts.filter { $0.transaction == record.facts.key }
+        open.histories[place.history].acts.removeAll { $0.transaction == record.facts.key }
+        open.histories[index].acts = (open.histories[index].acts + acts).sorted { $0.entry ?? .max < $1.entry ?? .max }
     }
 
     private func observe(_ statement: RenewalStatement, evidence: Int64) throws(LedgerStorageError) {
@@ -97,92 +102,24 @@ final class LedgerChanges {
         try table.write(merged, environment: environment, evidence: evidence)
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
-        where !histories.contains(where: { $0.original.key == original.key }) {
-            _ = try append(original)
+        where !open.histories.contains(where: { $0.original.key == original.key }) {
+            _ = try open.append(original)
         }
-        for index in histories.indices
-        where histories[index].key.environment == statement.key.environment
-            && histories[index].key.transactionID == statement.key.originalTransactionID
+        for index in open.histories.indices
+        where open.histories[index].key.environment == statement.key.environment
+            && open.histories[index].key.transactionID == statement.key.originalTransactionID
         {
-            histories[index].renewal = merged
-            histories[index].formerRenewal = former
+            open.histories[index].renewal = merged
+            open.histories[index].formerRenewal = former
         }
-    }
-
-    /// A record with the columns that follow from its facts and the settings.
-    private func described(_ record: TransactionRecord) throws(LedgerStorageError) -> TransactionRecord {
-        var record = record
-        let productID = record.facts.productID?.string ?? ""
-        if record.row.productKey == 0 || ExactText(productID) != ExactText(record.productID) {
-            record.productID = productID
-            record.row.productKey = try transaction.products.keyToWrite(
-                productID, appKey: app.key, at: transaction.now)
-        }
-        if let stated = record.facts.kind, record.row.kind != stated {
-            // Better evidence than the one that the settings agreed with.
-            (record.row.kind, record.row.duration) = (nil, nil)
-        }
-        if record.row.kind == nil, let terms = app.settings.terms(of: record.facts) {
-            (record.row.kind, record.row.duration) = (terms.kind, terms.duration)
-        }
-        return record
     }
 
     /// Reads the settings again for what they did not agree with before.
     func describeAgain(original key: Int64) throws(LedgerStorageError) {
         let index = try history(key)
-        for place in histories[index].records.indices {
-            histories[index].records[place] = try described(histories[index].records[place])
+        for place in open.histories[index].records.indices {
+            open.histories[index].records[place] = try open.described(open.histories[index].records[place])
         }
-    }
-
-    // MARK: Histories
-
-    /// The place of a known transaction, whose history is read if it was not yet.
-    func place(
-        of key: TransactionKey, environment: Int64
-    ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
-        for index in histories.indices {
-            if let record = histories[index].index(of: key) { return (index, record) }
-        }
-        guard let row = try transaction.transactions.row(key, environment: environment) else { return nil }
-        let index = try history(row.originalKey)
-        return histories[index].index(of: key).map { (index, $0) }
-    }
-
-    /// The position of the history of a stored original.
-    func history(_ originalKey: Int64) throws(LedgerStorageError) -> Int {
-        if let index = histories.firstIndex(where: { $0.original.key == originalKey }) { return index }
-        return try append(try OriginalsTable(connection: connection).row(originalKey))
-    }
-
-    /// Reads the history of a stored original, and the merges of the customers who acted on it.
-    private func append(_ original: OriginalRow) throws(LedgerStorageError) -> Int {
-        let history = try HistoryReader(transaction: transaction).history(original)
-        for act in history.acts where act.isMerged {
-            for customer in [act.customerKey, act.formerKey].compactMap(\.self) {
-                try identities.readMerges(of: customer)
-            }
-        }
-        histories.append(history)
-        return histories.count - 1
-    }
-
-    private func history(of key: OriginalKey, environment: Int64, isSubscription: Bool) throws(LedgerStorageError)
-        -> Int
-    {
-        if let index = histories.firstIndex(where: { $0.key == key }) { return index }
-        if let original = try OriginalsTable(connection: connection).row(key, environment: environment) {
-            return try history(original.key)
-        }
-        var history = PurchaseHistory(
-            original: OriginalRow(key, environment: environment, appKey: app.key), key: key, records: [], acts: [])
-        if isSubscription {
-            history.renewal = try HistoryReader(transaction: transaction).renewal(key, environment: environment)
-            history.formerRenewal = history.renewal
-        }
-        histories.append(history)
-        return histories.count - 1
     }
 
     // MARK: Act and own
@@ -198,24 +135,27 @@ final class LedgerChanges {
         let isClaim = { [identities] (act: RecordedAct) in
             identities.surviving(act.customerKey) == customer && act.kind != .move
         }
-        let isRepeated = histories[index].acts.contains { $0.transaction == key && isClaim($0) }
-        let isLast = histories[index].lastAct(besides: key).map(isClaim) ?? false
+        let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
+        let isLast = open.histories[index].lastAct(besides: key).map(isClaim) ?? false
         if isRepeated, kind == .claim || isLast { return true }
-        histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
+        open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
         return isRepeated
     }
 
     /// Adds a transfer by an operator.
     func move(_ key: TransactionKey, from former: Int64?, to customer: Int64, in index: Int) {
-        histories[index].acts.append(
+        open.histories[index].acts.append(
             RecordedAct(transaction: key, customerKey: customer, formerKey: former, kind: .move))
     }
 
+    /// Makes the entitlements of a history be computed again.
+    func touch(_ index: Int) { open.histories[index].isTouched = true }
+
     /// Reads the revocations of a history again.
     func readRevocations(_ index: Int) throws(LedgerStorageError) {
-        histories[index].revocations = try HandGrantsTable(connection: connection)
-            .revocations(ofOriginal: histories[index].original.key).map(HandRevocationOfPurchase.init)
-        histories[index].isTouched = true
+        open.histories[index].revocations = try HandGrantsTable(connection: connection)
+            .revocations(ofOriginal: open.histories[index].original.key).map(HandRevocationOfPurchase.init)
+        open.histories[index].isTouched = true
     }
 
     /// Computes owners, pays orders, and writes facts and entitlements.
@@ -231,20 +171,21 @@ final class LedgerChanges {
 
     /// Computes the owners of every history that was read.
     private func own() throws(LedgerStorageError) {
-        for index in histories.indices {
-            let tokens = try identities.assignments(of: histories[index])
+        for index in open.histories.indices {
+            let tokens = try identities.assignments(of: open.histories[index])
             for isShared in [false, true] {
-                guard histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared }) else {
+                guard open.histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared })
+                else {
                     continue
                 }
-                let owners = histories[index].ownership(
+                let owners = open.histories[index].ownership(
                     isShared: isShared, tokens: tokens, merges: identities.mergeActs
                 ).owners
-                for place in histories[index].records.indices
-                where histories[index].records[place].facts.ownership.isFamilyShared == isShared {
-                    let owner = owners[histories[index].records[place].facts.key]
-                    histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
-                    histories[index].records[place].row.ownerReason = owner?.reason
+                for place in open.histories[index].records.indices
+                where open.histories[index].records[place].facts.ownership.isFamilyShared == isShared {
+                    let owner = owners[open.histories[index].records[place].facts.key]
+                    open.histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
+                    open.histories[index].records[place].row.ownerReason = owner?.reason
                 }
             }
         }
@@ -256,14 +197,14 @@ final class LedgerChanges {
     func claimedPurchase(
         _ record: TransactionRecord, in index: Int, named order: OrderRow?
     ) throws(LedgerStorageError) -> ClaimedPurchase {
-        if purchases[index] == nil { purchases[index] = histories[index].purchases }
+        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
         let purchase = purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
         var keepsAnother = false
         if let order, let paid = try payments.order(paidBy: record), paid.key != order.key {
             keepsAnother = try payments.isBound(paid, to: record)
         }
         let isShared = record.facts.ownership.isFamilyShared
-        let isRevoked = histories[index].revocations.contains {
+        let isRevoked = open.histories[index].revocations.contains {
             $0.row.revokedShared == isShared && $0.row.liftedAt == nil
         }
         return ClaimedPurchase(
@@ -275,19 +216,20 @@ final class LedgerChanges {
 
     /// Writes originals and transactions with their owners.
     private func writeFacts() throws(LedgerStorageError) {
-        for index in histories.indices where histories[index].records.contains(where: \.isChanged) {
-            if histories[index].isNew {
-                histories[index].original = try OriginalsTable(connection: connection)
-                    .insert(histories[index].original)
+        for index in open.histories.indices where open.histories[index].records.contains(where: \.isChanged) {
+            if open.histories[index].isNew {
+                open.histories[index].original = try OriginalsTable(connection: connection)
+                    .insert(open.histories[index].original)
             }
-            for place in histories[index].records.indices {
-                histories[index].records[place].row.originalKey = histories[index].original.key
-                guard histories[index].records[place].isChanged else { continue }
-                histories[index].records[place].row.facts = histories[index].records[place].facts.encoded
-                histories[index].records[place].row.token = histories[index].records[place].facts.accountToken?.uuid
-                let row = histories[index].records[place].row
+            for place in open.histories[index].records.indices {
+                open.histories[index].records[place].row.originalKey = open.histories[index].original.key
+                guard open.histories[index].records[place].isChanged else { continue }
+                open.histories[index].records[place].row.facts = open.histories[index].records[place].facts.encoded
+                open.histories[index].records[place].row.token =
+                    open.histories[index].records[place].facts.accountToken?.uuid
+                let row = open.histories[index].records[place].row
                 if row.key == 0 {
-                    histories[index].records[place].row.key = try transaction.transactions.insert(row)
+                    open.histories[index].records[place].row.key = try transaction.transactions.insert(row)
                 } else {
                     try transaction.transactions.update(row)
                 }
@@ -318,7 +260,7 @@ final class LedgerChanges {
         var events = EventWriter(transaction: transaction, app: app, entry: entry)
         if let customer { events.know(customer) }
         for history in histories { events.know(history) }
-        for (index, history) in histories.enumerated() where !history.isNew {
+        for (index, history) in open.histories.enumerated() where !history.isNew {
             try writeActs(of: history, entry)
             if history.isChanged {
                 try events.write(history, balances: balances.indices.contains(index) ? balances[index] : [:])

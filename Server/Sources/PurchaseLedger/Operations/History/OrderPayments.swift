@@ -156,9 +156,10 @@ final class OrderPayments {
         for (former, row) in changes {
             var row = row
             if let key = paying[row.key] {
-                row.paidBy = histories.lazy.compactMap { history in
-                    history.index(of: key).map { history.records[$0].row.key }
-                }.first
+                row.paidBy =
+                    histories.lazy.compactMap { history in
+                        history.index(of: key).map { history.records[$0].row.key }
+                    }.first
             }
             try transaction.orders.update(row, from: former.status)
             try events.write(order: row, former: former)

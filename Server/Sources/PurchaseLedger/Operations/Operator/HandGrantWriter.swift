@@ -51,8 +51,10 @@ struct HandGrantWriter {
             try changes.settle()
             try changes.finish(entry)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
-            let productID = try transaction.products.id(grant.productKey)
-            balances = try write(grant, kind: app.settings.product(productID)?.kind ?? .nonConsumable)
+            // As it was granted, whatever the settings say by now.
+            let former = try transaction.entitlements.row(
+                grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
+            balances = try write(grant, kind: former?.kind ?? .consumable)
         }
         var events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)
