@@ -36,8 +36,7 @@ struct EntitlementReading {
 
     private func read(_ spans: [StoredTimeline.Span], into entitlement: inout Entitlement) {
         let active = spans.filter { $0.contains(moment) }
-        let far = Timestamp(millisecondsSince1970: .max)
-        if let best = active.max(by: { ($0.until ?? far, $1.from) < ($1.until ?? far, $0.from) }) {
+        if let best = active.max(by: { $0.rank(latestFirst: false).isBefore($1.rank(latestFirst: false)) }) {
             entitlement.reason = nil
             entitlement.since = active.map(\.from).min()
             entitlement.until = best.until
@@ -45,10 +44,35 @@ struct EntitlementReading {
             return
         }
         let begun = spans.filter { $0.hasBegun(at: moment) }
-        guard let last = begun.max(by: { ($0.until ?? far, $0.from) < ($1.until ?? far, $1.from) }) else { return }
+        guard let last = begun.max(by: { $0.rank(latestFirst: true).isBefore($1.rank(latestFirst: true)) }) else {
+            return
+        }
         entitlement.reason = last.endReason
         entitlement.until = last.until
         entitlement.transactionID = last.transactionID?.string
+    }
+}
+
+/// Which of several spans of a product stands for all: the one that ends last. Ties are decided by what the spans say, not by
+/// the order of the rows, which is the order of arrival.
+private struct SpanRank {
+    let times: (until: Timestamp, from: Int64, isOwn: Int)
+    let transactionID: ExactText
+
+    func isBefore(_ other: SpanRank) -> Bool {
+        times == other.times ? transactionID < other.transactionID : times < other.times
+    }
+}
+
+extension StoredTimeline.Span {
+    /// - Parameter latestFirst: whether the later of two beginnings wins, or the earlier.
+    fileprivate func rank(latestFirst: Bool) -> SpanRank {
+        let start = from.millisecondsSince1970
+        return SpanRank(
+            times: (
+                until ?? Timestamp(millisecondsSince1970: .max), latestFirst ? start : -start,
+                endReason == .ownedByAnother ? 0 : 1
+            ), transactionID: transactionID ?? "")
     }
 }
 
