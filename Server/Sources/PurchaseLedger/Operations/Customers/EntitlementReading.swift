@@ -30,8 +30,16 @@ struct EntitlementReading {
             for row in rows { spans += try row.timeline.map(StoredTimeline.init(encoded:))?.spans ?? [] }
             read(spans, into: &entitlement)
         }
+        if entitlement.reason == .productUnknown, isRegistered(productID) { entitlement.reason = .productKindMismatch }
         entitlement.state = Entitlement.State(entitlement.reason)
         return entitlement
+    }
+
+    /// Whether the settings have the product. A purchase of such a product that does not count was signed as another kind; the
+    /// tables keep only that it does not count, because settings change without it.
+    private func isRegistered(_ productID: String) -> Bool {
+        guard let product = app.product(productID) else { return false }
+        return product.kind != .nonRenewing || product.duration != nil
     }
 
     private func read(_ spans: [StoredTimeline.Span], into entitlement: inout Entitlement) {
