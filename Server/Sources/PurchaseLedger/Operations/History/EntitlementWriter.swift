@@ -13,9 +13,13 @@ struct EntitlementWriter {
 
     /// Writes the entitlements of an original.
     ///
-    /// - Parameter ownership: the owners of what was bought, and of what is shared by a family.
+    /// - Parameters:
+    ///   - ownership: the owners of what was bought, and of what is shared by a family.
+    ///   - claimants: all who ever claimed it or had it transferred. Better facts can make one of them nobody to it, whose rows go.
     /// - Returns: the balances that changed.
-    func write(_ history: PurchaseHistory, _ ownership: [Ownership]) throws(LedgerStorageError) -> Balances {
+    func write(
+        _ history: PurchaseHistory, _ ownership: [Ownership], claimants: Set<Int64>
+    ) throws(LedgerStorageError) -> Balances {
         var spans: [AccessSpan] = []
         var passes: Set<Chain> = []
         var balances: Balances = [:]
@@ -37,7 +41,7 @@ struct EntitlementWriter {
                 passes.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
             }
         }
-        try write(spans, of: history)
+        try write(spans, of: history, claimants: claimants)
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
             try writeOthers(of: lot, history)
@@ -51,8 +55,19 @@ struct EntitlementWriter {
     // MARK: Spans
 
     /// One row for each customer and product that had one or gets one.
-    private func write(_ spans: [AccessSpan], of history: PurchaseHistory) throws(LedgerStorageError) {
+    private func write(
+        _ spans: [AccessSpan], of history: PurchaseHistory, claimants: Set<Int64>
+    ) throws(LedgerStorageError) {
         var owners: Set<Chain> = []
+        if history.records.contains(where: { $0.formerFacts !== $0.facts }) {
+            for customer in claimants {
+                for record in history.records where record.row.ownerKey != customer {
+                    owners.insert(
+                        Chain(
+                            customer: customer, product: record.row.productKey, environment: record.row.environment))
+                }
+            }
+        }
         for row in (history.records + history.departed).flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
             guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing else { continue }
             owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))

@@ -249,7 +249,10 @@ final class LedgerChanges {
             let ownership = [false, true].map {
                 history.ownership(isShared: $0, tokens: assignments, merges: identities.mergeActs)
             }
-            balances.append(try EntitlementWriter(transaction: transaction, app: app).write(history, ownership))
+            let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
+            balances.append(
+                try EntitlementWriter(transaction: transaction, app: app).write(
+                    history, ownership, claimants: Set(claimants.map(identities.surviving))))
         }
     }
 
