@@ -150,7 +150,7 @@ struct ElevenObservationsTests {
             let refunded = try await world.claim("1", evidence)
             #expect(refunded.code == "purchase_withdrawn")
             #expect(refunded.disposition == .refused)
-            #expect(refunded.entitlement?.state == .consumed)
+            #expect(refunded.entitlement?.state == .withdrawn)
         }
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

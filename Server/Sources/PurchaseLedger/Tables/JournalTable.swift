@@ -103,6 +103,16 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
     }
 
+    /// Whether an entry of a kind names both an order and a transaction.
+    func hasEntry(
+        of kind: Int64, naming orderKey: Int64, transaction transactionKey: Int64
+    ) throws(LedgerStorageError) -> Bool {
+        try !connection.rows(
+            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = ?3 LIMIT 1",
+            [.integer(orderKey), .integer(transactionKey), .integer(kind)]
+        ).isEmpty
+    }
+
     /// The entries after a key, in the order of the journal.
     func rows(after key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(

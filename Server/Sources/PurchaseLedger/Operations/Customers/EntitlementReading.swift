@@ -23,7 +23,8 @@ struct EntitlementReading {
             }
             entitlement.balance = balance.available(under: app.refundShortfall)
             entitlement.shortfall = balance.shortfall
-            entitlement.reason = entitlement.balance > 0 ? nil : .consumed
+            let own = rows.first { $0.ground == EntitlementRow.wholeGround } ?? first
+            entitlement.reason = entitlement.balance > 0 ? nil : own.reason ?? .consumed
         } else {
             var spans: [StoredTimeline.Span] = []
             for row in rows { spans += try row.timeline.map(StoredTimeline.init(encoded:))?.spans ?? [] }
