@@ -119,7 +119,8 @@ struct CheckpointTests {
         _ = try SignedCheckpoint(note: signed.note + line(witness, text), keys: [key.verifier])
         _ = try SignedCheckpoint(note: signed.note + line(witness, [1]), keys: [key.verifier])
         #expect(
-            code { try SignedCheckpoint(note: signed.note + line(key, [1]), keys: [key.verifier]) } == .signatureInvalid)
+            code { try SignedCheckpoint(note: signed.note + line(key, [1]), keys: [key.verifier]) }
+                == .signatureInvalid)
         let lines = try line(witness, text)
         let many = signed.note + (0..<63).flatMap { _ in lines }
         _ = try SignedCheckpoint(note: many, keys: [key.verifier])
@@ -129,7 +130,8 @@ struct CheckpointTests {
     @Test(
         "Other forms of a checkpoint's text are refused",
         arguments: [
-            "", "\n", "o\n1\n", "o\n1\nAAAA\n", "\n1\n\(root)\n", "o\n01\n\(root)\n", "o\n-1\n\(root)\n", "o\n+1\n\(root)\n",
+            "", "\n", "o\n1\n", "o\n1\nAAAA\n", "\n1\n\(root)\n", "o\n01\n\(root)\n", "o\n-1\n\(root)\n",
+            "o\n+1\n\(root)\n",
             "o\n\n\(root)\n", "o\n9223372036854775808\n\(root)\n", "o\n1\n\(root)", "o\n1\n\(root)\nextension\n",
             "o\n1\n\(root)\n\n", "o\n 1\n\(root)\n", "o\n1\n\(root.dropLast())\n", "o\n1\n\(root.dropLast(2))l=\n",
             "o\n١\n\(root)\n",
@@ -152,7 +154,8 @@ struct CheckpointTests {
     func keys() throws {
         for text in [
             "", "PeterNeumann", "PeterNeumann+c74f20a3", Self.verifier + "A", String(Self.verifier.dropLast()),
-            Self.verifier.replacing("c74f20a3", with: "c74f20a4"), Self.verifier.replacing("c74f20a3", with: "C74F20A3"),
+            Self.verifier.replacing("c74f20a3", with: "c74f20a4"),
+            Self.verifier.replacing("c74f20a3", with: "C74F20A3"),
             Self.verifier.replacing("PeterN", with: "Peter N"), Self.verifier.replacing("+ARpc", with: "+AhRpc"),
             "+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", Self.verifier + "\n",
             String(repeating: "a", count: 100_000),

@@ -144,7 +144,8 @@ struct MerkleTreeTests {
                 let path = reference.path(leaf, 0..<size)
                 func isIncluded(_ path: [MerkleHash], at place: Int? = nil, hash: MerkleHash? = nil) -> Bool {
                     MerkleProof.isIncluded(
-                        hash ?? reference.leaves[leaf], at: Int64(place ?? leaf), size: Int64(size), root: root, path: path)
+                        hash ?? reference.leaves[leaf], at: Int64(place ?? leaf), size: Int64(size), root: root,
+                        path: path)
                 }
                 try #require(isIncluded(path))
                 for changed in flips(of: path) { try #require(!isIncluded(changed)) }
@@ -159,8 +160,8 @@ struct MerkleTreeTests {
                     // Another checkpoint has another root for its size.
                     #expect(
                         !MerkleProof.isIncluded(
-                            reference.leaves[leaf], at: Int64(leaf), size: Int64(other), root: reference.root(0..<other),
-                            path: path), "leaf \(leaf) of \(size) in \(other)")
+                            reference.leaves[leaf], at: Int64(leaf), size: Int64(other),
+                            root: reference.root(0..<other), path: path), "leaf \(leaf) of \(size) in \(other)")
                 }
             }
         }

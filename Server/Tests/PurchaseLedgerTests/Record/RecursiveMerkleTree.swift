@@ -14,7 +14,8 @@ final class RecursiveMerkleTree: MerkleHashSource {
     /// A tree of leaves whose contents are the numbers from 0.
     convenience init(count: Int) {
         self.init(
-            (0..<count).map { number in MerkleHash.leaf((0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }) })
+            (0..<count).map { number in MerkleHash.leaf((0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }) }
+        )
     }
 
     /// MTH(D[range])

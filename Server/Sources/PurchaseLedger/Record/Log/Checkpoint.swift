@@ -1,5 +1,3 @@
-import PurchaseVerification
-
 /// What a log says of itself at a size (C2SP `tlog-checkpoint`): three lines, without a time, so that saying it again after a
 /// crash says the same.
 public struct Checkpoint: Sendable, Equatable {
@@ -39,33 +37,5 @@ public struct Checkpoint: Sendable, Equatable {
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard (1...19).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(String(decoding: digits, as: UTF8.self))
-    }
-}
-
-/// A checkpoint with its signatures.
-public struct SignedCheckpoint: Sendable, Equatable {
-    /// What is signed.
-    public let checkpoint: Checkpoint
-    /// The signed note, as it is published.
-    public let note: [UInt8]
-
-    /// Reads and verifies a signed checkpoint.
-    ///
-    /// - Parameters:
-    ///   - note: the bytes of the signed note.
-    ///   - keys: the keys that are trusted. A key counts only for the origin of its name.
-    /// - Throws: `malformed`, `signatureInvalid`, `keyUnknown`.
-    public init(note: [UInt8], keys: [LogVerifierKey]) throws(LogError) {
-        let signed = try SignedNote(note)
-        let checkpoint = try Checkpoint(text: signed.text)
-        try signed.verify(keys.filter { $0.name.isSame(as: checkpoint.origin) })
-        self.checkpoint = checkpoint
-        self.note = note
-    }
-
-    /// A checkpoint that was just signed.
-    init(_ checkpoint: Checkpoint, by key: LogVerifierKey, signature: [UInt8]) {
-        self.checkpoint = checkpoint
-        note = SignedNote.bytes(checkpoint.text, name: key.name, keyID: key.id, signature: signature)
     }
 }

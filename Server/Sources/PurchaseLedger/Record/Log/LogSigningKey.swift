@@ -32,6 +32,7 @@ public struct LogSigningKey: Sendable {
     }
 
     private init(name: String, seed: [UInt8]) throws(LogError) {
+        // The only reason is the length.
         guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else {
             throw LogError(.malformed, "an Ed25519 seed has 32 bytes, found \(seed.count)")
         }
@@ -53,7 +54,7 @@ public struct LogSigningKey: Sendable {
         return SignedCheckpoint(checkpoint, by: verifier, signature: signature)
     }
 
-    /// The signature of a text (RFC 8032).
+    /// The signature of a text (RFC 8032); `nil` if swift-crypto cannot sign, which the caller reports.
     package func signature(of text: [UInt8]) -> [UInt8]? {
         guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed),
             let signature = try? key.signature(for: text)

@@ -20,7 +20,8 @@ public struct LogVerifierKey: Sendable, Equatable {
     public init(name: String, key: [UInt8]) throws(LogError) {
         guard Self.isName(name.utf8) else {
             throw LogError(
-                .malformed, "the name of a key has 1 to \(Self.longestName) bytes, without spaces, plus signs or controls")
+                .malformed,
+                "the name of a key has 1 to \(Self.longestName) bytes, without spaces, plus signs or controls")
         }
         guard key.count == 32 else { throw LogError(.malformed, "an Ed25519 key has 32 bytes, found \(key.count)") }
         self.name = name
@@ -53,6 +54,7 @@ public struct LogVerifierKey: Sendable, Equatable {
 
     /// Whether a signature of a text is by this key.
     func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool {
+        // swift-crypto refuses only another length than 32 bytes, which the initializer did.
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else { return false }
         return key.isValidSignature(signature, for: text)
     }
