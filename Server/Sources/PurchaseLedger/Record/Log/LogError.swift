@@ -37,6 +37,8 @@ public struct LogError: Error, Sendable, Equatable {
         case notSealed = "entry_not_sealed"
         /// The entry was not written by a server that has the key.
         case notAuthentic = "entry_not_authentic"
+        /// The journal has no such entry.
+        case entryUnknown = "entry_unknown"
         /// A proof does not prove what it says.
         case proofInvalid = "log_proof_invalid"
     }
