@@ -16,6 +16,7 @@ struct LogAuditTests {
             ("UPDATE journal SET mac = 'text' WHERE entry_key = 5", [.entryNotAuthentic]),
             ("UPDATE journal SET mac = randomblob(32) WHERE entry_key = 5", [.entryNotAuthentic]),
             ("UPDATE journal SET mac = NULL WHERE entry_key = 5", [.entryNotAuthentic]),
+            ("UPDATE journal SET entry_id = randomblob(16) WHERE entry_key = 5", [.entryNotAuthentic]),
             ("DELETE FROM journal WHERE entry_key = 5", [.leafMissing, .recordRewritten]),
             ("DELETE FROM log_entries WHERE leaf = 5", [.leafMissing, .recordRewritten, .entryForgotten]),
             ("INSERT INTO log_entries (leaf, entry_key) VALUES (100000, 100000)", [.leafUnknown]),
