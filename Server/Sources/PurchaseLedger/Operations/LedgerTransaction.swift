@@ -8,8 +8,10 @@ public struct LedgerTransaction {
     /// The time of everything that the transaction does.
     let now: Timestamp
     let registry: Registry
+    /// Authenticates the entries that are written.
+    var entryKey: EntryKey?
 
-    var journal: Journal { Journal(connection: connection) }
+    var journal: Journal { Journal(connection: connection, key: entryKey) }
     var customers: CustomersTable { CustomersTable(connection: connection) }
     var products: ProductsTable { ProductsTable(connection: connection) }
     var orders: OrdersTable { OrdersTable(connection: connection) }

@@ -16,6 +16,8 @@ public struct PurchaseLedger: Sendable {
     let verifier: PurchaseVerifier
     let registry: Registry
     let clock: @Sendable () -> Timestamp
+    /// Authenticates the entries that this process writes.
+    let entryKey: EntryKey?
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -24,19 +26,23 @@ public struct PurchaseLedger: Sendable {
     ///   - verifier: verifies evidence.
     ///   - apps: the apps of the settings.
     ///   - clock: the time of each operation.
+    ///   - entryKey: authenticates the journal entries that are written. Entries of a ledger that was opened without it have no
+    ///     code, are not sealed into the Merkle log, and are reported by the audit.
     /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
     public static func open(
         database: any LedgerDatabase, verifier: PurchaseVerifier, apps: [RegisteredApp],
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp, entryKey: EntryKey? = nil
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let now = clock
         let registry = try await database.write { connection in
             try registration.perform(
-                LedgerTransaction(connection: connection, now: now(), registry: Registry(apps: [])))
+                LedgerTransaction(
+                    connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey))
         }
-        return PurchaseLedger(database: database, verifier: verifier, registry: registry, clock: clock)
+        return PurchaseLedger(
+            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
 
     /// Opens the ledger under the settings that the latest start recorded, and records nothing.
@@ -45,11 +51,13 @@ public struct PurchaseLedger: Sendable {
     ///
     /// - Throws: `LedgerStorageError`.
     public static func openRecorded(
-        database: any LedgerDatabase, verifier: PurchaseVerifier, clock: @escaping @Sendable () -> Timestamp
+        database: any LedgerDatabase, verifier: PurchaseVerifier, entryKey: EntryKey? = nil,
+        clock: @escaping @Sendable () -> Timestamp
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
         let registry = try await database.read(.keys) { try Registry(recordedIn: $0) }
-        return PurchaseLedger(database: database, verifier: verifier, registry: registry, clock: clock)
+        return PurchaseLedger(
+            database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
 
     /// The names of the apps in the settings, in their order.
@@ -57,13 +65,14 @@ public struct PurchaseLedger: Sendable {
 
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        let (registry, clock) = (registry, clock)
+        let (registry, clock, entryKey) = (registry, clock, entryKey)
         var attempt = 1
         while true {
             do {
                 return try await database.write { connection in
                     try operation.perform(
-                        LedgerTransaction(connection: connection, now: clock(), registry: registry))
+                        LedgerTransaction(
+                            connection: connection, now: clock(), registry: registry, entryKey: entryKey))
                 }
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1

@@ -9,10 +9,13 @@ public struct StorableEvidence: Sendable {
 
     /// Hashes and compresses evidence.
     public init(_ bytes: [UInt8]) {
-        sha256 = Array(SHA256.hash(data: bytes))
+        sha256 = Self.sha256(bytes)
         let (form, content) = Compression.compressed(bytes)
         row = EvidenceRow(sha256: sha256, size: Int64(bytes.count), form: form, content: content)
     }
+
+    /// The hash that evidence is known by.
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 }
 
 /// Evidence as it was sent, stored once.

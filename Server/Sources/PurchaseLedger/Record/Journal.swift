@@ -33,6 +33,8 @@ struct JournalEntry {
 /// The journal: everything that came in, in order.
 struct Journal {
     let connection: any LedgerConnection
+    /// Authenticates entries; without it, they have no code and are not sealed.
+    let key: EntryKey?
 
     /// Writes an entry, and its row in the list of what waits for the Merkle log.
     ///
@@ -55,6 +57,7 @@ struct Journal {
         row.transactionKey = draft.transactionKey
         row.evidenceKey = draft.evidence?.key
         row.code = draft.code
+        row.mac = key?.code(of: row.leaf)
         let key = try JournalTable(connection: connection).insert(row)
         try LogPendingTable(connection: connection).insert(key)
         return JournalEntry(key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf))

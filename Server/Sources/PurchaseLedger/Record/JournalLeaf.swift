@@ -1,4 +1,3 @@
-import Crypto
 public import PurchaseVerification
 
 public import struct Foundation.UUID
@@ -94,13 +93,8 @@ public struct JournalLeaf: Sendable, Equatable {
             evidence: evidence == Self.noHash ? nil : evidence, details: details)
     }
 
-    /// The leaf hash of a Merkle log: SHA-256 of a zero byte and the leaf (RFC 9162, 2.1.1).
-    static func hash(_ leaf: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: [0] as [UInt8])
-        hash.update(data: leaf)
-        return Array(hash.finalize())
-    }
+    /// The leaf hash of the Merkle log (RFC 9162, 2.1.1).
+    static func hash(_ leaf: [UInt8]) -> [UInt8] { MerkleHash.leaf(leaf).bytes }
 
     private static let noID = [UInt8](repeating: 0, count: 16)
     private static let noHash = [UInt8](repeating: 0, count: 32)

@@ -6,7 +6,7 @@ import PurchaseVerification
 enum SchemaVersion1 {
     static let migration = LedgerMigration(
         number: 1, title: "The journal, facts, owners, entitlements, orders and keys",
-        statements: SchemaVersion1Journal.statements + SchemaVersion1Customers.statements
+        statements: SchemaVersion1Journal.statements + SchemaVersion1Log.statements + SchemaVersion1Customers.statements
             + SchemaVersion1Purchases.statements
             + SchemaVersion1Access.statements)
 }

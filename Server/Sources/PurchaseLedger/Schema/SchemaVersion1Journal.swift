@@ -22,7 +22,8 @@ enum SchemaVersion1Journal {
                 evidence_key INTEGER,
                 kind INTEGER NOT NULL,
                 code TEXT NOT NULL,
-                at INTEGER NOT NULL)
+                at INTEGER NOT NULL,
+                mac BLOB)
             """),
         .definition("CREATE INDEX journal_by_time ON journal (app_key, at, entry_key)"),
         .definition(
@@ -44,10 +45,9 @@ enum SchemaVersion1Journal {
                 table: "journal",
                 columns: [
                     "entry_key", "entry_id", "leaf", "app_key", "customer_key", "order_key", "transaction_key",
-                    "evidence_key", "kind", "code", "at",
+                    "evidence_key", "kind", "code", "at", "mac",
                 ],
                 keys: ["entry_key", "entry_id"], erasable: ["salt", "details"])),
-        .definition("CREATE TABLE log_pending (entry_key INTEGER PRIMARY KEY)"),
         .definition(
             """
             CREATE TABLE events (

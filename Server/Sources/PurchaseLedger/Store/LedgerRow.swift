@@ -72,6 +72,12 @@ struct RowReader {
         }
     }
 
+    /// Bytes; `nil` for a value of any other type. For readers that name a wrong value themselves and go on with the next row.
+    mutating func blobIfAny() throws(LedgerStorageError) -> [UInt8]? {
+        guard case .blob(let bytes) = try value() else { return nil }
+        return bytes
+    }
+
     mutating func time() throws(LedgerStorageError) -> Timestamp {
         Timestamp(millisecondsSince1970: try integer())
     }

@@ -8,7 +8,7 @@ struct JournalRow: TableRow {
         "journal", key: "entry_key",
         columns: [
             "entry_id", "leaf", "salt", "details", "app_key", "customer_key", "order_key", "transaction_key",
-            "evidence_key", "kind", "code", "at",
+            "evidence_key", "kind", "code", "at", "mac",
         ])
 
     var key: Int64
@@ -27,6 +27,8 @@ struct JournalRow: TableRow {
     var kind: Int64
     var code: String
     var at: Timestamp
+    /// The code of the server that wrote the entry (HMAC-SHA256 of the leaf).
+    var mac: [UInt8]?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
@@ -42,6 +44,7 @@ struct JournalRow: TableRow {
         kind = try reader.integer()
         code = try reader.text()
         at = try reader.time()
+        mac = try reader.optionalBlob()
     }
 
     init(id: UUID, leaf: [UInt8], salt: [UInt8], details: [UInt8], appKey: Int64, kind: Int64, at: Timestamp) {
@@ -60,6 +63,7 @@ struct JournalRow: TableRow {
         [
             .id(id), .blob(leaf), .blob(salt), .blob(details), .integer(appKey), .integer(customerKey),
             .integer(orderKey), .integer(transactionKey), .integer(evidenceKey), .integer(kind), .text(code), .time(at),
+            .blob(mac),
         ]
     }
 }

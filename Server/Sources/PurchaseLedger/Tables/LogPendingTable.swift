@@ -1,5 +1,19 @@
 import PurchaseVerification
 
+/// A journal entry that has no place in the Merkle log yet, with what is needed to give it one.
+struct PendingEntry: Sendable {
+    let entryKey: Int64
+    /// `nil` if the journal has no such entry, or no bytes in its place: one wrong row must not stop the sealer.
+    let leaf: [UInt8]?
+    /// The unique id of the entry's row, which must be the one in its leaf.
+    let entryID: [UInt8]?
+    let mac: [UInt8]?
+    let salt: [UInt8]?
+    let details: [UInt8]?
+    /// Its leaf, if the log has it already.
+    let sealed: Int64?
+}
+
 /// The journal entries that have no place in the Merkle log yet.
 struct LogPendingTable {
     let connection: any LedgerConnection
@@ -8,8 +22,46 @@ struct LogPendingTable {
         try connection.execute("INSERT INTO log_pending (entry_key) VALUES (?1)", [.integer(entryKey)])
     }
 
+    func remove(_ entryKey: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM log_pending WHERE entry_key = ?1", [.integer(entryKey)])
+    }
+
+    /// The entries after a key, in the order of the journal.
+    func entries(after key: Int64, limit: Int64) throws(LedgerStorageError) -> [PendingEntry] {
+        let rows = try connection.rows(
+            """
+            SELECT log_pending.entry_key, journal.leaf, journal.entry_id, journal.mac, journal.salt, journal.details,
+            log_entries.leaf FROM log_pending
+            LEFT JOIN journal ON journal.entry_key = log_pending.entry_key
+            LEFT JOIN log_entries ON log_entries.entry_key = log_pending.entry_key
+            WHERE log_pending.entry_key > ?1 ORDER BY log_pending.entry_key LIMIT ?2
+            """, [.integer(key), .integer(limit)])
+        var entries: [PendingEntry] = []
+        for row in rows {
+            var reader = row.reader
+            entries.append(
+                PendingEntry(
+                    entryKey: try reader.integer(), leaf: try reader.blobIfAny(),
+                    entryID: try reader.blobIfAny(), mac: try reader.blobIfAny(),
+                    salt: try reader.blobIfAny(), details: try reader.blobIfAny(),
+                    sealed: try reader.optionalInteger()))
+        }
+        return entries
+    }
+
     func count() throws(LedgerStorageError) -> Int64 {
         guard var reader = try connection.rows("SELECT count(*) FROM log_pending", []).first?.reader else { return 0 }
         return try reader.integer()
+    }
+
+    func summary() throws(LedgerStorageError) -> PendingEntries {
+        let rows = try connection.rows(
+            """
+            SELECT journal.at FROM log_pending JOIN journal ON journal.entry_key = log_pending.entry_key
+            ORDER BY log_pending.entry_key LIMIT 1
+            """, [])
+        var oldest: Timestamp?
+        if var reader = rows.first?.reader { oldest = try reader.time() }
+        return PendingEntries(count: Int(try count()), oldest: oldest)
     }
 }

@@ -67,13 +67,14 @@ struct LedgerWorld: Sendable {
     }
 
     init(
-        _ database: any LedgerDatabase, clock: TestClock = TestClock(), apps: [RegisteredApp] = [LedgerWorld.app()]
+        _ database: any LedgerDatabase, clock: TestClock = TestClock(), apps: [RegisteredApp] = [LedgerWorld.app()],
+        entryKey: EntryKey? = nil
     ) async throws {
         self.database = database
         self.clock = clock
         try await LedgerMigrations.migrate(database, now: clock.now.millisecondsSince1970)
         ledger = try await PurchaseLedger.open(
-            database: database, verifier: try Self.verifier(), apps: apps, clock: { clock.now })
+            database: database, verifier: try Self.verifier(), apps: apps, clock: { clock.now }, entryKey: entryKey)
     }
 
     /// The same database under other settings.

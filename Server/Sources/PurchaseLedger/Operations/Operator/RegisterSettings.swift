@@ -25,7 +25,8 @@ struct RegisterSettings: LedgerOperation {
             registered.append(RegistryApp(key: key, settings: app))
         }
         let registry = Registry(apps: registered)
-        let current = LedgerTransaction(connection: connection, now: transaction.now, registry: registry)
+        let current = LedgerTransaction(
+            connection: connection, now: transaction.now, registry: registry, entryKey: transaction.entryKey)
         if try RulesTable(connection: connection).latest() == nil {
             let entry = try current.journal.append(current.draft(nil), RulesDetails(version: Self.rulesVersion))
             try RulesTable(connection: connection).insert(Self.rulesVersion, entry: entry.key)

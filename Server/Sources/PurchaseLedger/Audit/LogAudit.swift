@@ -1,0 +1,185 @@
+import PurchaseVerification
+
+extension PurchaseLedger {
+    /// Compares the Merkle log with the journal and with checkpoints. It reads pages, so it neither holds a transaction open nor
+    /// needs memory in proportion to the log.
+    ///
+    /// - Parameters:
+    ///   - checkpoints: what the log must agree with. Their signatures were verified (`SignedCheckpoint`).
+    ///   - lateAfter: an entry that waits for more seconds is late.
+    /// - Throws: `LedgerStorageError`.
+    public func auditLog(_ checkpoints: [Checkpoint], lateAfter: Int64 = 60) async throws -> LogAuditReport {
+        var audit = LogAudit(ledger: self, checkpoints: checkpoints.sorted { $0.size < $1.size })
+        return try await audit.run(lateAfter: lateAfter)
+    }
+}
+
+/// An audit of the Merkle log.
+struct LogAudit {
+    /// Findings that are kept; beyond these they are counted.
+    static let findings = 1000
+    /// Rows of a page.
+    private static let page: Int64 = 1024
+
+    let ledger: PurchaseLedger
+    private var checkpoints: ArraySlice<Checkpoint>
+    private var report = LogAuditReport()
+
+    init(ledger: PurchaseLedger, checkpoints: [Checkpoint]) {
+        self.ledger = ledger
+        self.checkpoints = checkpoints[...]
+    }
+
+    mutating func run(lateAfter: Int64) async throws -> LogAuditReport {
+        report.hasCheckedCodes = ledger.entryKey != nil
+        let root = try await readState()
+        while let checkpoint = checkpoints.last, checkpoint.size > report.size {
+            add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(checkpoint.size)")
+            checkpoints.removeLast()
+        }
+        try await readLeaves(root)
+        try await readJournal()
+        try await readPending(lateAfter)
+        return report
+    }
+
+    private mutating func add(_ kind: LogFinding.Kind, _ detail: String) {
+        guard report.findings.count < Self.findings else {
+            report.omitted += 1
+            return
+        }
+        report.findings.append(LogFinding(kind: kind, detail: detail))
+    }
+
+    /// Size and root, which the leaves must have.
+    private mutating func readState() async throws -> [UInt8] {
+        let (state, beyond) = try await ledger.database.read(.lists) { connection in
+            let state = try LogStateTable(connection: connection).row()
+            return (state, try LogEntriesTable(connection: connection).rows(from: state.size, limit: 1))
+        }
+        report.size = state.size
+        for row in beyond {
+            add(.leafUnknown, "leaf \(row.leafNumber) is behind the log's size of \(state.size)")
+        }
+        return state.root
+    }
+
+    private struct Page: Sendable {
+        var rows: [LogEntryRow]
+        /// The stored tiles by their keys.
+        var tiles: [Int64: LogTile]
+    }
+
+    private struct LogTile: Sendable, Equatable {
+        var root: [UInt8]?
+        var hashes: [UInt8]?
+    }
+
+    /// Computes the tree again, and compares its roots, tiles and entries.
+    private mutating func readLeaves(_ root: [UInt8]) async throws {
+        var tree = MerkleAppender()
+        compareCheckpoints(tree)
+        while tree.size < report.size {
+            let (first, limit) = (tree.size, min(Self.page, report.size - tree.size))
+            let page = try await ledger.database.read(.lists) { connection in
+                try Self.page(from: first, limit: limit, connection)
+            }
+            for row in page.rows {
+                guard row.leafNumber == tree.size, let leaf = row.leaf else { break }
+                if let key = ledger.entryKey, !key.authenticates(leaf, id: row.entryID, code: row.mac) {
+                    add(.entryNotAuthentic, "entry \(row.entryKey), leaf \(row.leafNumber)")
+                }
+                for tile in tree.append(.leaf(leaf)) { compare(tile, page.tiles) }
+                compareCheckpoints(tree)
+            }
+            guard tree.size == first + limit else {
+                add(.leafMissing, "leaf \(tree.size) of \(report.size)")
+                for checkpoint in checkpoints {
+                    add(
+                        .recordRewritten,
+                        "without leaf \(tree.size), no root at size \(checkpoint.size) can be computed")
+                }
+                return
+            }
+        }
+        if tree.root().bytes != root {
+            add(
+                .rootDiffers,
+                "the leaves have the root \(tree.root().bytes.hexadecimal), and the log states \(root.hexadecimal)")
+        }
+    }
+
+    private static func page(
+        from first: Int64, limit: Int64, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Page {
+        let table = LogTilesTable(connection: connection)
+        var page = Page(rows: try LogEntriesTable(connection: connection).rows(from: first, limit: limit), tiles: [:])
+        for level in 0..<MerkleTile.levels {
+            let shift = MerkleTile.shift(level)
+            let numbers = ((first >> shift) / MerkleTile.width)..<(((first + limit) >> shift) / MerkleTile.width)
+            for number in numbers {
+                page.tiles[LogTilesTable.key(level: level, number: number)] = LogTile(
+                    root: try table.roots(level: level, from: number, count: 1).first,
+                    hashes: try table.hashes(level: level, number: number))
+            }
+        }
+        return page
+    }
+
+    private mutating func compare(_ tile: MerkleTile, _ stored: [Int64: LogTile]) {
+        let expected = LogTile(root: tile.root.bytes, hashes: tile.hashes.concatenated)
+        guard stored[LogTilesTable.key(level: tile.level, number: tile.number)] != expected else { return }
+        add(.tileDiffers, "tile \(tile.number) of level \(tile.level)")
+    }
+
+    private mutating func compareCheckpoints(_ tree: MerkleAppender) {
+        while let checkpoint = checkpoints.first, checkpoint.size == tree.size {
+            checkpoints.removeFirst()
+            let root = tree.root()
+            guard root != checkpoint.root else { continue }
+            add(
+                .recordRewritten,
+                """
+                at size \(checkpoint.size) the log has the root \(root.bytes.hexadecimal), and the checkpoint \
+                \(checkpoint.root.bytes.hexadecimal)
+                """)
+        }
+    }
+
+    /// Every entry is in the log, or waits for it.
+    private mutating func readJournal() async throws {
+        var last: Int64 = 0
+        while true {
+            let key = last
+            let (entries, end) = try await ledger.database.read(.lists) { connection in
+                try LogEntriesTable(connection: connection).forgotten(after: key, limit: Self.page)
+            }
+            for entry in entries { add(.entryForgotten, "entry \(entry) is neither in the log nor pending") }
+            guard let end else { return }
+            last = end
+        }
+    }
+
+    private mutating func readPending(_ lateAfter: Int64) async throws {
+        report.pending = try await ledger.database.read(.lists) { try LogPendingTable(connection: $0).summary() }
+        let now = ledger.clock().millisecondsSince1970
+        if let oldest = report.pending.oldest?.millisecondsSince1970 {
+            report.isSealingLate = now > oldest && now - oldest > lateAfter * 1000
+        }
+        guard let entryKey = ledger.entryKey else { return }
+        var last: Int64 = 0
+        while true {
+            let key = last
+            let entries = try await ledger.database.read(.lists) { connection in
+                try LogPendingTable(connection: connection).entries(after: key, limit: Self.page)
+            }
+            for entry in entries where entry.authenticLeaf(entryKey) == nil {
+                add(
+                    .pendingRefused,
+                    "entry \(entry.entryKey) was not written by a server with the key, or is in the log")
+            }
+            guard let end = entries.last?.entryKey else { return }
+            last = end
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import PurchaseVerification
+
+/// Seals the journal into the Merkle log and publishes its checkpoints, at most a second after a commit.
+///
+/// The order is fixed: the tree is committed; its size and root are written to the signer's file and flushed; the checkpoint is
+/// published. A crash between two of these is continued by the next round.
+public actor LogSealing {
+    private let ledger: PurchaseLedger
+    private let key: EntryKey
+    private let signer: CheckpointSigner?
+    private let publishers: [any CheckpointPublisher]
+    private let interval: Duration
+    private var published: Checkpoint?
+    private var latest: Task<Round, any Error>?
+
+    /// What a round did.
+    public struct Round: Sendable, Equatable {
+        /// How many entries were sealed.
+        public var sealed = 0
+        /// The pending entries that no server with the key wrote: an alarm.
+        public var refused: [Int64] = []
+        /// The checkpoint that was published; `nil` if the log did not change.
+        public var checkpoint: SignedCheckpoint?
+    }
+
+    /// A sealer of a ledger.
+    ///
+    /// - Parameters:
+    ///   - ledger: the ledger, which was opened with the key of entries.
+    ///   - signer: signs checkpoints; `nil` if another server does.
+    ///   - publishers: where checkpoints go.
+    ///   - interval: the time between two rounds.
+    /// - Throws: `notAuthentic` if the ledger was opened without the key of entries.
+    public init(
+        ledger: PurchaseLedger, signer: CheckpointSigner?, publishers: [any CheckpointPublisher] = [],
+        interval: Duration = .milliseconds(500)
+    ) throws(LogError) {
+        guard let key = ledger.entryKey else {
+            throw LogError(.notAuthentic, "the ledger was opened without the key of entries; nothing can be sealed")
+        }
+        self.ledger = ledger
+        self.key = key
+        self.signer = signer
+        self.publishers = publishers
+        self.interval = interval
+    }
+
+    /// Does rounds until the task is cancelled, and then a last one.
+    ///
+    /// - Parameter report: is called with the result of each round.
+    public func run(_ report: @Sendable (Result<Round, any Error>) -> Void) async {
+        while !Task.isCancelled {
+            report(await result())
+            do { try await Task.sleep(for: interval) } catch { break }
+        }
+        report(await result())
+    }
+
+    /// Seals what waits, signs the tree, and publishes the checkpoint. Rounds never overlap, and cancelling a task does not
+    /// interrupt its round.
+    @discardableResult
+    public func round() async throws -> Round {
+        let before = latest
+        let task = Task {
+            _ = await before?.result
+            return try await self.perform()
+        }
+        latest = task
+        return try await task.value
+    }
+
+    private func result() async -> Result<Round, any Error> {
+        do { return .success(try await round()) } catch { return .failure(error) }
+    }
+
+    private func perform() async throws -> Round {
+        var round = try await seal()
+        guard let signed = try await sign() else { return round }
+        try await publish(signed)
+        round.checkpoint = signed
+        return round
+    }
+
+    // MARK: The three steps
+
+    /// Commits the tree of all entries that wait.
+    package func seal() async throws -> Round {
+        var round = Round()
+        var last: Int64 = 0
+        while true {
+            let page = try await ledger.answer(PendingPage(key: key, after: last))
+            guard let end = page.last else { return round }
+            guard page.isSealable else {
+                round.refused += page.refused
+                last = end
+                continue
+            }
+            let outcome = try await ledger.perform(SealEntries(key: key, after: last))
+            round.sealed += outcome.sealed
+            round.refused += outcome.refused
+            last = outcome.last ?? end
+        }
+    }
+
+    /// Signs the tree, after its new leaves were checked and their root computed again.
+    ///
+    /// - Returns: `nil` without a signer, and if this tree was published.
+    /// - Throws: `shorter`, `rewritten` or `notAuthentic` if the log does not extend what was signed last.
+    package func sign() async throws -> SignedCheckpoint? {
+        guard let signer else { return nil }
+        let known = signer.knownSize
+        let log = try await ledger.answer(LogEdge(size: known == nil ? signer.head.size : nil))
+        if let edge = log.edge { try signer.begin(edge) }
+        if let published, published.size == log.size, published.root == log.root { return nil }
+        var next = known ?? signer.head.size
+        guard next <= log.size else {
+            throw LogError(.shorter, "the log has \(log.size) leaves, and \(next) were read before")
+        }
+        while next < log.size {
+            let leaves = try await ledger.answer(LogLeaves(key: key, range: next..<log.size))
+            signer.extend(leaves)
+            next += Int64(leaves.count)
+        }
+        return try signer.sign(log.root)
+    }
+
+    /// Publishes a checkpoint. It is published again in the next round if this fails.
+    package func publish(_ signed: SignedCheckpoint) async throws {
+        for publisher in publishers { try await publisher.publish(signed) }
+        published = signed.checkpoint
+    }
+}

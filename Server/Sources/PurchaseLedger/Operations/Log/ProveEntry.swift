@@ -1,0 +1,50 @@
+import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// The proof that an entry is in the log of a signed checkpoint, with its details and evidence.
+public struct ProveEntry: LedgerQuery {
+    public static var access: LedgerReadAccess { .keys }
+
+    /// The id of the entry, such as that of a submission.
+    public let entryID: UUID
+    /// A published checkpoint that covers the entry.
+    public let checkpoint: SignedCheckpoint
+
+    /// A proof for a checkpoint.
+    public init(entryID: UUID, checkpoint: SignedCheckpoint) {
+        self.entryID = entryID
+        self.checkpoint = checkpoint
+    }
+
+    /// - Throws: `entryUnknown`; `notSealed` if the checkpoint does not cover the entry yet; `shorter` or `rewritten` if the log
+    ///   is not the one of the checkpoint; `LedgerStorageError`.
+    public func answer(_ reader: LedgerTransaction) throws -> EntryProof {
+        let connection = reader.connection
+        let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
+        guard let row = try JournalTable(connection: connection).row(id: entryID) else {
+            throw LogError(.entryUnknown, "the journal has no entry \(entryID.text)")
+        }
+        let stored = try LogStateTable(connection: connection).row().size
+        guard stored >= size else {
+            throw LogError(.shorter, "the log has \(stored) leaves, and the checkpoint \(size)")
+        }
+        guard let leaf = try LogEntriesTable(connection: connection).leaf(of: row.key), leaf < size else {
+            throw LogError(
+                .notSealed,
+                "the checkpoint of \(size) leaves does not cover entry \(entryID.text) yet; take a newer one")
+        }
+        let tree = MerkleTree(size: size, source: LogHashes(connection, size: stored))
+        guard let path = try tree.inclusionProof(of: leaf),
+            MerkleProof.isIncluded(.leaf(row.leaf), at: leaf, size: size, root: root, path: path)
+        else { throw LogError(.rewritten, "at size \(size) the log has another root than the checkpoint") }
+        let evidence = try row.evidenceKey
+            .flatMap { key throws(LedgerStorageError) in try EvidenceTable(connection: connection).row(key: key) }
+            .flatMap { row throws(LedgerStorageError) in try EvidenceStore.bytes(row) }
+        var details: EntryProof.Details?
+        if let salt = row.salt, let content = row.details { details = EntryProof.Details(salt: salt, content: content) }
+        return EntryProof(
+            leaf: row.leaf, leafNumber: leaf, path: path, checkpoint: checkpoint.note, details: details,
+            evidence: evidence)
+    }
+}

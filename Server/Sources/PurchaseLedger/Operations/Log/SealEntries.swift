@@ -1,0 +1,69 @@
+import PurchaseVerification
+
+/// Gives pending journal entries their places in the Merkle log: numbers them, stores the tiles that they fill, and the size and
+/// root of the tree. It alone assigns the numbers, under a lock, so an entry that is committed late is sealed later and no entry
+/// is skipped.
+struct SealEntries: LedgerOperation {
+    /// The most entries of one transaction; purchases wait for it.
+    static let limit: Int64 = 512
+
+    let key: EntryKey
+    /// Where the transaction before ended.
+    let after: Int64
+
+    struct Outcome: Sendable {
+        /// How many entries were sealed.
+        var sealed = 0
+        /// The entries that were not written by a server with the key, or that the log has already. They stay pending.
+        var refused: [Int64] = []
+        /// The last entry that was looked at; `nil` if none waits.
+        var last: Int64?
+    }
+
+    func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let connection = transaction.connection
+        let table = LogStateTable(connection: connection)
+        let state = try table.locked()
+        let pending = LogPendingTable(connection: connection)
+        let waiting = try pending.entries(after: after, limit: Self.limit)
+        var outcome = Outcome(last: waiting.last?.entryKey)
+        guard !waiting.isEmpty else { return outcome }
+        var appender = try MerkleAppender(size: state.size, source: LogHashes(connection, size: state.size))
+        guard appender.root().bytes == state.root else {
+            throw LogError(
+                .rewritten, "at size \(state.size) the entries have another root than the log; run assay audit verify")
+        }
+        let (entries, tiles) = (LogEntriesTable(connection: connection), LogTilesTable(connection: connection))
+        for entry in waiting {
+            guard let leaf = entry.authenticLeaf(key) else {
+                outcome.refused.append(entry.entryKey)
+                continue
+            }
+            try entries.insert(leaf: appender.size, entry: entry.entryKey)
+            try pending.remove(entry.entryKey)
+            for tile in appender.append(.leaf(leaf)) {
+                try tiles.insert(
+                    level: tile.level, number: tile.number, root: tile.root.bytes, hashes: tile.hashes.concatenated)
+            }
+            outcome.sealed += 1
+        }
+        if outcome.sealed > 0 {
+            try table.update(LogStateRow(size: appender.size, root: appender.root().bytes))
+        }
+        return outcome
+    }
+}
+
+extension PendingEntry {
+    /// The leaf, if a server with the key wrote it, its details are the ones that were written, and the log does not have it.
+    func authenticLeaf(_ key: EntryKey) -> [UInt8]? {
+        guard let leaf, sealed == nil, key.authenticates(leaf, id: entryID, code: mac),
+            (salt == nil) == (details == nil)
+        else { return nil }
+        // The leaf ends with the hash of its salted details.
+        if let salt, let details, !leaf.suffix(32).elementsEqual(Journal.digest(salt: salt, details: details)) {
+            return nil
+        }
+        return leaf
+    }
+}

@@ -1,0 +1,36 @@
+public import Foundation
+
+/// Where checkpoints are published.
+public protocol CheckpointPublisher: Sendable {
+    /// Publishes a checkpoint. The same one may come again after a crash.
+    func publish(_ checkpoint: SignedCheckpoint) async throws
+}
+
+/// Keeps the latest checkpoint in a file, which is replaced whole.
+public struct CheckpointFile: CheckpointPublisher {
+    /// The file.
+    public let path: String
+
+    /// A file.
+    public init(path: String) {
+        self.path = path
+    }
+
+    public func publish(_ checkpoint: SignedCheckpoint) async throws {
+        try LogFile.replace(path, mode: 0o644, checkpoint.note)
+    }
+}
+
+/// Writes each checkpoint to a stream, such as standard output, followed by an empty line.
+public struct CheckpointStream: CheckpointPublisher {
+    private let handle: FileHandle
+
+    /// A stream.
+    public init(_ handle: FileHandle = .standardOutput) {
+        self.handle = handle
+    }
+
+    public func publish(_ checkpoint: SignedCheckpoint) async throws {
+        try handle.write(contentsOf: Data(checkpoint.note + [0x0A]))
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import PurchaseVerification
+
+/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is one JSON
+/// file and is verified without a database.
+public struct EntryProof: Sendable, Equatable {
+    /// The value of `format`.
+    static let format = "assay-entry-proof/1"
+    /// The largest file that is read: evidence of 16 MiB takes 22 MiB of base64.
+    private static let largest = 32 << 20
+
+    /// The stored bytes of the entry's leaf.
+    let leaf: [UInt8]
+    let leafNumber: Int64
+    let path: [MerkleHash]
+    /// The signed note.
+    let checkpoint: [UInt8]
+    /// What the leaf has the hash of; `nil` after an erasure.
+    let details: Details?
+    /// As it was sent; `nil` if the entry has none, and after an erasure.
+    let evidence: [UInt8]?
+
+    struct Details: Sendable, Equatable {
+        let salt: [UInt8]
+        let content: [UInt8]
+    }
+
+    init(
+        leaf: [UInt8], leafNumber: Int64, path: [MerkleHash], checkpoint: [UInt8], details: Details?,
+        evidence: [UInt8]?
+    ) {
+        self.leaf = leaf
+        self.leafNumber = leafNumber
+        self.path = path
+        self.checkpoint = checkpoint
+        self.details = details
+        self.evidence = evidence
+    }
+
+    /// Reads the JSON of a proof. Nothing is verified yet.
+    ///
+    /// - Throws: `malformed`.
+    public init(json: [UInt8]) throws(LogError) {
+        guard json.count <= Self.largest else {
+            throw LogError(.malformed, "a proof has at most \(Self.largest) bytes, found \(json.count)")
+        }
+        if let expected = JSONBounds.excess(of: json) {
+            throw LogError(.malformed, "the proof is not JSON within its bounds; expected \(expected)")
+        }
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: Data(json))
+        } catch {
+            throw LogError(.malformed, "the file is not a proof of \(Self.format): \(error)")
+        }
+        guard file.format.utf8.elementsEqual(Self.format.utf8), file.path.count <= MerkleProof.largestPath else {
+            throw LogError(.malformed, "the file is not a proof of \(Self.format)")
+        }
+        var path: [MerkleHash] = []
+        for text in file.path { path.append(try Self.hash(text)) }
+        self.init(
+            leaf: try Self.bytes(file.leaf, "leaf"), leafNumber: file.leaf_number, path: path,
+            checkpoint: Array(file.checkpoint.utf8), details: try Self.details(file),
+            evidence: try file.evidence.map { text throws(LogError) in try Self.bytes(text, "evidence") })
+    }
+
+    /// The JSON of the file.
+    public var json: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            let file = File(
+                format: Self.format, checkpoint: String(decoding: checkpoint, as: UTF8.self),
+                leaf: CanonicalBase64.encoded(leaf), leaf_number: leafNumber,
+                path: path.map { CanonicalBase64.encoded($0.bytes) },
+                salt: details.map { CanonicalBase64.encoded($0.salt) },
+                details: details.map { CanonicalBase64.encoded($0.content) },
+                evidence: evidence.map { CanonicalBase64.encoded($0) })
+            return [UInt8](try encoder.encode(file)) + [0x0A]
+        }
+    }
+
+    /// Verifies the checkpoint's signature, that the leaf is in its tree, and that details and evidence are those of the leaf.
+    ///
+    /// - Parameter keys: the keys of logs that are trusted.
+    /// - Throws: `signatureInvalid`, `keyUnknown`, `proofInvalid`, `malformed`.
+    public func verify(keys: [LogVerifierKey]) throws(LogError) -> ProvenEntry {
+        let signed = try SignedCheckpoint(note: checkpoint, keys: keys)
+        guard
+            MerkleProof.isIncluded(
+                .leaf(leaf), at: leafNumber, size: signed.checkpoint.size, root: signed.checkpoint.root, path: path)
+        else {
+            throw LogError(
+                .proofInvalid, "the entry is not leaf \(leafNumber) of the log of \(signed.checkpoint.size) leaves")
+        }
+        guard let entry = JournalLeaf(bytes: leaf), entry.bytes == leaf else {
+            throw LogError(.proofInvalid, "the leaf is not a journal entry of version \(JournalLeaf.version)")
+        }
+        if let details, Journal.digest(salt: details.salt, details: details.content) != entry.details {
+            throw LogError(.proofInvalid, "the details are not those of the entry")
+        }
+        if let evidence, StorableEvidence.sha256(evidence) != entry.evidence {
+            throw LogError(.proofInvalid, "the evidence is not the one of the entry")
+        }
+        return ProvenEntry(
+            entry: entry, leafNumber: leafNumber, checkpoint: signed.checkpoint, details: details?.content,
+            evidence: evidence)
+    }
+
+    private static func details(_ file: File) throws(LogError) -> Details? {
+        guard file.salt != nil || file.details != nil else { return nil }
+        guard let salt = file.salt, let details = file.details else {
+            throw LogError(.malformed, "a proof has both salt and details, or neither")
+        }
+        return Details(salt: try bytes(salt, "salt"), content: try bytes(details, "details"))
+    }
+
+    private static func bytes(_ text: String, _ name: String) throws(LogError) -> [UInt8] {
+        guard let bytes = CanonicalBase64.decoded(Array(text.utf8)) else {
+            throw LogError(.malformed, "\(name) of the proof is not base64")
+        }
+        return bytes
+    }
+
+    private static func hash(_ text: String) throws(LogError) -> MerkleHash {
+        guard let hash = MerkleHash(try bytes(text, "path")) else {
+            throw LogError(.malformed, "a hash of the proof's path has not 32 bytes")
+        }
+        return hash
+    }
+
+    fileprivate struct File: Codable {
+        var format: String
+        var checkpoint: String
+        var leaf: String
+        var leaf_number: Int64
+        var path: [String]
+        var salt: String?
+        var details: String?
+        var evidence: String?
+
+        enum CodingKeys: CodingKey {
+            case format, checkpoint, leaf, leaf_number, path, salt, details, evidence
+        }
+    }
+}
+
+extension EntryProof.File {
+    /// Every member must be there, so that a misspelt name is an error and not an absent value.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        format = try members.decode(String.self, forKey: .format)
+        checkpoint = try members.decode(String.self, forKey: .checkpoint)
+        leaf = try members.decode(String.self, forKey: .leaf)
+        leaf_number = try members.decode(Int64.self, forKey: .leaf_number)
+        path = try members.decode([String].self, forKey: .path)
+        salt = try members.decode(String?.self, forKey: .salt)
+        details = try members.decode(String?.self, forKey: .details)
+        evidence = try members.decode(String?.self, forKey: .evidence)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(format, forKey: .format)
+        try members.encode(checkpoint, forKey: .checkpoint)
+        try members.encode(leaf, forKey: .leaf)
+        try members.encode(leaf_number, forKey: .leaf_number)
+        try members.encode(path, forKey: .path)
+        try members.encode(salt, forKey: .salt)
+        try members.encode(details, forKey: .details)
+        try members.encode(evidence, forKey: .evidence)
+    }
+}
+
+/// A journal entry whose place in a signed log was verified. Only the verification of a proof makes one.
+public struct ProvenEntry: Sendable, Equatable {
+    /// The entry.
+    public let entry: JournalLeaf
+    /// Its place in the log, from 0.
+    public let leafNumber: Int64
+    /// The checkpoint that covers it.
+    public let checkpoint: Checkpoint
+    /// The details as JSON; `nil` if they were erased or left out.
+    public let details: [UInt8]?
+    /// The evidence as it was sent. The log proves that it was recorded, and its signature what Apple says.
+    public let evidence: [UInt8]?
+
+    fileprivate init(
+        entry: JournalLeaf, leafNumber: Int64, checkpoint: Checkpoint, details: [UInt8]?, evidence: [UInt8]?
+    ) {
+        self.entry = entry
+        self.leafNumber = leafNumber
+        self.checkpoint = checkpoint
+        self.details = details
+        self.evidence = evidence
+    }
+}

@@ -1,0 +1,49 @@
+/// An error of the record's log: its keys, its checkpoints, its proofs.
+public struct LogError: Error, Sendable, Equatable {
+    /// The stable part.
+    public let code: Code
+    /// What was found and what to do, for people.
+    public let detail: String
+
+    /// An error with what was found.
+    public init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// The codes.
+    public enum Code: String, Sendable, CaseIterable {
+        /// A key, a note or a checkpoint has the wrong format.
+        case malformed = "log_malformed"
+        /// A known key's signature does not verify.
+        case signatureInvalid = "log_signature_invalid"
+        /// No signature is of a known key.
+        case keyUnknown = "log_key_unknown"
+        /// A file that should be new exists.
+        case fileExists = "log_file_exists"
+        /// A file does not exist.
+        case fileMissing = "log_file_missing"
+        /// Others than the owner can read a file with a secret.
+        case fileMode = "log_file_mode"
+        /// A file cannot be read or written.
+        case fileFailed = "log_file_failed"
+        /// Another process signs with this key.
+        case signerBusy = "log_signer_busy"
+        /// The log at a signed size is not the one that was signed.
+        case rewritten = "record_rewritten"
+        /// The log is shorter than one that was signed.
+        case shorter = "record_shorter_than_checkpoint"
+        /// No checkpoint covers the entry yet.
+        case notSealed = "entry_not_sealed"
+        /// The entry was not written by a server that has the key.
+        case notAuthentic = "entry_not_authentic"
+        /// The journal has no such entry.
+        case entryUnknown = "entry_unknown"
+        /// A proof does not prove what it says.
+        case proofInvalid = "log_proof_invalid"
+    }
+}
+
+extension LogError: CustomStringConvertible {
+    public var description: String { "\(code.rawValue): \(detail)" }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// The file beside a signing key with what was signed: one line for each head, size and root. A head is appended and flushed
+/// before its checkpoint is published, so a signer never signs two trees of one size, whatever happens to the database.
+struct SignedHeads: Sendable {
+    /// Longer files are begun again with the last head, which is all that a signer needs.
+    private static let longest: Int64 = 1 << 20
+    /// The longest line: 19 digits, a space, 44 characters of base64, a newline.
+    private static let line = 65
+
+    /// What was signed last.
+    private(set) var size: Int64
+    private(set) var root: MerkleHash
+    private var file: LogFile
+    private var length: Int64
+    private var isBroken = false
+
+    /// The file of a key.
+    static func path(besideKey path: String) -> String { path + ".heads" }
+
+    /// Creates the file of a new key: nothing was signed.
+    ///
+    /// - Throws: `fileExists` if a signer of this name signed something, `fileFailed`.
+    static func create(_ path: String) throws(LogError) {
+        do throws(LogError) {
+            try LogFile.create(path, mode: 0o600, bytes(0, .ofEmptyTree))
+        } catch  where error.code == .fileExists {
+            // A crash between the two files of a new key leaves this one.
+            guard try SignedHeads(path).size == 0 else { throw error }
+        }
+    }
+
+    /// Opens the file, and removes a last line that was not written whole: what it says was not published.
+    ///
+    /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
+    init(_ path: String) throws(LogError) {
+        file = try LogFile(path, O_RDWR | O_APPEND)
+        let present = try file.length()
+        let start = max(0, present - Int64(2 * Self.line))
+        let tail = try file.read(from: start, count: Int(present - start))
+        guard let end = tail.lastIndex(of: 0x0A) else { throw Self.malformed(path) }
+        length = start + Int64(end) + 1
+        if length < present {
+            try file.truncate(to: length)
+            try file.flush()
+        }
+        let line = tail[..<end].split(separator: 0x0A, omittingEmptySubsequences: false).last ?? []
+        guard let head = Self.head(line) else { throw Self.malformed(path) }
+        (size, root) = head
+    }
+
+    /// Appends a head, and returns after it is on the disk.
+    mutating func append(_ size: Int64, _ root: MerkleHash) throws(LogError) {
+        guard !isBroken else {
+            throw LogError(.fileFailed, "\(file.path) could not be written before; restart the server")
+        }
+        if length > Self.longest {
+            try LogFile.replace(file.path, mode: 0o600, Self.bytes(self.size, self.root))
+            self = try SignedHeads(file.path)
+        }
+        let line = Self.bytes(size, root)
+        do throws(LogError) {
+            try file.write(line)
+            try file.flush()
+        } catch {
+            // Half a line must not become the beginning of the next one.
+            isBroken = true
+            throw error
+        }
+        length += Int64(line.count)
+        (self.size, self.root) = (size, root)
+    }
+
+    private static func bytes(_ size: Int64, _ root: MerkleHash) -> [UInt8] {
+        Array("\(size) \(CanonicalBase64.encoded(root.bytes))\n".utf8)
+    }
+
+    private static func head(_ line: ArraySlice<UInt8>) -> (Int64, MerkleHash)? {
+        let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard parts.count == 2, let size = Int64(String(decoding: parts[0], as: UTF8.self)), size >= 0,
+            let root = CanonicalBase64.decoded(parts[1]).flatMap({ MerkleHash($0) }),
+            bytes(size, root).dropLast().elementsEqual(line)
+        else { return nil }
+        return (size, root)
+    }
+
+    private static func malformed(_ path: String) -> LogError {
+        LogError(
+            .malformed, "\(path) does not end with a line of size and root; restore it from a backup, or make a new key"
+        )
+    }
+}

@@ -1,0 +1,30 @@
+import PurchaseVerification
+
+/// The Merkle log: what waits for it, which entry is which leaf, the full tiles, and size and root.
+enum SchemaVersion1Log {
+    static let statements: [LedgerMigration.Statement] = [
+        .definition("CREATE TABLE log_pending (entry_key INTEGER PRIMARY KEY)"),
+        .definition("CREATE TABLE log_entries (leaf INTEGER PRIMARY KEY, entry_key INTEGER NOT NULL UNIQUE)"),
+        .appendOnly(
+            AppendOnlyRule(
+                table: "log_entries", columns: ["leaf", "entry_key"], keys: ["leaf", "entry_key"], erasable: [])),
+        // `tile_key` is the level in its highest byte and the tile's place in its level in the others. `hashes` are 256 hashes of
+        // 32 bytes (C2SP `tlog-tiles`); `root` is theirs.
+        .definition(
+            "CREATE TABLE log_tiles (tile_key INTEGER PRIMARY KEY, root BLOB NOT NULL, hashes BLOB NOT NULL)"),
+        .appendOnly(
+            AppendOnlyRule(
+                table: "log_tiles", columns: ["tile_key", "root", "hashes"], keys: ["tile_key"], erasable: [])),
+        .definition(
+            """
+            CREATE TABLE log_state (
+                log_key INTEGER PRIMARY KEY CHECK (log_key = 1), size INTEGER NOT NULL, root BLOB NOT NULL)
+            """),
+        // The root of a tree without leaves is SHA-256 of nothing.
+        .sql(
+            """
+            INSERT INTO log_state (log_key, size, root)
+            VALUES (1, 0, x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+            """),
+    ]
+}

@@ -1,0 +1,71 @@
+import PurchaseVerification
+
+/// A leaf of the Merkle log with its journal entry.
+struct LogEntryRow: Sendable {
+    let leafNumber: Int64
+    let entryKey: Int64
+    /// `nil` if the journal has no such entry, or no bytes in its place.
+    let leaf: [UInt8]?
+    /// The unique id of the entry's row, which must be the one in its leaf.
+    let entryID: [UInt8]?
+    let mac: [UInt8]?
+}
+
+/// Which journal entry is which leaf of the Merkle log.
+struct LogEntriesTable {
+    let connection: any LedgerConnection
+
+    func insert(leaf: Int64, entry: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "INSERT INTO log_entries (leaf, entry_key) VALUES (?1, ?2)", [.integer(leaf), .integer(entry)])
+    }
+
+    /// The leaves from a number, in their order.
+    func rows(from leaf: Int64, limit: Int64) throws(LedgerStorageError) -> [LogEntryRow] {
+        let rows = try connection.rows(
+            """
+            SELECT log_entries.leaf, log_entries.entry_key, journal.leaf, journal.entry_id, journal.mac FROM log_entries
+            LEFT JOIN journal ON journal.entry_key = log_entries.entry_key
+            WHERE log_entries.leaf >= ?1 ORDER BY log_entries.leaf LIMIT ?2
+            """, [.integer(leaf), .integer(limit)])
+        var entries: [LogEntryRow] = []
+        for row in rows {
+            var reader = row.reader
+            entries.append(
+                LogEntryRow(
+                    leafNumber: try reader.integer(), entryKey: try reader.integer(), leaf: try reader.blobIfAny(),
+                    entryID: try reader.blobIfAny(), mac: try reader.blobIfAny()))
+        }
+        return entries
+    }
+
+    /// The leaf of an entry; `nil` if it is not sealed.
+    func leaf(of entry: Int64) throws(LedgerStorageError) -> Int64? {
+        let rows = try connection.rows("SELECT leaf FROM log_entries WHERE entry_key = ?1", [.integer(entry)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.integer()
+    }
+
+    /// The entries after a key that are neither sealed nor pending, among the next entries of the journal.
+    ///
+    /// - Returns: the keys of such entries, and the last key that was looked at; `nil` behind the last entry.
+    func forgotten(after key: Int64, limit: Int64) throws(LedgerStorageError) -> (entries: [Int64], last: Int64?) {
+        let rows = try connection.rows(
+            """
+            SELECT journal.entry_key, log_entries.leaf, log_pending.entry_key FROM journal
+            LEFT JOIN log_entries ON log_entries.entry_key = journal.entry_key
+            LEFT JOIN log_pending ON log_pending.entry_key = journal.entry_key
+            WHERE journal.entry_key > ?1 ORDER BY journal.entry_key LIMIT ?2
+            """, [.integer(key), .integer(limit)])
+        var forgotten: [Int64] = []
+        var last: Int64?
+        for row in rows {
+            var reader = row.reader
+            let entry = try reader.integer()
+            let (leaf, pending) = (try reader.optionalInteger(), try reader.optionalInteger())
+            if leaf == nil, pending == nil { forgotten.append(entry) }
+            last = entry
+        }
+        return (forgotten, last)
+    }
+}

@@ -1,0 +1,37 @@
+import PurchaseVerification
+
+/// Size and root of the Merkle log.
+struct LogStateRow: Sendable {
+    var size: Int64
+    var root: [UInt8]
+}
+
+/// The one row with size and root of the Merkle log.
+struct LogStateTable {
+    let connection: any LedgerConnection
+
+    func row() throws(LedgerStorageError) -> LogStateRow {
+        try Self.row(try connection.rows("SELECT size, root FROM log_state WHERE log_key = 1", []))
+    }
+
+    /// Locks the row until the end of the transaction and reads it. A second sealer waits here and reads what the first wrote,
+    /// on engines that isolate transactions by `READ COMMITTED`, too.
+    func locked() throws(LedgerStorageError) -> LogStateRow {
+        try Self.row(
+            try connection.rows("UPDATE log_state SET size = size WHERE log_key = 1 RETURNING size, root", []))
+    }
+
+    func update(_ row: LogStateRow) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE log_state SET size = ?1, root = ?2 WHERE log_key = 1", [.integer(row.size), .blob(row.root)])
+    }
+
+    private static func row(_ rows: [LedgerRow]) throws(LedgerStorageError) -> LogStateRow {
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.corrupt, "log_state has no row")
+        }
+        let row = LogStateRow(size: try reader.integer(), root: try reader.blob())
+        guard row.size >= 0 else { throw LedgerStorageError(.corrupt, "log_state has the size \(row.size)") }
+        return row
+    }
+}

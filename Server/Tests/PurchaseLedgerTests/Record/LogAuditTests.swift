@@ -1,0 +1,153 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+@Suite("Audit of the Merkle log")
+struct LogAuditTests {
+    @Test(
+        "Each change of the log is named",
+        arguments: [
+            ("UPDATE journal SET leaf = leaf || x'00' WHERE entry_key = 5", [LogFinding.Kind.recordRewritten]),
+            (
+                "UPDATE journal SET leaf = CAST(leaf || x'00' AS BLOB) WHERE entry_key = 5",
+                [.recordRewritten, .entryNotAuthentic, .tileDiffers, .rootDiffers]
+            ),
+            ("UPDATE journal SET mac = 'text' WHERE entry_key = 5", [.entryNotAuthentic]),
+            ("UPDATE journal SET mac = randomblob(32) WHERE entry_key = 5", [.entryNotAuthentic]),
+            ("UPDATE journal SET mac = NULL WHERE entry_key = 5", [.entryNotAuthentic]),
+            ("UPDATE journal SET entry_id = randomblob(16) WHERE entry_key = 5", [.entryNotAuthentic]),
+            ("DELETE FROM journal WHERE entry_key = 5", [.leafMissing, .recordRewritten]),
+            ("DELETE FROM log_entries WHERE leaf = 5", [.leafMissing, .recordRewritten, .entryForgotten]),
+            ("INSERT INTO log_entries (leaf, entry_key) VALUES (100000, 100000)", [.leafUnknown]),
+            ("UPDATE log_entries SET entry_key = -entry_key WHERE leaf = 5", [.leafMissing, .entryForgotten]),
+            ("UPDATE log_tiles SET hashes = zeroblob(8192)", [.tileDiffers]),
+            ("UPDATE log_tiles SET root = zeroblob(32)", [.tileDiffers]),
+            ("DELETE FROM log_tiles", [.tileDiffers]),
+            ("UPDATE log_state SET root = zeroblob(32)", [.rootDiffers]),
+            ("UPDATE log_state SET size = size - 1", [.recordShorter, .leafUnknown, .rootDiffers]),
+            ("UPDATE log_state SET size = 0", [.recordShorter]),
+            ("UPDATE log_state SET size = size + 1", [.leafMissing]),
+            ("INSERT INTO log_pending (entry_key) VALUES (5)", [.pendingRefused]),
+            ("INSERT INTO log_pending (entry_key) VALUES (100000)", [.pendingRefused]),
+        ])
+    func changes(sql: String, expected: [LogFinding.Kind]) async throws {
+        try await SealedWorld.with { world in
+            try await world.write(300)
+            try await world.sealing.round()
+            let checkpoint = try world.published().checkpoint
+            #expect(try await world.audit([checkpoint]) == [])
+            try await world.tamper([sql])
+            let kinds = try await world.audit([checkpoint])
+            #expect(Set(expected).isSubset(of: kinds), "\(sql): \(kinds)")
+        }
+    }
+
+    @Test("A rewritten log whose hashes, tiles, size and root were computed again is named by the checkpoint")
+    func computedAgain() async throws {
+        try await TemporaryFolder.with { folder in
+            let world = try await SealedWorld(folder.appending(path: "a").created())
+            try await world.write(10)
+            try await world.sealing.round()
+            let checkpoint = try world.published().checkpoint
+            try await world.database.close()
+            // Another log of the same size, sealed under the same key of entries: whoever has only the database cannot do this.
+            let other = try folder.appending(path: "b").created()
+            try FileManager.default.copyItem(
+                atPath: world.path("entries.key"), toPath: other.appending(path: "entries.key").path)
+            let rewritten = try await SealedWorld(other)
+            try await rewritten.write(10)
+            try await rewritten.sealing.round()
+            #expect(try rewritten.published().checkpoint.size == checkpoint.size)
+            #expect(try await rewritten.audit([checkpoint]) == [.recordRewritten])
+            #expect(try await rewritten.audit() == [])
+            try await rewritten.database.close()
+        }
+    }
+
+    @Test("A log without its last entries is shorter than its checkpoint, and both sizes are named")
+    func shorter() async throws {
+        try await TemporaryFolder.with { folder in
+            let world = try await SealedWorld(folder.appending(path: "a").created())
+            try await world.write(4)
+            try await world.sealing.round()
+            let early = try world.published().checkpoint
+            let backup = try world.crashed(into: folder)
+            try await world.write(3)
+            try await world.sealing.round()
+            let late = try world.published().checkpoint
+            try await world.database.close()
+            let restored = try await SealedWorld(backup)
+            let report = try await restored.world.ledger.auditLog([late, early])
+            #expect(report.findings.map(\.kind) == [.recordShorter])
+            let detail = try #require(report.findings.first?.detail)
+            #expect(detail.contains("\(early.size)") && detail.contains("\(late.size)"))
+            try await restored.database.close()
+        }
+    }
+
+    @Test("Pending entries are no finding; when they wait long, sealing is late")
+    func pending() async throws {
+        try await SealedWorld.with { world in
+            try await world.sealing.round()
+            try await world.write(2)
+            var report = try await world.world.ledger.auditLog([])
+            #expect(report.findings == [])
+            #expect(report.pending.count == 2)
+            #expect(report.pending.oldest == world.world.clock.now)
+            #expect(!report.isSealingLate)
+            world.world.clock.advance(seconds: 61)
+            report = try await world.world.ledger.auditLog([])
+            #expect(report.findings == [])
+            #expect(report.isSealingLate)
+            try await world.sealing.round()
+            report = try await world.world.ledger.auditLog([])
+            #expect(report.pending.count == 0 && report.pending.oldest == nil)
+            #expect(!report.isSealingLate)
+        }
+    }
+
+    @Test("Without the key of entries, codes are not checked and the report says so")
+    func withoutKey() async throws {
+        try await TemporaryFolder.with { folder in
+            let world = try await SealedWorld(folder.appending(path: "a").created())
+            try await world.write(2)
+            try await world.sealing.round()
+            #expect(try await world.world.ledger.auditLog([]).hasCheckedCodes)
+            try await world.tamper(["UPDATE journal SET mac = NULL"])
+            try await world.database.close()
+            let database = try SQLiteDatabase(path: world.path("assay.sqlite"))
+            let reader = try await LedgerWorld(database, clock: world.world.clock)
+            let report = try await reader.ledger.auditLog([])
+            #expect(!report.hasCheckedCodes)
+            #expect(report.findings == [])
+            try await database.close()
+        }
+    }
+
+    @Test("Checkpoints of any size of the log's past agree with it")
+    func past() async throws {
+        try await SealedWorld.with { world in
+            var checkpoints = [Checkpoint(origin: "example.com/assay", size: 0, root: .ofEmptyTree)]
+            for count in [1, 1, 5, 250, 3] {
+                try await world.write(count)
+                try await world.sealing.round()
+                checkpoints.append(try world.published().checkpoint)
+            }
+            #expect(try await world.audit(checkpoints.shuffled() + checkpoints) == [])
+            for index in checkpoints.indices {
+                var wrong = checkpoints
+                wrong[index].root = .leaf([9])
+                #expect(try await world.audit(wrong) == [.recordRewritten])
+            }
+        }
+    }
+}
+
+extension URL {
+    /// The folder, made if it is missing.
+    fileprivate func created() throws -> URL {
+        try FileManager.default.createDirectory(at: self, withIntermediateDirectories: true)
+        return self
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// A ledger in a folder with its keys, whose journal is sealed into the Merkle log.
+struct SealedWorld {
+    let folder: URL
+    let database: SQLiteDatabase
+    let world: LedgerWorld
+    let entryKey: EntryKey
+    let signer: CheckpointSigner
+    let sealing: LogSealing
+
+    /// Opens the folder, with new keys and a new database where there are none.
+    init(_ folder: URL, clock: TestClock = TestClock()) async throws {
+        self.folder = folder
+        entryKey = try EntryKey.openOrCreate(at: Self.path("entries.key", folder))
+        let signingKey = Self.path("log.key", folder)
+        if !FileManager.default.fileExists(atPath: signingKey) {
+            try CheckpointSigner.createKey(at: signingKey, origin: "example.com/assay")
+        }
+        signer = try CheckpointSigner(keyFile: signingKey)
+        database = try SQLiteDatabase(path: Self.path("assay.sqlite", folder))
+        world = try await LedgerWorld(database, clock: clock, entryKey: entryKey)
+        sealing = try LogSealing(
+            ledger: world.ledger, signer: signer,
+            publishers: [CheckpointFile(path: Self.path("checkpoint", folder))])
+    }
+
+    static func with(_ body: (SealedWorld) async throws -> Void) async throws {
+        try await TemporaryFolder.with { folder in
+            let world = try await SealedWorld(folder)
+            try await body(world)
+            try await world.database.close()
+        }
+    }
+
+    static func path(_ name: String, _ folder: URL) -> String { folder.appending(path: name).path }
+
+    func path(_ name: String) -> String { Self.path(name, folder) }
+
+    /// A copy of all files as they are now, which is what a crash leaves.
+    func crashed(into parent: URL) throws -> URL {
+        let copy = parent.appending(path: UUID().uuidString)
+        try FileManager.default.copyItem(at: folder, to: copy)
+        return copy
+    }
+
+    /// The published checkpoint.
+    func published() throws -> SignedCheckpoint {
+        let note = try Data(contentsOf: URL(fileURLWithPath: path("checkpoint")))
+        return try SignedCheckpoint(note: [UInt8](note), keys: [signer.verifier])
+    }
+
+    /// Writes journal entries: each order is one.
+    func write(_ count: Int) async throws {
+        for _ in 0..<count { _ = try await world.order() }
+    }
+
+    func number(_ sql: String) async throws -> Int64 {
+        try await database.read(.lists) { connection in
+            guard case .integer(let number)? = try connection.rows(sql, []).first?.values.first else { return -1 }
+            return number
+        }
+    }
+
+    /// Changes the database as somebody could who can write to it.
+    func tamper(_ statements: [String]) async throws {
+        try await database.write { connection in
+            for table in ["journal", "log_entries", "log_tiles"] {
+                for rule in ["no_update", "no_delete", "no_replace"] {
+                    try connection.execute("DROP TRIGGER IF EXISTS \(table)_\(rule)", [])
+                }
+            }
+            for sql in statements { try connection.execute(sql, []) }
+        }
+    }
+
+    func audit(_ checkpoints: [Checkpoint] = []) async throws -> [LogFinding.Kind] {
+        try await world.ledger.auditLog(checkpoints).findings.map(\.kind)
+    }
+}
