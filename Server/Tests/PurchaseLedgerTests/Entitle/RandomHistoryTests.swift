@@ -94,7 +94,8 @@ struct RandomHistoryTests {
             let later = periods[(place + 1)...]
             for grace in renewal?.gracePeriods ?? [] {
                 let hasEnded = { (period: OwnedPurchase) in
-                    period.end.map { $0.millisecondsSince1970 <= grace.firstStamp.millisecondsSince1970 + 86_400_000 } ?? false
+                    period.end.map { $0.millisecondsSince1970 <= grace.firstStamp.millisecondsSince1970 + 86_400_000 }
+                        ?? false
                 }
                 guard hasEnded(period), !later.contains(where: hasEnded) else { continue }
                 let isEndedEarly = renewal.map { $0.info.graceEnd != grace.end && $0.stamp <= moment } ?? false
