@@ -18,7 +18,8 @@ struct ClaimAnswer {
     var entitlement: Entitlement?
 
     init(
-        examined: ExaminedSubmission, app: RegistryApp, transaction: LedgerTransaction, rejection: Rejection?, customer: CustomerRow?
+        examined: ExaminedSubmission, app: RegistryApp, transaction: LedgerTransaction, rejection: Rejection?,
+        customer: CustomerRow?
     ) {
         self.examined = examined
         self.app = app
