@@ -53,6 +53,28 @@ struct DenialTests {
         }
     }
 
+    @Test(
+        "A former owner is told that the product belongs to another customer, whatever its kind",
+        arguments: [LedgerWorld.coins, LedgerWorld.pro, LedgerWorld.monthly, LedgerWorld.pass])
+    func transferred(product: String) async throws {
+        try await LedgerWorld.with { world in
+            let evidence =
+                switch product {
+                case LedgerWorld.coins: try LedgerWorld.signed("1")
+                case LedgerWorld.pro: try LedgerWorld.signed("1", product: product, kind: .nonConsumable)
+                case LedgerWorld.monthly: try LedgerWorld.period("1", original: "1", from: 0)
+                default: try LedgerWorld.signed("1", product: product, kind: .nonRenewingSubscription)
+                }
+            #expect(try await world.claim("1", product: product, evidence).code == "accepted")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+            let former = try await world.entitlement(product)
+            #expect(former?.state != .active)
+            #expect(former?.reason == .ownedByAnother)
+            #expect(try await world.entitlement(product, of: "bob")?.state == .active)
+        }
+    }
+
     @Test("A consumable that a receipt shows as cancelled says so")
     func cancelled() async throws {
         try await LedgerWorld.with { world in

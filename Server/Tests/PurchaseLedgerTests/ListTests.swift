@@ -62,7 +62,7 @@ struct ListTests {
                 return try await world.submissions(filter).map(\.code)
             }
             #expect(try await codes { _ in } == ["already_claimed", "transaction_not_found", "accepted"])
-            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only his order")
+            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only the order")
             #expect(try await codes { $0.customerID = "carol" } == ["already_claimed", "transaction_not_found"])
             #expect(try await codes { $0.customerID = "dora" } == [])
             #expect(try await codes { $0.orderID = order.id } == ["accepted"])

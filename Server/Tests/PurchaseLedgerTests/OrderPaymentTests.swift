@@ -89,6 +89,25 @@ struct OrderPaymentTests {
         }
     }
 
+    @Test("A copy that restoring made pays no order and adds nothing to a balance")
+    func copies() async throws {
+        try await LedgerWorld.with { world in
+            let first = try LedgerWorld.period("901", from: 0) { $0.webOrderLineItemID = "77" }
+            let copy = try LedgerWorld.period("902", from: 0) { $0.webOrderLineItemID = "77" }
+            _ = try await world.claim("901", product: LedgerWorld.monthly, first)
+            let order = try await world.order(product: LedgerWorld.monthly)
+            let outcome = try await world.claim("902", product: LedgerWorld.monthly, order: order.id, copy)
+            #expect(outcome.code == "already_claimed" && outcome.claimedBy == .restoredCopy)
+            #expect(try await world.order(order.id).status == .created)
+            #expect(try await world.claim("902", product: LedgerWorld.monthly, copy).code == "accepted")
+
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let coins = try LedgerWorld.signed("2") { $0.originalTransactionID = "1" }
+            #expect(try await world.claim("2", coins).claimedBy == .restoredCopy)
+            #expect(try await world.entitlement()?.balance == 1)
+        }
+    }
+
     @Test("A payment that nobody named stays with an order that was fulfilled")
     func namedTooLate() async throws {
         try await LedgerWorld.with { world in

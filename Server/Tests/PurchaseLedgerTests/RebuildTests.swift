@@ -7,9 +7,16 @@ import Testing
 
 @Suite("Rebuild")
 struct RebuildTests {
-    @Test("After random histories, a rebuild from the journal equals the tables", arguments: 1...8)
+    private static func change(_ app: inout RegisteredApp, seed: Int) {
+        app.transfer = seed % 2 == 0 ? .move : .deny
+        app.refundShortfall = seed % 4 >= 2 ? .debt : .forgive
+    }
+
+    @Test(
+        "After random histories, a rebuild from the journal equals the tables, and the newest events give the balances",
+        arguments: 1...8)
     func randomHistories(seed: Int) async throws {
-        try await LedgerWorld.with({ $0.transfer = seed % 2 == 0 ? .move : .deny }) { world in
+        try await LedgerWorld.with({ Self.change(&$0, seed: seed) }) { world in
             var generator = SeededGenerator(seed: UInt64(seed))
             var orders: [Order] = []
             for step in 0..<120 {
@@ -22,7 +29,39 @@ struct RebuildTests {
             }
             print(
                 "seed \(seed): \(try await world.submissions().count) claims, \(try await world.events().count) events")
+            let balances = try await balances(fromEventsOf: world)
+            for (customer, balance) in balances {
+                let found = try await world.entitlement(of: customer)
+                #expect(found?.balance == balance.balance, "seed \(seed), \(customer)")
+                #expect(found?.shortfall == balance.shortfall, "seed \(seed), \(customer)")
+            }
+            #expect(!balances.isEmpty)
         }
+    }
+
+    private struct Balance: Decodable {
+        let customer_id: String?
+        let former_customer_id: String?
+        let product_id: String?
+        let balance: Int64?
+        let shortfall: Int64?
+    }
+
+    /// What the newest event of each customer says of the balance of coins. Customers that were merged into others are left out.
+    private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: Balance] {
+        var balances: [String: Balance] = [:]
+        var merged: Set<String> = []
+        for event in try await world.ledger.answer(EventList(app: "example", limit: 100_000)) {
+            let body = try JSONDecoder().decode(Balance.self, from: Data(event.body))
+            if event.type == EventType.customerMerged.rawValue, let former = body.former_customer_id {
+                merged.insert(former)
+            }
+            guard let customer = body.customer_id, body.product_id == LedgerWorld.coins, body.balance != nil else {
+                continue
+            }
+            balances[customer] = body
+        }
+        return balances.filter { !merged.contains($0.key) }
     }
 
     @Test("A repair replaces changed tables by the rebuild, and the journal says so")
@@ -37,6 +76,38 @@ struct RebuildTests {
             #expect(try await world.ledger.repair().findings.count == 2)
             #expect(try await world.entitlement()?.balance == 2)
             #expect(try await world.ledger.audit().findings.isEmpty)
+        }
+    }
+
+    @Test("Purchases of one id are compared apart: in Xcode, where ids start again at 0, and in two environments")
+    func equalIDs() async throws {
+        try await LedgerWorld.with({ $0.environments = [.production, .sandbox, .xcode] }) { world in
+            for (number, environment) in ["Production", "Sandbox", "Xcode", "Xcode", "Xcode"].enumerated() {
+                let evidence = try LedgerWorld.signed("0") {
+                    $0.environment = environment
+                    $0.quantity = Int64(number + 2)
+                    $0.purchaseDate = $0.purchaseDate?.addingTimeInterval(Double(number))
+                    $0.originalPurchaseDate = $0.purchaseDate
+                }
+                #expect(try await world.claim("0", evidence).code == "accepted")
+                _ = try await world.consume(
+                    Int64(number + 2), "c\(number)", environment: AppStoreEnvironment(environment))
+            }
+            #expect(try await world.entitlement(environment: .xcode)?.balance == 0)
+            // A change of any of them is found.
+            for table in ["lots", "takes"] {
+                let column = table == "lots" ? "taken" : "units"
+                for row in 1...5 {
+                    let change = "UPDATE \(table) SET \(column) = \(column) %@ 1 WHERE ground = \(row)"
+                    _ = try await world.database.write { connection in
+                        try connection.execute(change.replacing("%@", with: "+"), [])
+                    }
+                    #expect(try await world.ledger.audit().findings.count == 1, "\(table) \(row)")
+                    _ = try await world.database.write { connection in
+                        try connection.execute(change.replacing("%@", with: "-"), [])
+                    }
+                }
+            }
         }
     }
 

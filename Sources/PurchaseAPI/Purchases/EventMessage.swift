@@ -93,6 +93,8 @@ extension EventMessage {
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")
+        /// The payment of an order, which no claim had asked for, went to another order that a claim named.
+        public static let orderReopened = Kind(rawValue: "order_reopened")
         /// The refund of an order's purchase was reversed.
         public static let orderRestored = Kind(rawValue: "order_restored")
         public static let handGranted = Kind(rawValue: "hand_granted")

@@ -49,22 +49,24 @@ struct TableDump {
                 JOIN environments ON environments.environment_key = renewals.environment
                 """),
         TableDump(
-            name: "ownership_acts", keyCount: 3,
+            name: "ownership_acts", keyCount: 6,
             sql: """
-                SELECT journal.entry_id, originals.original_id, transactions.transaction_id, customers.reference,
-                former.reference, ownership_acts.kind FROM ownership_acts
+                SELECT journal.entry_id, environments.name, originals.original_id, originals.xcode_second,
+                transactions.transaction_id, transactions.xcode_second, customers.reference, former.reference,
+                ownership_acts.kind FROM ownership_acts
                 JOIN journal ON journal.entry_key = ownership_acts.entry_key
                 JOIN originals ON originals.original_key = ownership_acts.original_key
+                JOIN environments ON environments.environment_key = originals.environment
                 JOIN transactions ON transactions.transaction_key = ownership_acts.transaction_key
                 JOIN customers ON customers.customer_key = ownership_acts.customer_key
                 LEFT JOIN customers AS former ON former.customer_key = ownership_acts.former_key
                 """),
         TableDump(
-            name: "entitlements", keyCount: 5,
+            name: "entitlements", keyCount: 6,
             sql: """
                 SELECT customers.reference, products.product_id, environments.name, originals.original_id,
-                hand_grants.grant_id, entitlements.kind, entitlements.balance, entitlements.shortfall,
-                entitlements.timeline, entitlements.reason
+                originals.xcode_second, hand_grants.grant_id, entitlements.kind, entitlements.balance,
+                entitlements.shortfall, entitlements.timeline, entitlements.reason
                 FROM entitlements JOIN customers ON customers.customer_key = entitlements.customer_key
                 JOIN products ON products.product_key = entitlements.product_key
                 JOIN environments ON environments.environment_key = entitlements.environment
@@ -72,11 +74,11 @@ struct TableDump {
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -entitlements.ground
                 """),
         TableDump(
-            name: "lots", keyCount: 3,
+            name: "lots", keyCount: 4,
             sql: """
-                SELECT environments.name, originals.original_id, hand_grants.grant_id, customers.reference,
-                products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available, lots.purchased_at,
-                lots.reason
+                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+                customers.reference, products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available,
+                lots.purchased_at, lots.reason
                 FROM lots JOIN customers ON customers.customer_key = lots.customer_key
                 JOIN products ON products.product_key = lots.product_key
                 JOIN environments ON environments.environment_key = lots.environment
@@ -84,11 +86,13 @@ struct TableDump {
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -lots.ground
                 """),
         TableDump(
-            name: "takes", keyCount: 3,
+            name: "takes", keyCount: 5,
             sql: """
-                SELECT originals.original_id, hand_grants.grant_id, customers.reference, takes.units FROM takes
+                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+                customers.reference, takes.units FROM takes
                 JOIN customers ON customers.customer_key = takes.customer_key
                 LEFT JOIN originals ON originals.original_key = takes.ground
+                LEFT JOIN environments ON environments.environment_key = originals.environment
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -takes.ground
                 """),
         TableDump(
@@ -141,7 +145,10 @@ struct TableDump {
             let values = row.values.map { value in
                 if case .text(let text) = value { LedgerValue.blob(Array(text.utf8)) } else { value }
             }
-            rows[Array(values.prefix(keyCount))] = Array(values.dropFirst(keyCount))
+            var key = Array(values.prefix(keyCount))
+            // Two rows of one key are both compared; otherwise one would hide the other.
+            while rows[key] != nil { key.append(.null) }
+            rows[key] = Array(values.dropFirst(keyCount))
         }
         return rows
     }

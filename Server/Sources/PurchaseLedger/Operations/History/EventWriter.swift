@@ -30,6 +30,18 @@ struct EventWriter {
     /// A new event of this app and time.
     func event(_ type: EventType) -> LedgerEvent { LedgerEvent(type, at: transaction.now, app: app.settings.id) }
 
+    /// Adds a balance to an event as entitlements show it, under the setting `refund_shortfall`.
+    func describe(_ event: inout LedgerEvent, _ balance: EntitlementWriter.Balances.Value?) {
+        guard let balance else {
+            (event.balance, event.shortfall) = (nil, nil)
+            return
+        }
+        var sum = ConsumableBalance()
+        (sum.remaining, sum.shortfall) = (balance.balance, balance.shortfall)
+        event.balance = sum.available(under: app.settings.refundShortfall)
+        event.shortfall = sum.shortfall
+    }
+
     /// Writes an event of a customer.
     mutating func write(_ event: LedgerEvent, customer: Int64?) throws(LedgerStorageError) {
         var event = event
@@ -50,13 +62,13 @@ struct EventWriter {
                     event.formerCustomerID = try name(former)
                 }
                 if let owner = record.row.ownerKey, let balance = balances[owner] {
-                    (event.balance, event.shortfall) = (balance.balance, balance.shortfall)
+                    describe(&event, balance)
                 }
                 try write(event, customer: record.row.ownerKey)
                 // A former owner hears of it, too: what they used of it is their shortfall now.
                 if event.type == .transferred, let former = record.formerRow?.ownerKey {
                     var loss = event
-                    (loss.balance, loss.shortfall) = (balances[former]?.balance, balances[former]?.shortfall)
+                    describe(&loss, balances[former])
                     loss.reason = "to_another_customer"
                     try write(loss, customer: former)
                 }
@@ -113,7 +125,11 @@ struct EventWriter {
     }
 
     /// Writes what happened to an order.
-    mutating func write(order: OrderRow, former: OrderRow?) throws(LedgerStorageError) {
+    ///
+    /// - Parameter balance: the customer's balance afterwards, if the order changed it.
+    mutating func write(
+        order: OrderRow, former: OrderRow?, balance: EntitlementWriter.Balances.Value? = nil
+    ) throws(LedgerStorageError) {
         let type: EventType? =
             switch (former?.status, order.status) {
             case (nil, _): .orderCreated
@@ -131,6 +147,7 @@ struct EventWriter {
         event.productID = productIDs[order.productKey]
         if event.productID == nil { event.productID = try transaction.products.id(order.productKey) }
         event.units = order.quantity
+        describe(&event, balance)
         if let key = order.paidBy {
             if payments[key] == nil, let row = try transaction.transactions.row(key) {
                 let environment = try transaction.environments.environment(row.environment)

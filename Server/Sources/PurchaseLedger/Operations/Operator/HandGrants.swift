@@ -80,7 +80,7 @@ public struct GrantByHand: LedgerOperation {
         var event = events.event(.handGranted)
         (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
         (event.until, event.reason) = (until, reason)
-        (event.balance, event.shortfall) = (balances[customer.key]?.balance, balances[customer.key]?.shortfall)
+        events.describe(&event, balances[customer.key])
         try events.write(event, customer: customer.key)
         return id
     }
@@ -161,7 +161,7 @@ public struct RevokeByHand: LedgerOperation {
     }
 }
 
-/// Lifts a revocation, or takes back a grant.
+/// Lifts a revocation, or ends a grant.
 public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String
