@@ -50,13 +50,14 @@ struct EventWriter {
                     event.formerCustomerID = try name(former)
                 }
                 if let owner = record.row.ownerKey, let balance = balances[owner] {
-                    (event.balance, event.shortfall) = (balance.balance, balance.shortfall)
+                    tell(balance, in: &event)
                 }
                 try write(event, customer: record.row.ownerKey)
                 // A former owner hears of it, too: what they used of it is their shortfall now.
                 if event.type == .transferred, let former = record.formerRow?.ownerKey {
                     var loss = event
-                    (loss.balance, loss.shortfall) = (balances[former]?.balance, balances[former]?.shortfall)
+                    (loss.balance, loss.shortfall) = (nil, nil)
+                    if let balance = balances[former] { tell(balance, in: &loss) }
                     loss.reason = "to_another_customer"
                     try write(loss, customer: former)
                 }
@@ -70,6 +71,14 @@ struct EventWriter {
             event.until = history.renewal?.info.graceEnd
             try write(event, customer: record.row.ownerKey)
         }
+    }
+
+    /// Tells a stored balance as entitlements show it under `refund_shortfall`.
+    func tell(_ stored: (balance: Int64, shortfall: Int64), in event: inout LedgerEvent) {
+        var balance = ConsumableBalance()
+        (balance.remaining, balance.shortfall) = stored
+        event.balance = balance.available(under: app.settings.refundShortfall)
+        event.shortfall = balance.shortfall
     }
 
     /// The events of one transaction.
@@ -113,7 +122,11 @@ struct EventWriter {
     }
 
     /// Writes what happened to an order.
-    mutating func write(order: OrderRow, former: OrderRow?) throws(LedgerStorageError) {
+    ///
+    /// - Parameter balance: the customer's balance afterwards, if the order took units of it.
+    mutating func write(
+        order: OrderRow, former: OrderRow?, balance: (balance: Int64, shortfall: Int64)? = nil
+    ) throws(LedgerStorageError) {
         let type: EventType? =
             switch (former?.status, order.status) {
             case (nil, _): .orderCreated
@@ -131,6 +144,7 @@ struct EventWriter {
         event.productID = productIDs[order.productKey]
         if event.productID == nil { event.productID = try transaction.products.id(order.productKey) }
         event.units = order.quantity
+        if let balance { tell(balance, in: &event) }
         if let key = order.paidBy {
             if payments[key] == nil, let row = try transaction.transactions.row(key) {
                 let environment = try transaction.environments.environment(row.environment)

@@ -47,9 +47,11 @@ struct HandGrantWriter {
         var balances: EntitlementWriter.Balances = [:]
         if let original = row.revokedOriginal {
             let changes = LedgerChanges(transaction, app: app)
-            try changes.readRevocations(try changes.history(original))
+            let index = try changes.history(original)
+            try changes.readRevocations(index)
             try changes.settle()
             try changes.finish(entry)
+            balances[customer] = changes.balance(of: customer, in: index)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
             // As it was granted, whatever the settings say by now.
             let former = try transaction.entitlements.row(
@@ -61,7 +63,7 @@ struct HandGrantWriter {
         event.productID = try transaction.products.id(row.productKey)
         event.environment = try transaction.environments.environment(row.environment).name
         event.reason = reason
-        (event.balance, event.shortfall) = (balances[customer]?.balance, balances[customer]?.shortfall)
+        if let balance = balances[customer] { events.tell(balance, in: &event) }
         try events.write(event, customer: customer)
     }
 }

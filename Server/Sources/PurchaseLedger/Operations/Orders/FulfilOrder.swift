@@ -43,7 +43,8 @@ public struct FulfilOrder: LedgerOperation {
         draft.customer = customer
         let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: takes))
         var events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: former)
+        let balance = takes.isEmpty ? nil : try balance(after: row, customer, transaction)
+        try events.write(order: row, former: former, balance: balance)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
@@ -61,5 +62,14 @@ public struct FulfilOrder: LedgerOperation {
         }
         let taking = LotTaking(transaction: transaction)
         return try taking.take([(lot, lot.quantity)], by: customer.key)
+    }
+
+    private func balance(
+        after row: OrderRow, _ customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64)? {
+        guard let key = row.paidBy, let paid = try transaction.transactions.row(key) else { return nil }
+        return try transaction.entitlements.row(
+            customer.key, product: paid.productKey, environment: paid.environment, ground: EntitlementRow.wholeGround
+        ).map { ($0.balance, $0.shortfall) }
     }
 }
