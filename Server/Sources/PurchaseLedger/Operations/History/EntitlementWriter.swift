@@ -27,7 +27,10 @@ struct EntitlementWriter {
             let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
             spans += access.spans
             // The chain itself is computed for each customer. Here are only the reasons why others have no part in it.
-            for pass in access.passes { spans += PassAccess.spans(of: [pass]).filter { $0.customer != pass.owner } }
+            for pass in access.passes {
+                let isInChain = pass.refusal == nil
+                spans += PassAccess.spans(of: [pass]).filter { !isInChain || $0.customer != pass.owner }
+            }
             if !isShared { lot = access.lots.first }
         }
         for record in history.records + history.departed
