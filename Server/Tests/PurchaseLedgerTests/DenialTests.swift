@@ -137,6 +137,21 @@ struct DenialTests {
         }
     }
 
+    @Test("A pass that the settings do not have is explained, and counts once they have it")
+    func unregisteredPass() async throws {
+        try await LedgerWorld.with {
+            $0.products[LedgerWorld.pass] = nil
+        } _: { world in
+            let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pass, kind: .nonRenewingSubscription)
+            let refused = try await world.claim("1", product: LedgerWorld.pass, evidence)
+            #expect(refused.code == "product_unknown" && refused.disposition == .operator)
+            #expect(try await world.entitlement(LedgerWorld.pass)?.reason == .productUnknown)
+            let later = try await world.restarted([LedgerWorld.app()])
+            #expect(try await later.entitlement(LedgerWorld.pass)?.state == .active)
+            try await later.requireConsistency()
+        }
+    }
+
     @Test("A pass that begins when the one before it ends is the customer's, and its claim says so")
     func laterPass() async throws {
         try await LedgerWorld.with { world in

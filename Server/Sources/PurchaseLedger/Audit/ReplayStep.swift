@@ -93,7 +93,8 @@ struct ReplayStep {
             let place = try changes.place(
                 of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
         {
-            try changes.payments.pay(order, with: changes.histories[place.history].records[place.record])
+            let record = changes.histories[place.history].records[place.record]
+            try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         }
         try changes.finish(entry)
         try transaction.hold(examined, evidence?.key, entry)

@@ -144,7 +144,8 @@ struct ClaimJudgement {
         let terms = try changes.payments.terms(of: order, purchase: record)
         if let refusal = terms.refusal(of: purchase) { throw refusal }
         guard !terms.isPaidByThis else { return }
-        try changes.payments.pay(order, with: record)
+        guard let place else { return }
+        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         isReplayed = false
     }
 

@@ -197,11 +197,13 @@ final class LedgerChanges {
     func claimedPurchase(
         _ record: TransactionRecord, in index: Int, named order: OrderRow?
     ) throws(LedgerStorageError) -> ClaimedPurchase {
-        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
-        let purchase = purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+        let purchase = purchase(of: record, in: index)
         var keepsAnother = false
-        if let order, let paid = try payments.order(paidBy: record), paid.key != order.key {
-            keepsAnother = try payments.isBound(paid, to: record)
+        if let order {
+            for copy in copies(of: record, in: index) {
+                guard let paid = try payments.order(paidBy: copy), paid.key != order.key else { continue }
+                if try payments.isBound(paid, to: copy) { keepsAnother = true }
+            }
         }
         let isShared = record.facts.ownership.isFamilyShared
         let isRevoked = open.histories[index].revocations.contains {
@@ -210,6 +212,19 @@ final class LedgerChanges {
         return ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,
             isCopy: purchase?.transaction != record.facts.key, hasPaidAnotherOrder: keepsAnother)
+    }
+
+    private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {
+        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
+        return purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+    }
+
+    /// All transactions of the purchase that a transaction belongs to, itself included.
+    func copies(of record: TransactionRecord, in index: Int) -> [TransactionRecord] {
+        let history = open.histories[index]
+        return purchase(of: record, in: index)?.transactions.compactMap { transaction in
+            history.index(of: transaction.key).map { history.records[$0] }
+        } ?? [record]
     }
 
     // MARK: Writing
