@@ -8,6 +8,10 @@ public struct LedgerTransaction {
     /// The time of everything that the transaction does.
     let now: Timestamp
     let registry: Registry
+    /// Verifies stored evidence again; `nil` in a query.
+    var verifier: PurchaseVerifier?
+    /// What was erased, for a rebuild, which reads it before the entries that it is about.
+    var erasures: Erasures?
 
     var journal: Journal { Journal(connection: connection) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

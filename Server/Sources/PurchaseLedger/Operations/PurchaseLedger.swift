@@ -57,13 +57,14 @@ public struct PurchaseLedger: Sendable {
 
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        let (registry, clock) = (registry, clock)
+        let (registry, clock, verifier) = (registry, clock, verifier)
         var attempt = 1
         while true {
             do {
                 return try await database.write { connection in
                     try operation.perform(
-                        LedgerTransaction(connection: connection, now: clock(), registry: registry))
+                        LedgerTransaction(
+                            connection: connection, now: clock(), registry: registry, verifier: verifier))
                 }
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1
