@@ -129,8 +129,8 @@ struct OperatorCommandTests {
             let erased = try await Program.shell("\(erase) --yes", in: folder)
             #expect(
                 erased.status == 0
-                    && erased.output
-                        == "assay: erased alice: 1 entries, 1 pieces of evidence; 1 purchases stay claimed\n",
+                    && erased.output.contains(
+                        "assay: erased alice: 1 entries, 1 pieces of evidence; 1 purchases stay claimed\n"),
                 "\(erased.output)")
             let again = try await Program.shell("\(erase) --yes", in: folder)
             #expect(again.status == 1 && again.output.contains("assay: customer_unknown: "), "\(again.output)")

@@ -27,6 +27,10 @@ extension ReplayStep {
             try transaction.transactions.erase(row.key, facts: erased.facts, at: leaf.at)
         }
         for erased in details.transactions { try ErasureWriter.deleteRenewals(of: erased.facts, transaction) }
+        for reference in details.customers.compactMap({ UUID(uuidString: $0.reference) }) {
+            guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
+            try transaction.entitlements.deleteAll(of: customer.key)
+        }
         for payment in details.payments {
             let key = TransactionKey(
                 environment: AppStoreEnvironment(payment.environment),

@@ -130,7 +130,8 @@ struct ReplayStep {
         if let known = try self.customer(reference: reference) { return known }
         let erased = try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: nil))
         for token in tokens {
-            try AccountTokensTable(connection: connection).insert(token, appKey: app.key, customer: erased.key, entry: 0)
+            try AccountTokensTable(connection: connection).insert(
+                token, appKey: app.key, customer: erased.key, entry: 0)
         }
         return erased
     }

@@ -81,7 +81,8 @@ struct CustomersTable {
 
     /// Deletes the name and the token of a customer.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
+        try connection.execute(
+            "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
     func insert(_ row: CustomerRow) throws(LedgerStorageError) -> CustomerRow {

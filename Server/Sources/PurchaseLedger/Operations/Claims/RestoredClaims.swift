@@ -75,7 +75,8 @@ struct RestoredClaims {
             let answer = RestoredPurchase(
                 submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
                 transactionID: claim.proven.key.transactionID.string,
-                originalTransactionID: record.facts.original.transactionID.string, productID: claim.proven.productID?.string ?? "",
+                originalTransactionID: record.facts.original.transactionID.string,
+                productID: claim.proven.productID?.string ?? "",
                 rejection: rejection,
                 disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
                 isReplayed: claim.isReplayed && rejection == nil, claimedBy: rejection?.priorClaim,

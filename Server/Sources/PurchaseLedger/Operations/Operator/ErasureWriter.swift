@@ -24,11 +24,11 @@ struct ErasureWriter {
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
         for key in scope.evidence.keys.sorted() { try EvidenceTable(connection: connection).erase(key) }
         for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
-        guard !rest.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()
         try changes.finish(entry)
+        for key in scope.keys.sorted() { try transaction.entitlements.deleteAll(of: key) }
     }
 
     /// The originals of which something is left that belongs to others, or to nobody.
@@ -107,7 +107,6 @@ struct ErasureWriter {
 
     private func delete(_ customer: CustomerRow, keeping tokens: [UUID]) throws(LedgerStorageError) {
         let key = customer.key
-        try transaction.entitlements.deleteAll(of: key)
         try ConsumptionsTable(connection: connection).deleteAll(of: key)
         try TakesTable(connection: connection).deleteAll(of: key)
         try transaction.orders.erase(of: key)

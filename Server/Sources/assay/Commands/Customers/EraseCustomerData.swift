@@ -49,14 +49,16 @@ struct EraseCustomerData: AsyncParsableCommand {
                 """)
             if erased.keptEvidence > 0 {
                 Terminal.write(
-                    "assay: kept \(erased.keptEvidence) pieces of evidence that others sent, too, or that prove purchases of others\n")
+                    "assay: kept \(erased.keptEvidence) pieces of evidence that others sent, too, or that prove purchases of others\n"
+                )
             }
         }
     }
 
     /// Asks for the name again.
     private func isConfirmed() throws -> Bool {
-        Terminal.write("Erase \(customer.printable) of \(options.app.printable) for ever? Write the name again: ", toErrors: true)
+        Terminal.write(
+            "Erase \(customer.printable) of \(options.app.printable) for ever? Write the name again: ", toErrors: true)
         return readLine().map { ExactText($0) } == ExactText(customer)
     }
 }
