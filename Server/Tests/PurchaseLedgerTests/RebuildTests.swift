@@ -175,10 +175,32 @@ struct RebuildTests {
             let evidence = try [1, 5, 9].map { try purchase($0, world, orders, &generator).2 }
             _ = try await world.ledger.restore(
                 RestoreSubmission(app: "example", customerID: customer, evidence: evidence))
+            if Int.random(in: 0..<6, using: &generator) == 1 { try await erase(customer, of: customers, world) }
             if Int.random(in: 0..<6, using: &generator) == 0 {
                 try await world.ledger.perform(MergeCustomers(app: "example", customerID: customer, into: other))
             }
         }
+    }
+
+    /// Erases a customer, which gives nobody anything.
+    private func erase(_ customer: String, of customers: [String], _ world: LedgerWorld) async throws {
+        let before = try await access(of: customers, world)
+        _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "random"))
+        let after = try await access(of: customers, world)
+        // The customer can have other names.
+        #expect(after.isSubset(of: before))
+        #expect(!after.contains { $0.hasPrefix("\(customer) ") })
+    }
+
+    private func access(of customers: [String], _ world: LedgerWorld) async throws -> Set<String> {
+        var access: Set<String> = []
+        for customer in customers {
+            let query = EntitlementsOfCustomer(app: "example", customerID: customer)
+            for entitlement in try await world.ledger.answer(query).entitlements where entitlement.state == .active {
+                access.insert("\(customer) \(entitlement.productID) \(entitlement.balance)")
+            }
+        }
+        return access
     }
 
     /// One of twelve purchases: coins, products, periods and passes, revoked now and then.

@@ -101,6 +101,7 @@ extension EventMessage {
         public static let handRevoked = Kind(rawValue: "hand_revoked")
         public static let handLifted = Kind(rawValue: "hand_lifted")
         public static let customerMerged = Kind(rawValue: "customer_merged")
+        public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")
         /// A product was registered, so what was known of it counts now.
         public static let registered = Kind(rawValue: "registered")

@@ -8,6 +8,7 @@ import PurchaseVerification
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
+    let erasures: Erasures
     /// The settings so far.
     var registry: Registry
     /// Evidence that was accepted when it came, and is refused now.
@@ -19,20 +20,50 @@ struct JournalReplay {
     ///   - row: the entry.
     ///   - evidence: its evidence, as it was sent.
     mutating func apply(_ row: JournalRow, evidence: [UInt8]?) throws {
-        guard let leaf = JournalLeaf(bytes: row.leaf), let details = row.details else { return }
+        guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
+        let details: [UInt8]
+        if let erased = erasures.entries[row.id] {
+            guard let kept = erased else { return try applyErased(row, leaf, evidence) }
+            details = kept
+        } else {
+            guard let known = row.details else { return }
+            details = known
+        }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(connection: connection, now: leaf.at, registry: registry)
-        var copy = row
-        (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
+        let transaction = LedgerTransaction(
+            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
         let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
         try check(examined, leaf, details)
         let step = ReplayStep(
             transaction: transaction, leaf: leaf, details: details, verifier: verifier,
             evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
-        let key = try JournalTable(connection: connection).insert(copy)
-        let entry = JournalEntry(key: key, id: row.id, leafHash: [])
-        try step.apply(entry, app)
+        if evidence == nil, let sha256 = leaf.evidence, erasures.evidence.contains(sha256) {
+            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
+        }
+        try step.apply(try insert(row), app)
+    }
+
+    /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
+    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: [UInt8]?) throws {
+        let app = registry.app(leaf.app)
+        let transaction = LedgerTransaction(
+            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
+        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        let step = ReplayStep(
+            transaction: transaction, leaf: leaf, details: [], verifier: verifier,
+            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
+        if evidence == nil, let sha256 = leaf.evidence {
+            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
+        }
+        try step.applyErased(try insert(row), app)
+    }
+
+    /// Inserts the entry without the numbers of the other database.
+    private func insert(_ row: JournalRow) throws(LedgerStorageError) -> JournalEntry {
+        var copy = row
+        (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
+        return JournalEntry(key: try JournalTable(connection: connection).insert(copy), id: row.id, leafHash: [])
     }
 
     /// Notes accepted evidence that is refused now, mostly because another certificate is trusted than then.

@@ -13,16 +13,24 @@ struct LedgerRepair {
         "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
     ]
 
+    /// A transaction's number, and what it stands for. The environments have the same numbers, as they are first named in the
+    /// order of the journal.
+    private static let identities =
+        "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions"
+
     /// The rows of a rebuild.
     struct Content: Sendable {
         fileprivate var tables: [String: [LedgerRow]] = [:]
         fileprivate var references: [[LedgerValue]] = []
+        /// The numbers of transactions, and what they stand for.
+        fileprivate var transactions: [LedgerRow] = []
     }
 
     /// Reads a rebuild.
     static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
         var content = Content()
         for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
+        content.transactions = try rebuilt.rows(identities, [])
         content.references = try references(rebuilt)
         return content
     }
@@ -39,9 +47,10 @@ struct LedgerRepair {
         }
         let entitlements = TableDump.all.first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
+        let renumbered = try renumbered(content, connection)
         for table in tables {
             try connection.execute("DELETE FROM \(table)", [])
-            for row in content.tables[table] ?? [] {
+            for row in renumbered.tables[table] ?? [] {
                 let places = row.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
                 try connection.execute("INSERT INTO \(table) VALUES (\(places))", row.values)
             }
@@ -52,6 +61,38 @@ struct LedgerRepair {
         try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         let after = try entitlements?.rows(connection) ?? [:]
         try writeCorrections(before, after, entry, transaction)
+    }
+
+    /// The rows with the numbers that transactions have in the ledger: entries of the journal name them, and a rebuild after an
+    /// erasure meets some of them later than the ledger did.
+    private static func renumbered(
+        _ content: Content, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Content {
+        var numbers: [[LedgerValue]: LedgerValue] = [:]
+        var last: Int64 = 0
+        for row in try connection.rows(identities, []) {
+            guard case .integer(let key)? = row.values.first else { continue }
+            numbers[Array(row.values.dropFirst())] = .integer(key)
+            last = max(last, key)
+        }
+        var places: [LedgerValue: LedgerValue] = [:]
+        for row in content.transactions {
+            let identity = Array(row.values.dropFirst())
+            if numbers[identity] == nil {
+                last += 1
+                numbers[identity] = .integer(last)
+            }
+            if let key = row.values.first { places[key] = numbers[identity] }
+        }
+        var renumbered = content
+        for (table, column) in [("transactions", 0), ("ownership_acts", 2), ("orders", 12)] {
+            renumbered.tables[table] = content.tables[table]?.map { row in
+                var values = row.values
+                values[column] = places[values[column]] ?? values[column]
+                return LedgerRow(values: values)
+            }
+        }
+        return renumbered
     }
 
     /// One event for each customer and product whose entitlement is another one than before.

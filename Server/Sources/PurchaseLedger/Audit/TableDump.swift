@@ -38,8 +38,8 @@ struct TableDump {
                 FROM transactions JOIN environments ON environments.environment_key = transactions.environment
                 JOIN originals ON originals.original_key = transactions.original_key
                 JOIN apps ON apps.app_key = originals.app_key
-                JOIN products ON products.product_key = transactions.product_key
-                JOIN evidence ON evidence.evidence_key = transactions.evidence_key
+                LEFT JOIN products ON products.product_key = transactions.product_key
+                LEFT JOIN evidence ON evidence.evidence_key = transactions.evidence_key
                 LEFT JOIN customers ON customers.customer_key = transactions.owner_key
                 """),
         TableDump(
@@ -112,7 +112,7 @@ struct TableDump {
                 hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
                 revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at FROM hand_grants
                 JOIN customers ON customers.customer_key = hand_grants.customer_key
-                JOIN products ON products.product_key = hand_grants.product_key
+                LEFT JOIN products ON products.product_key = hand_grants.product_key
                 JOIN environments ON environments.environment_key = hand_grants.environment
                 LEFT JOIN originals ON originals.original_key = hand_grants.revoked_original
                 LEFT JOIN hand_grants AS revoked ON revoked.grant_key = hand_grants.revoked_grant
@@ -123,9 +123,9 @@ struct TableDump {
                 SELECT orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
                 environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at, orders.status,
                 transactions.transaction_id, orders.paid_at, orders.fulfilled_at, orders.closed_at FROM orders
-                JOIN apps ON apps.app_key = orders.app_key
+                LEFT JOIN apps ON apps.app_key = orders.app_key
                 JOIN customers ON customers.customer_key = orders.customer_key
-                JOIN products ON products.product_key = orders.product_key
+                LEFT JOIN products ON products.product_key = orders.product_key
                 LEFT JOIN environments ON environments.environment_key = orders.environment
                 LEFT JOIN transactions ON transactions.transaction_key = orders.paid_by
                 """),

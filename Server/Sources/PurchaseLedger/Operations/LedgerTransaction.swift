@@ -10,6 +10,10 @@ public struct LedgerTransaction {
     let registry: Registry
     /// Authenticates the entries that are written.
     var entryKey: EntryKey?
+    /// Verifies stored evidence again; `nil` in a query.
+    var verifier: PurchaseVerifier?
+    /// What was erased, for a rebuild, which reads it before the entries that it is about.
+    var erasures: Erasures?
 
     var journal: Journal { Journal(connection: connection, key: entryKey) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

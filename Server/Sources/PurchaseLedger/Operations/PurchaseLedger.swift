@@ -65,14 +65,15 @@ public struct PurchaseLedger: Sendable {
 
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        let (registry, clock, entryKey) = (registry, clock, entryKey)
+        let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         var attempt = 1
         while true {
             do {
                 return try await database.write { connection in
                     try operation.perform(
                         LedgerTransaction(
-                            connection: connection, now: clock(), registry: registry, entryKey: entryKey))
+                            connection: connection, now: clock(), registry: registry, entryKey: entryKey,
+                            verifier: verifier))
                 }
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1

@@ -42,6 +42,20 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
+    /// The events of a customer, and all that came of the same entries: these can name the customer as a former owner. It reads
+    /// the app's events; only an erasure asks.
+    func rows(of customer: Int64, appKey: Int64) throws(LedgerStorageError) -> [EventRow] {
+        try EventRow.all(
+            """
+            WHERE app_key = ?1 AND entry_key IN
+            (SELECT entry_key FROM events WHERE app_key = ?1 AND customer_key = ?2) ORDER BY event_key
+            """, [.integer(appKey), .integer(customer)], connection)
+    }
+
+    func setBody(_ body: [UInt8], of key: Int64) throws(LedgerStorageError) {
+        try connection.execute("UPDATE events SET body = ?2 WHERE event_key = ?1", [.integer(key), .blob(body)])
+    }
+
     /// The events of an app after a key, oldest first.
     func rows(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [EventRow] {
         try EventRow.all(

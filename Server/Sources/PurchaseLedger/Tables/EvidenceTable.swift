@@ -56,6 +56,19 @@ struct EvidenceTable {
         return try reader.integer()
     }
 
+    /// Inserts a row of evidence that was erased, unless it is there.
+    func keepErased(sha256: [UInt8]) throws(LedgerStorageError) {
+        try connection.execute(
+            "INSERT INTO evidence (sha256, size, form, content) VALUES (?1, 0, ?2, NULL)",
+            [.blob(sha256), .text(CompressionForm.none.rawValue)])
+    }
+
+    /// Deletes the content of a row.
+    func erase(_ key: Int64) throws(LedgerStorageError) {
+        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.execute("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+    }
+
     /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so no look is needed before.
     ///
     /// - Returns: the key of the new or the existing row.

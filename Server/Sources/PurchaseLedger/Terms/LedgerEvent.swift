@@ -69,6 +69,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case handRevoked = "hand_revoked"
     case handLifted = "hand_lifted"
     case customerMerged = "customer_merged"
+    /// A customer was erased. It names nobody.
+    case customerErased = "customer_erased"
     case tokenAssigned = "token_assigned"
     /// A product was registered, so what was known of it counts now.
     case registered

@@ -73,6 +73,10 @@ struct ClaimJudgement {
         let tokenOwner = try changes.identities.customer(of: proven.accountToken)
         try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
         try find(proven)
+        if let record, record.isErased {
+            place = nil
+            throw Rejection.alreadyClaimed(.anotherCustomer)
+        }
         bind(proven, customer, source: evidence.source)
         try changes.settle(except: parties.order == nil ? nil : proven.key)
         isSettled = true

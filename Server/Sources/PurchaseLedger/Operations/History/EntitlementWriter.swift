@@ -234,7 +234,7 @@ struct EntitlementWriter {
 extension PurchaseHistory {
     /// The purchases of what was bought, or of what is shared by a family.
     func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared && !$0.isErased }
         guard !own.isEmpty else { return [] }
         let terms = Dictionary(
             own.compactMap { record in

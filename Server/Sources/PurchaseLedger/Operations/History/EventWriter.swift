@@ -186,6 +186,14 @@ extension EventBody {
         entry_id = entryID.uuidString.lowercased()
     }
 
+    init(encoded: [UInt8]) throws(LedgerStorageError) {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(encoded))
+        } catch {
+            throw LedgerStorageError(.corrupt, "an event cannot be read: \(error)")
+        }
+    }
+
     func encoded() throws(LedgerStorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -52,9 +52,11 @@ final class LedgerChanges {
     }
 
     private func observe(_ facts: ObservedTransaction, evidence: Int64) throws(LedgerStorageError) {
+        if let erased = transaction.erasures?.transactions[facts.key] { return try claim(erased: erased) }
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         if let place = try place(of: facts.key, environment: environment) {
             var record = open.histories[place.history].records[place.record]
+            guard !record.isErased else { return }
             let merged = record.facts.merged(with: facts)
             guard merged !== record.facts else { return }
             record.contradictions = record.facts.contradictions(with: facts)
@@ -76,6 +78,19 @@ final class LedgerChanges {
             evidenceKey: evidence, knownAt: transaction.now)
         open.histories[index].records.append(
             try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
+    }
+
+    /// Adds the transaction of an erased customer, if it is not there: it decides who owns what else its original has.
+    func claim(erased facts: ObservedTransaction) throws(LedgerStorageError) {
+        let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
+        guard try place(of: facts.key, environment: environment) == nil else { return }
+        let index = try open.history(
+            of: facts.original, environment: environment, isSubscription: facts.kind == .autoRenewable)
+        var row = TransactionRow(
+            originalKey: open.histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
+            facts: [], evidenceKey: 0, knownAt: transaction.now)
+        row.kind = facts.kind
+        open.histories[index].records.append(TransactionRecord(new: row, facts: facts, productID: ""))
     }
 
     /// Moves a transaction, with what was done to it, to the original that better evidence names.
