@@ -15,14 +15,8 @@ struct StoreHistoryTests {
     /// Without a wanted number, four that have all policies and all lengths of the grace period among them.
     private static let seeds: ClosedRange<UInt64> = wantedHistories.map { 1...max(1, $0) } ?? 5...8
 
-    /// How many steps a history has. Without optimisation they take several times as long.
-    private static let steps: Int = {
-        #if DEBUG
-            wantedHistories == nil ? 300 : 1000
-        #else
-            1000
-        #endif
-    }()
+    /// How many steps a history has.
+    private static let steps = wantedHistories == nil ? 300 : 1000
 
     /// How many questions are asked about a history, each about every product.
     private static let questions = 400

@@ -26,7 +26,7 @@ extension ReplayStep {
             guard let row = try row(of: erased.key) else { continue }
             try transaction.transactions.erase(row.key, facts: erased.facts, at: leaf.at)
         }
-        for erased in details.transactions { try ErasureWriter.deleteRenewals(of: erased.facts, transaction) }
+        for erased in details.transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
         for reference in details.customers.compactMap({ UUID(uuidString: $0.reference) }) {
             guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
             try transaction.entitlements.deleteAll(of: customer.key)

@@ -123,9 +123,9 @@ struct HandGrantsTable {
         try connection.execute("DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
     }
 
-    /// Leaves a revocation without its product, whose purchase was erased.
-    func forgetProduct(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE hand_grants SET product_key = 0 WHERE grant_key = ?1", [.integer(key)])
+    /// Leaves the revocations of an original without their product.
+    func forgetProducts(ofOriginal key: Int64) throws(LedgerStorageError) {
+        try connection.execute("UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
     }
 
     func move(_ key: Int64, to customer: Int64) throws(LedgerStorageError) {

@@ -20,7 +20,7 @@ struct ErasureWriter {
         for (row, stub) in zip(scope.rows, stubs) {
             try transaction.transactions.erase(row.key, facts: stub.facts, at: transaction.now)
         }
-        for stub in stubs { try Self.deleteRenewals(of: stub.facts, transaction) }
+        for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
         for key in scope.evidence.keys.sorted() { try EvidenceTable(connection: connection).erase(key) }
         for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
@@ -45,16 +45,9 @@ struct ErasureWriter {
         let grants = HandGrantsTable(connection: connection)
         for customer in scope.customers {
             for row in try grants.rows(of: customer.key) {
-                guard try scope.isKept(row) else {
-                    try deleteLot(-row.key)
-                    try grants.delete(row.key)
-                    continue
-                }
-                // A rebuild finds no product where the purchase was erased.
-                let products = Set(
-                    try transaction.transactions.rows(originalKey: row.revokedOriginal ?? 0)
-                        .filter { other in !scope.rows.contains { $0.key == other.key } }.map(\.productKey))
-                if !products.contains(row.productKey) { try grants.forgetProduct(row.key) }
+                guard try !scope.isKept(row) else { continue }
+                try deleteLot(-row.key)
+                try grants.delete(row.key)
             }
         }
     }
@@ -92,16 +85,21 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes renewal info of an original that has nothing left.
-    static func deleteRenewals(
+    /// Takes the product out of revocations by hand of an original, since a rebuild does not find it, and deletes renewal info if
+    /// the original has nothing left.
+    static func deleteRest(
         of facts: ObservedTransaction, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         let id = facts.original.transactionID.string
-        for original in try OriginalsTable(connection: transaction.connection).rows(id: id, environment: environment) {
+        let originals = try OriginalsTable(connection: transaction.connection).rows(id: id, environment: environment)
+        var isEmpty = true
+        for original in originals {
+            try HandGrantsTable(connection: transaction.connection).forgetProducts(ofOriginal: original.key)
             let rows = try transaction.transactions.rows(originalKey: original.key)
-            guard rows.allSatisfy(\.isErased) else { return }
+            if !rows.allSatisfy(\.isErased) { isEmpty = false }
         }
+        guard isEmpty else { return }
         try RenewalsTable(connection: transaction.connection).delete(id, environment: environment)
     }
 
