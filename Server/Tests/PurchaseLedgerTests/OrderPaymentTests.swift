@@ -108,7 +108,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("An order is open again when its purchase goes to another customer, and stays paid when its customer is merged")
+    @Test("An order whose purchase goes to another customer is open again; a merge leaves it paid")
     func purchaseLeaves() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order(product: LedgerWorld.coins)
