@@ -18,6 +18,9 @@ struct EventTypeTests {
             try await owners(&history)
             try await operators(&history)
             try await settings(&history)
+            let world = history.world
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
+            try await history.expect(.customerErased)
             #expect(history.types == Set(EventType.allCases))
             try await history.world.requireConsistency()
             try await database.close()
