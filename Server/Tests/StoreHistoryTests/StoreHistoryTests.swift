@@ -33,7 +33,8 @@ struct StoreHistoryTests {
             #expect(try await history.audit() == [], "seed \(seed)")
             // A history in which nothing happened would agree, too.
             #expect(history.counts.activeAnswers > 100 && history.counts.inactiveAnswers > 100, "seed \(seed)")
-            #expect(Self.steps < 1000 || history.missingEvents == [], "seed \(seed)")
+            // Chance can leave out one kind of event, and not the same one in each history.
+            #expect(Self.steps < 1000 || history.missingEvents.count <= 1, "seed \(seed): \(history.missingEvents)")
         }
     }
 }
