@@ -139,7 +139,8 @@ final class LedgerChanges {
 
     // MARK: Act and own
 
-    /// Adds a claim that binds. One that repeats the last act of the original is left out.
+    /// Adds a claim that binds. One that repeats the last act of the original is left out, and so is one of a transaction that
+    /// has the most claims that count.
     ///
     /// - Returns: whether the customer had claimed the transaction before.
     @discardableResult
@@ -153,6 +154,8 @@ final class LedgerChanges {
         let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
         let isLast = open.histories[index].lastAct(besides: key).map(isClaim) ?? false
         if isRepeated, kind == .claim || isLast { return true }
+        let claims = open.histories[index].acts.count { $0.transaction == key && $0.kind != .move }
+        guard claims < OwnershipAct.claimsOfOneTransaction else { return isRepeated }
         open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
         return isRepeated
     }
