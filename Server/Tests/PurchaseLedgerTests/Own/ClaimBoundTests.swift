@@ -1,3 +1,4 @@
+import EvidenceMint
 import PurchaseLedger
 import Testing
 
@@ -5,9 +6,7 @@ import Testing
 struct ClaimBoundTests {
     @Test("A receipt claimed under ever new names adds no act beyond the bound, and its owner stays, also under move")
     func bounded() async throws {
-        try await LedgerWorld.with { app in
-            app.transferPolicy = .move
-        } _: { world in
+        try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let most = OwnershipAct.claimsOfOneTransaction
             let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)
             for number in 1...(most + 5) {
@@ -15,8 +14,10 @@ struct ClaimBoundTests {
                     "1", product: LedgerWorld.pro, customer: "customer-\(number)", evidence)
                 #expect(outcome.code == (number <= most ? "accepted" : "already_claimed"), "claim \(number)")
             }
-            let acts = try await world.count("SELECT count(*) FROM ownership_acts")
-            #expect(acts == Int64(most))
+            let acts = try await world.database.read(.keys) {
+                try $0.rows("SELECT count(*) FROM ownership_acts", []).first?.values
+            }
+            #expect(acts == [.integer(Int64(most))])
             #expect(
                 try await world.entitlement(LedgerWorld.pro, of: "customer-\(most)")?.state == .active)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "customer-\(most + 1)")?.state != .active)

@@ -92,7 +92,7 @@ public struct SubmissionList: LedgerQuery {
             // Another app can have a transaction of this number, in another environment.
             let originals = OriginalsTable(connection: reader.connection)
             let row = try reader.transactions.rows(id: id).first { row throws(LedgerStorageError) in
-                try originals.row(row.originalKey)?.appKey == app.key
+                try originals.row(row.originalKey).appKey == app.key
             }
             return row.map { .transaction($0.key) }
         }
