@@ -30,6 +30,9 @@ struct JournalCheck {
             try EvidenceTable(connection: connection).row(key: key)
         }
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
+        if leaf.kind == .claim, leaf.evidence == nil, leaf.code.isSame(as: DecisionCode.accepted.rawValue) {
+            findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
+        }
         guard let salt = row.salt, let details = row.details else {
             guard erasures.entries[row.id] == nil else { return findings }
             findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))

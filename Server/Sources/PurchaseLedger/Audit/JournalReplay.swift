@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PurchaseVerification
 
@@ -9,21 +10,37 @@ struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
     let erasures: Erasures
+    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    let isOfEntriesAlone: Bool
     /// The settings so far.
     var registry: Registry
+    /// Whether the settings changed since the replay began.
+    private var isRegistryChanged = false
     /// Evidence that was accepted when it came, and is refused now.
     var findings: [AuditFinding] = []
+
+    init(
+        connection: any LedgerConnection, verifier: PurchaseVerifier, erasures: Erasures, registry: Registry,
+        isOfEntriesAlone: Bool
+    ) {
+        self.isOfEntriesAlone = isOfEntriesAlone
+        self.connection = connection
+        self.verifier = verifier
+        self.erasures = erasures
+        self.registry = registry
+    }
 
     /// Applies one entry.
     ///
     /// - Parameters:
     ///   - row: the entry.
     ///   - evidence: its evidence, as it was sent.
-    mutating func apply(_ row: JournalRow, evidence: [UInt8]?) throws {
+    ///   - known: its evidence, verified under the settings with which the replay began.
+    mutating func apply(_ row: JournalRow, evidence: [UInt8]?, known: ExaminedEvidence?) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
         if let erased = erasures.entries[row.id] {
-            guard let kept = erased else { return try applyErased(row, leaf, evidence) }
+            guard let kept = erased else { return try applyErased(row, leaf, evidence, known) }
             details = kept
         } else {
             guard let known = row.details else { return }
@@ -33,25 +50,36 @@ struct JournalReplay {
         let app = registry.app(leaf.app)
         let transaction = LedgerTransaction(
             connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        let examined = examine(evidence, known, app)
         try check(examined, leaf, details)
         let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: details, verifier: verifier,
+            transaction: transaction, leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
             evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
         if evidence == nil, let sha256 = leaf.evidence, erasures.evidence.contains(sha256) {
             try EvidenceTable(connection: connection).keepErased(sha256: sha256)
         }
-        try step.apply(try insert(row), app)
+        let entry = try insert(row)
+        if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
+        try step.apply(entry, app)
+    }
+
+    private func examine(
+        _ evidence: [UInt8]?, _ known: ExaminedEvidence?, _ app: RegistryApp?
+    ) -> ExaminedEvidence? {
+        if !isRegistryChanged, let known { return known }
+        return evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
     }
 
     /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
-    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: [UInt8]?) throws {
+    private func applyErased(
+        _ row: JournalRow, _ leaf: JournalLeaf, _ evidence: [UInt8]?, _ known: ExaminedEvidence?
+    ) throws {
         let app = registry.app(leaf.app)
         let transaction = LedgerTransaction(
             connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        let examined = examine(evidence, known, app)
         let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: [], verifier: verifier,
+            transaction: transaction, leaf: leaf, details: [], verifier: verifier, isOfEntriesAlone: isOfEntriesAlone,
             evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
         if evidence == nil, let sha256 = leaf.evidence {
             try EvidenceTable(connection: connection).keepErased(sha256: sha256)
@@ -82,6 +110,7 @@ struct JournalReplay {
 
     /// Takes over the settings of an app.
     private mutating func register(_ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        isRegistryChanged = true
         let text = try SettingsDetails(encoded: details).settings
         guard !text.isEmpty else {
             // The app is no longer in the settings.
@@ -94,5 +123,14 @@ struct JournalReplay {
         let key = try table.all().first { $0.name.isSame(as: leaf.app) }?.key ?? table.insert(leaf.app)
         apps.append(RegistryApp(key: key, settings: settings))
         registry = Registry(apps: apps)
+    }
+
+    /// Writes the settings of an entry as the registration does.
+    private func keepSettings(_ entry: JournalEntry, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        let body = Array(try SettingsDetails(encoded: details).settings.utf8)
+        guard let app = try AppsTable(connection: connection).all().first(where: { $0.name.isSame(as: leaf.app) })
+        else { return }
+        try SettingsHistoryTable(connection: connection).insert(
+            appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
     }
 }

@@ -43,6 +43,7 @@ extension ReplayStep {
 
     /// Takes the recorded units from the recorded lots.
     func take(_ takes: [LotTake]) throws {
+        guard !isOfEntriesAlone else { return }
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isErased(take) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {

@@ -8,6 +8,8 @@ struct ReplayStep {
     let leaf: JournalLeaf
     let details: [UInt8]
     let verifier: PurchaseVerifier
+    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
 
     var connection: any LedgerConnection { transaction.connection }
@@ -16,7 +18,7 @@ struct ReplayStep {
         switch leaf.kind {
         case .rules:
             try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
-        case .appStoreAnswer, .decision: return
+        case .appStoreAnswer, .decision, .recordContinued: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
             _ = try APIKeysTable(connection: connection).revoke(
@@ -58,7 +60,7 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .decision: return
+        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .recordContinued, .decision: return
         }
     }
 
