@@ -17,7 +17,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
-        .library(name: "LegacyLedger", targets: ["LegacyLedger"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -51,21 +50,10 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // The ledger that the server runs on until it is moved to PurchaseLedger; then this target goes.
-        .target(
-            name: "LegacyLedger",
-            dependencies: [
-                "CZlib",
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
         .target(
             name: "PurchaseServer",
             dependencies: [
-                "LegacyLedger",
+                "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -108,7 +96,7 @@ let package = Package(
             dependencies: [
                 "AppStoreSimulator",
                 "BuildInformation",
-                "LegacyLedger",
+                "PurchaseLedger",
                 "PurchaseServer",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
@@ -166,22 +154,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "LegacyLedgerTests",
-            dependencies: [
-                "LegacyLedger",
-                .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "TestSupport", package: "assay"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            exclude: ["Databases"],
-            swiftSettings: strict
-        ),
-        .testTarget(
             name: "PurchaseServerTests",
             dependencies: [
-                "LegacyLedger", "PurchaseServer", "ServerTestSupport",
+                "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),

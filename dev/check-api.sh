@@ -27,7 +27,7 @@ apps:
   game:
     bundle_ids: com.example.game
     products:
-      coins: { type: consumable }
+      coins: { kind: consumable }
 SETTINGS
 "$program" keys create --app game --scope admin >key 2>/dev/null
 start_server serve "$program" serve --port 0 --log-level error

@@ -50,12 +50,10 @@ table() {
     allow Server/Sources/BuildInformation
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
-    # The ledger that the server runs on until it is moved to PurchaseLedger.
-    allow Server/Sources/LegacyLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
-    allow Server/Sources/PurchaseServer PurchaseAPI LegacyLedger PurchaseVerification Crypto Foundation Yams $server
+    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification Crypto Foundation Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
-    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint LegacyLedger PurchaseAPI PurchaseServer PurchaseVerification \
+    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore
 
     # What tests share must not verify either, because the tests of EvidenceMint use it.
@@ -65,10 +63,10 @@ table() {
 table
 
 # What is particular to an engine stays in its driver.
-grep -rlE '^ *((public|package|internal) +)?import GRDB' Server/Sources/PurchaseLedger Server/Sources/LegacyLedger --include='*.swift' >"$folder/files" || true
+grep -rlE '^ *((public|package|internal) +)?import GRDB' Server/Sources/PurchaseLedger --include='*.swift' >"$folder/files" || true
 while read -r file; do
     case "$file" in
-        Server/Sources/PurchaseLedger/Store/SQLite/* | Server/Sources/LegacyLedger/Store/SQLite/*) ;;
+        Server/Sources/PurchaseLedger/Store/SQLite/*) ;;
         *) echo "$file imports GRDB, which only Store/SQLite may" >>"$violations" ;;
     esac
 done <"$folder/files"

@@ -169,7 +169,7 @@ def main():
             rate = "{ per_second: 1000000, burst: 1000000 }"
             settings.write(
                 f"limits:\n  per_key: {rate}\n  per_address: {rate}\n"
-                "apps:\n  game:\n    bundle_ids: [com.example.game]\n    products:\n      coins: {{ type: consumable }}\n"
+                "apps:\n  game:\n    bundle_ids: [com.example.game]\n    products:\n      coins: {{ kind: consumable }}\n"
                 .replace("{{", "{").replace("}}", "}"))
         key = subprocess.run(
             [program, "keys", "create", "--app", "game", "--scope", "admin"], cwd=folder, check=True,

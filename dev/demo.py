@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A shop and its App Store in one terminal: buy, renew, refund, replay and forge.
+"""A shop and its App Store in one terminal: order, buy, restore, refund, reverse, renew, transfer, replay and forge.
 
 Starts the simulated App Store and the purchase server, acts as the app and as the shop's backend, and prints each request and
 its answer. Ends by itself, with exit status 0 only if every step had the expected result.
@@ -25,11 +25,15 @@ apps:
     bundle_ids: {BUNDLE}
     shared_secret: the shared secret of the game
     products:
-      {COINS}: {{ type: consumable }}
-      {PRO}: {{ type: non_consumable }}
-      {MONTHLY}: {{ type: auto_renewable }}
-      coins: {{ type: consumable }} # what the table of attacks claims
+      {COINS}: {{ kind: consumable }}
+      {PRO}: {{ kind: non_consumable, entitlements: [full-game] }}
+      {MONTHLY}: {{ kind: auto_renewable, entitlements: [full-game] }}
+      coins: {{ kind: consumable }} # what the table of attacks claims
 """
+
+
+# The HTTP status, the code and the disposition of a claim that was accepted.
+ACCEPTED = (200, "accepted", "granted")
 
 
 class StepFailed(Exception):
@@ -45,14 +49,12 @@ class Server(RunningServer):
         print("  " + self.ready)
 
 
-def ask(address, path, body=None, key=None, headers=None):
+def ask(address, path, body=None, key=None, method=None):
     """The HTTP status and the JSON of an answer."""
-    request = urllib.request.Request(address + path, method="GET" if body is None else "POST")
+    request = urllib.request.Request(address + path, method=method or ("GET" if body is None else "POST"))
     request.add_header("Accept", "application/json")
     if key:
         request.add_header("Authorization", "Bearer " + key)
-    for name, value in (headers or {}).items():
-        request.add_header(name, value)
     data = None
     if body is not None:
         request.add_header("Content-Type", "application/json")
@@ -119,14 +121,18 @@ class Demo:
         return order
 
     def submit(self, say, expected, **claim):
-        """Sends evidence; `expected` is the HTTP status and the verdict, or the code of a refusal."""
+        """Sends evidence; `expected` is the HTTP status, the code and the disposition."""
         status, answer = ask(self.shop, "/v1/purchases", claim, self.client)
         print(f"  POST /v1/purchases: {say}")
-        found = {name: answer.get(name) for name in ("verdict", "code", "replayed") if answer.get(name) is not None}
+        found = {name: answer.get(name) for name in ("code", "disposition", "replayed") if answer.get(name) is not None}
         show(f"-> {status}", found)
-        word = answer.get("code") if answer.get("verdict") != "accepted" else "accepted"
-        expect((status, word) == expected, f"The answer is {expected}", answer)
+        expect((status, answer.get("code"), answer.get("disposition")) == expected, f"The answer is {expected}", answer)
         return answer
+
+    def news(self, say, evidence):
+        """Evidence that nobody claims, such as a refund. The request names no customer, so it is not a claim; it counts all the
+        same. (Apple's notifications will have a route of their own.)"""
+        self.submit(say, (400, "field_missing", "operator"), signed_transaction=evidence)
 
     def entitlements(self, customer):
         status, answer = ask(self.shop, f"/v1/customers/{customer}/entitlements", key=self.backend)
@@ -134,12 +140,18 @@ class Demo:
         found = {}
         for entitlement in answer["entitlements"]:
             words = [entitlement["state"]]
+            if entitlement.get("reason", entitlement["state"]) != entitlement["state"]:
+                words.append("because " + entitlement["reason"])
             if entitlement.get("balance") is not None:
                 words.append(f"{entitlement['balance']} left")
+            if entitlement.get("shortfall"):
+                words.append(f"shortfall {entitlement['shortfall']}")
             if entitlement.get("until"):
                 words.append("until " + entitlement["until"])
             found[entitlement["product_id"]] = ", ".join(words)
-        show(f"{customer} may use", found)
+        for name in answer["named"]:
+            found[f"[{name['name']}]"] = name["state"]
+        print(f"  {customer} may use {json.dumps(found)}")
         return {entitlement["product_id"]: entitlement for entitlement in answer["entitlements"]}
 
     # The story.
@@ -148,9 +160,13 @@ class Demo:
         self.open_store()
         self.consumable()
         self.non_consumable()
+        self.refund()
+        self.token()
+        self.tester()
         self.subscription()
         self.drop_in()
         self.forgeries()
+        self.events()
         self.record()
 
     def open_store(self):
@@ -163,66 +179,115 @@ class Demo:
         self.control("products", {
             "bundle_id": BUNDLE, "product_id": MONTHLY, "kind": "auto-renewable",
             "subscription": {"group_id": "1", "level": 1, "period": "P1M"}})
-        for customer in ("alice", "mallory"):
-            self.control("customers", {"customer_id": customer})
-        print("  three products, two customers: alice, who pays, and mallory, who does not")
+        for customer in ("alice", "carol", "mallory"):
+            self.control("customers", {"customer_id": customer, "environment": "production"})
+        self.control("customers", {"customer_id": "reviewer", "environment": "sandbox"})
+        print("  three products; alice and carol, who pay, mallory, who does not, and a reviewer in the sandbox")
 
     def consumable(self):
-        title("A consumable: ordered, paid, granted once")
+        title("A consumable: ordered, paid, delivered once")
         order = self.order(COINS, "alice")
         transaction, evidence = self.buy(COINS, "alice", app_account_token=order["app_account_token"])
         own = {
             "signed_transaction": evidence["signed_transaction"], "product_id": COINS,
             "transaction_id": transaction}
         claim = {**own, "order_id": order["order_id"], "customer_id": "alice"}
-        answer = self.submit("alice's app submits the signed transaction", (200, "accepted"), **claim)
+        answer = self.submit("alice's app submits the signed transaction", ACCEPTED, **claim)
         expect(answer["order"]["status"] == "paid", "The order is paid", answer)
-        answer = self.submit("the reply was lost, so the app sends it again", (200, "accepted"), **claim)
-        expect(answer["replayed"] is True, "The first answer is repeated", answer)
+        answer = self.submit("the reply was lost, so the app sends it again", ACCEPTED, **claim)
+        expect(answer["replayed"] is True, "It was claimed before", answer)
         self.submit(
-            "mallory copied it and submits the same one", (409, "already_claimed"),
+            "mallory copied it and submits the same one", (422, "app_account_token_mismatch", "refused"),
             **{**own, "customer_id": "mallory"})
         expect(self.entitlements("alice")[COINS]["balance"] == 1, "It was granted once", None)
-        status, fulfilled = ask(self.shop, f"/v1/orders/{order['order_id']}/fulfil", {}, self.backend)
-        show(f"POST /v1/orders/…/fulfil -> {status}", {"status": fulfilled.get("status")})
-        expect(status == 200 and fulfilled["status"] == "fulfilled", "The order is fulfilled", fulfilled)
-        status, used = ask(
-            self.shop, "/v1/customers/alice/consume", {"product_id": COINS, "consumption_id": "match-1"}, self.backend)
-        show(f"POST /v1/customers/alice/consume -> {status}", {"balance": used.get("balance")})
-        expect(status == 200 and used["balance"] == 0, "One was taken", used)
+        for replayed in (False, True):
+            status, fulfilled = ask(self.shop, f"/v1/orders/{order['order_id']}/fulfil", {}, self.backend)
+            show(
+                f"POST /v1/orders/…/fulfil -> {status}",
+                {name: fulfilled.get(name) for name in ("status", "replayed")})
+            expect(
+                status == 200 and fulfilled["status"] == "fulfilled" and fulfilled["replayed"] is replayed,
+                "The order is fulfilled for one caller", fulfilled)
+        print("  only the first caller delivers; the coin is taken from the balance with it")
+        expect(self.entitlements("alice")[COINS]["balance"] == 0, "The coin was delivered", None)
 
     def non_consumable(self):
-        title("A non-consumable, from an app receipt; and its refund")
-        transaction, evidence = self.buy(PRO, "alice")
-        claim = {"product_id": PRO, "transaction_id": transaction, "customer_id": "alice"}
-        self.submit("the app receipt of alice's device", (200, "accepted"), receipt_data=evidence["app_receipt"], **claim)
+        title("A non-consumable, from an app receipt; and restored on a new phone")
+        self.pro, evidence = self.buy(PRO, "alice")
+        self.receipt = evidence["app_receipt"]
+        claim = {"product_id": PRO, "transaction_id": self.pro, "customer_id": "alice"}
+        self.submit("the app receipt of alice's device", ACCEPTED, receipt_data=self.receipt, **claim)
         restored = self.control("receipts/restore", {"bundle_id": BUNDLE, "customer_id": "alice"})
         again = [each for each in restored["restored"] if each["product_id"] == PRO][0]["transaction_id"]
         print(f"  on a new phone alice restores: the store gives a new transaction, {again}, under the old original")
+        for customer in ("alice", "mallory"):
+            body = {"customer_id": customer, "receipt_data": restored["app_receipt"]}
+            status, answer = ask(self.shop, "/v1/restores", body, self.client)
+            print(f"  POST /v1/restores for {customer} -> {status}")
+            outcomes = {}
+            for purchase in answer.get("purchases", []):
+                show("  " + purchase["transaction_id"], {
+                    name: purchase[name] for name in ("product_id", "code", "disposition")})
+                outcomes[purchase["transaction_id"]] = purchase["code"]
+            expected = "accepted" if customer == "alice" else "already_claimed"
+            expect(status == 200 and outcomes.get(again) == expected, f"It is {expected}", answer)
+        expect(self.entitlements("alice")[PRO]["state"] == "active", "Alice has the full game", None)
+
+    def refund(self):
+        title("A refund that nobody claims, and its reversal")
+        refunded = self.control(f"transactions/{self.pro}/refund")
+        print("  Apple refunds alice; the shop hears of it from the store, not from alice")
+        self.news("the transaction as the store signs it now", refunded["evidence"]["signed_transaction"])
+        expect(self.entitlements("alice")[PRO]["state"] == "withdrawn", "A refunded purchase is withdrawn", None)
         self.submit(
-            "the restored receipt, for alice", (200, "accepted"), receipt_data=restored["app_receipt"],
-            product_id=PRO, transaction_id=again, customer_id="alice")
+            "alice sends the old receipt, from before the refund", (422, "purchase_withdrawn", "refused"),
+            receipt_data=self.receipt, product_id=PRO, transaction_id=self.pro, customer_id="alice")
+        self.control("clock", {"advance": "PT1M"})
+        reversed_ = self.control(f"transactions/{self.pro}/reverse-refund")
+        print("  a minute later Apple reverses the refund")
+        self.news("the transaction as the store signs it now", reversed_["evidence"]["signed_transaction"])
+        expect(self.entitlements("alice")[PRO]["state"] == "active", "It is active again", None)
+
+    def token(self):
+        title("A copied receipt, and the account token that settles whose it is")
+        token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
+        transaction, evidence = self.buy(COINS, "carol", quantity=3, app_account_token=token)
+        print("  mallory copies carol's app receipt, which names no customer, and claims it first")
+        answer = self.submit(
+            "carol's receipt, for mallory", ACCEPTED, receipt_data=evidence["app_receipt"], product_id=COINS,
+            transaction_id=transaction, customer_id="mallory")
+        status, used = ask(
+            self.shop, "/v1/customers/mallory/consume",
+            {"product_id": COINS, "quantity": 2, "consumption_id": "match-1"}, self.backend)
+        show(f"POST /v1/customers/mallory/consume -> {status}", {"balance": used.get("balance")})
+        expect(status == 200 and used["balance"] == 1, "Two were taken", used)
+        status, answer = ask(
+            self.shop, "/v1/customers/carol/app_account_token", {"app_account_token": token}, self.backend, "PUT")
+        show(f"PUT /v1/customers/carol/app_account_token -> {status}", answer)
+        expect(status == 200, "The token is assigned", answer)
         self.submit(
-            "the restored receipt, for mallory", (409, "already_claimed"), receipt_data=restored["app_receipt"],
-            product_id=PRO, transaction_id=again, customer_id="mallory")
-        self.entitlements("alice")
-        refunded = self.control(f"transactions/{transaction}/refund")
-        print("  Apple refunds alice")
+            "carol's signed transaction, which carries her token", ACCEPTED,
+            signed_transaction=evidence["signed_transaction"], product_id=COINS, transaction_id=transaction,
+            customer_id="carol")
+        expect(self.entitlements("carol")[COINS]["balance"] == 3, "Carol has all of it", None)
+        expect(self.entitlements("mallory")[COINS]["shortfall"] == 2, "What mallory used is their shortfall", None)
+
+    def tester(self):
+        title("The sandbox counts for testers only")
+        transaction, evidence = self.buy(PRO, "reviewer")
         self.submit(
-            "the transaction as the store signs it now", (422, "purchase_revoked"),
-            signed_transaction=refunded["evidence"]["signed_transaction"], **claim)
-        self.submit(
-            "the old receipt, from before the refund", (422, "purchase_withdrawn"),
-            receipt_data=evidence["app_receipt"], **claim)
-        expect(self.entitlements("alice")[PRO]["state"] != "active", "A refunded purchase is not active", None)
+            "the reviewer's purchase, which cost nothing", ACCEPTED, signed_transaction=evidence["signed_transaction"],
+            product_id=PRO, transaction_id=transaction, customer_id="reviewer")
+        expect(self.entitlements("reviewer")[PRO]["state"] != "active", "It does not count", None)
+        self.command(["assay", "testers", "add", "--app", "game", "reviewer", "--reason", "App Review"])
+        expect(self.entitlements("reviewer")[PRO]["state"] == "active", "It counts for a tester", None)
 
     def subscription(self):
         title("A subscription, and its renewal")
         transaction, evidence = self.buy(MONTHLY, "alice")
-        claim = {"product_id": MONTHLY, "customer_id": "alice"}
         self.submit(
-            "the first month", (200, "accepted"), signed_transaction=evidence["signed_transaction"],
-            transaction_id=transaction, **claim)
+            "the first month", ACCEPTED, signed_transaction=evidence["signed_transaction"], product_id=MONTHLY,
+            transaction_id=transaction, customer_id="alice")
         first = self.entitlements("alice")[MONTHLY]["until"]
         self.control("clock", {"advance": "P32D"})
         state = ask(self.store, "/control/state")[1]
@@ -230,9 +295,7 @@ class Demo:
         print(f"  32 days pass in a moment; the store renews: transaction {renewed['transaction_id']}")
         status, latest = ask(self.store, f"/control/transactions/{renewed['transaction_id']}")
         expect(status == 200, "The store signs the renewal", latest)
-        self.submit(
-            "the second month", (200, "accepted"), signed_transaction=latest["evidence"]["signed_transaction"],
-            transaction_id=renewed["transaction_id"], **claim)
+        self.news("the second month, which nobody claims", latest["evidence"]["signed_transaction"])
         expect(self.entitlements("alice")[MONTHLY]["until"] > first, "It lasts longer", None)
 
     def drop_in(self):
@@ -263,7 +326,7 @@ class Demo:
         self.control("customers", {"customer_id": "nobody"})
         empty = self.control("receipts/refresh", {"bundle_id": BUNDLE, "customer_id": "nobody"})["app_receipt"]
         self.submit(
-            "a genuine receipt that proves no purchase, as jailbreak tweaks show it", (422, "no_purchases"),
+            "a genuine receipt that proves no purchase, as jailbreak tweaks show it", (422, "no_purchases", "retry"),
             receipt_data=empty, product_id=PRO, transaction_id="1", customer_id="mallory")
         self.entitlements("mallory")
 
@@ -275,25 +338,48 @@ class Demo:
         print(f"  {fault:24} -> {status} {answer.get('code')}")
         expect(status == 422 and answer.get("verdict") == "rejected", f"{fault} is refused", answer)
 
+    def events(self):
+        title("Everything that changed, in order")
+        kinds, cursor = [], "0"
+        while True:
+            status, page = ask(self.shop, f"/v1/events?after={cursor}&limit=10", key=self.backend)
+            expect(status == 200, "The events are listed", page)
+            for event in page["events"]:
+                who = event.get("customer_id", "nobody")
+                if event.get("former_customer_id"):
+                    who = f"{event['former_customer_id']} -> {who}"
+                what = [event[name] for name in ("product_id", "transaction_id") if event.get(name)]
+                numbers = [f"{name} {event[name]}" for name in ("units", "balance", "shortfall") if event.get(name) is not None]
+                print(f"  {event['type']:16} {who:18} {' '.join(what + numbers)}")
+                kinds.append(event["type"])
+            cursor = page["next_cursor"]
+            if not page["events"]:
+                break
+        expect(
+            {"order_paid", "order_fulfilled", "granted", "revoked", "reversed", "transferred", "renewed"} <= set(kinds),
+            "Each kind of change is listed", kinds)
+
     def record(self):
-        title("The record")
+        title("The record, from which everything is computed again")
         status, page = ask(self.shop, "/v1/submissions?limit=100", key=self.backend)
         rows = page["submissions"]
         accepted = len([row for row in rows if row["verdict"] == "accepted"])
         print(f"  GET /v1/submissions -> {status}: {len(rows)} kept, {accepted} of them accepted")
         expect(status == 200 and len(rows) > accepted > 0, "Every submission is kept", page)
-        self.command(["assay", "audit", "verify"])
+        self.command(["assay", "customers", "show", "--app", "game", "mallory"], lines=20)
+        self.command(["assay", "rebuild", "--trust", "assay-authority/trust.pem"])
+        self.command(["assay", "audit", "verify", "--trust", "assay-authority/trust.pem"])
         title("The whole table of attacks, against the server as it runs")
         with open(os.path.join(self.folder, "key"), "w", encoding="utf-8") as file:
             file.write(self.client)
         self.command(
             ["assay", "simulate", "attacks", "--against", self.shop, "--bundle-id", BUNDLE, "--api-key-file", "key"])
 
-    def command(self, arguments):
+    def command(self, arguments, lines=4):
         print("$ " + " ".join(arguments), flush=True)
         result = subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True)
-        for line in result.stdout.splitlines()[-4:]:
-            print("  " + line.strip())
+        for line in result.stdout.splitlines()[-lines:]:
+            print("  " + line)
         expect(result.returncode == 0, f"{' '.join(arguments[:3])} ends well", result.stdout + result.stderr)
 
 

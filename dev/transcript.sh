@@ -16,7 +16,7 @@ apps:
   game:
     bundle_ids: com.example.app
     products:
-      coins: { type: consumable }
+      coins: { kind: consumable }
 SETTINGS
 assay keys create --app game --scope client >client.key 2>/dev/null
 assay keys create --app game --scope backend >backend.key 2>/dev/null

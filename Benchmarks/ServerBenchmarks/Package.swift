@@ -42,7 +42,7 @@ let package = Package(
             name: "LedgerBenchmark",
             dependencies: [
                 .product(name: "EvidenceMint", package: "assay"),
-                .product(name: "LegacyLedger", package: "assay-server"),
+                .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

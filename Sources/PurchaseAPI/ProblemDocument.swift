@@ -16,18 +16,24 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
     public var expected: String?
     /// What was found instead.
     public var found: String?
+    /// What an app does with its transaction; only of purchases and restores. Without one, it does not finish it.
+    public var disposition: Disposition?
+    /// By what the purchase was claimed, if the code is `already_claimed`.
+    public var claimedBy: PriorClaim?
     /// `rejected`; only of purchases.
     public var verdict: SubmissionVerdict?
     /// `false`; only of purchases.
     public var replayed: Bool?
     /// The submission in the record; only of purchases.
     public var submissionID: String?
+    /// The hash of the submission's leaf in the Merkle log, in hexadecimal; only of purchases.
+    public var leafHash: String?
 
     /// A problem by its parts.
     public init(
         type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
-        expected: String? = nil, found: String? = nil, verdict: SubmissionVerdict? = nil, replayed: Bool? = nil,
-        submissionID: String? = nil
+        expected: String? = nil, found: String? = nil, disposition: Disposition? = nil, claimedBy: PriorClaim? = nil,
+        verdict: SubmissionVerdict? = nil, replayed: Bool? = nil, submissionID: String? = nil, leafHash: String? = nil
     ) {
         self.type = type
         self.title = title
@@ -36,14 +42,19 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         self.detail = detail
         self.expected = expected
         self.found = found
+        self.disposition = disposition
+        self.claimedBy = claimedBy
         self.verdict = verdict
         self.replayed = replayed
         self.submissionID = submissionID
+        self.leafHash = leafHash
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, title, status, code, detail, expected, found, verdict, replayed
+        case type, title, status, code, detail, expected, found, disposition, verdict, replayed
+        case claimedBy = "claimed_by"
         case submissionID = "submission_id"
+        case leafHash = "leaf_hash"
     }
 
     /// The document in JSON, in the order of its members here.
@@ -58,12 +69,15 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
             json.member(CodingKeys.detail, detail)
             json.member(CodingKeys.expected, expected)
             json.member(CodingKeys.found, found)
+            json.member(CodingKeys.disposition, disposition?.rawValue)
+            json.member(CodingKeys.claimedBy, claimedBy?.rawValue)
             json.member(CodingKeys.verdict, verdict?.rawValue)
             if let replayed {
                 json.key(CodingKeys.replayed.rawValue)
                 json.boolean(replayed)
             }
             json.member(CodingKeys.submissionID, submissionID)
+            json.member(CodingKeys.leafHash, leafHash)
         }
         return json.bytes
     }

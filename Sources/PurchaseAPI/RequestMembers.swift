@@ -96,6 +96,42 @@ public struct RequestMembers {
         return texts
     }
 
+    /// A list of strings, not empty; `nil` if it is absent, null, or something else. The strings may have any length.
+    public mutating func list(_ key: some CodingKey, limit: Int) -> [String]? {
+        guard let value = present(key) else { return nil }
+        guard let list = value as? [Any], (1...limit).contains(list.count), let texts = list as? [String] else {
+            note(key, "a list of 1 to \(limit) strings")
+            return nil
+        }
+        return texts
+    }
+
+    /// The words of an operator about an act, which must be there; empty if they are not, and then there is a flaw.
+    public mutating func reason(_ key: some CodingKey) -> String {
+        let reason = optionalReason(key)
+        if reason == nil { miss(key.stringValue) }
+        return reason ?? ""
+    }
+
+    /// The words of an operator about an act, if they are there.
+    public mutating func optionalReason(_ key: some CodingKey) -> String? {
+        guard let text = text(key) else { return nil }
+        guard Self.isReason(text) else {
+            note(key, Self.reasonRule)
+            return nil
+        }
+        return text
+    }
+
+    /// What the reason of an operator's act must be.
+    public static let reasonRule = "1 to 500 characters, not white space alone, without control characters"
+
+    /// Whether a text can be the reason of an operator's act.
+    public static func isReason(_ text: String) -> Bool {
+        isText(text, limit: 500) && !text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
     private static func isText(_ text: String, limit: Int) -> Bool {
         // A scalar takes at most 4 bytes, so this bounds the count below.
         text.utf8.count <= limit * 4 && text.unicodeScalars.count <= limit && !text.utf8.contains(0)
@@ -104,7 +140,7 @@ public struct RequestMembers {
     /// An identifier that must be there; empty if it is not, and then there is a flaw.
     public mutating func identifier(_ key: some CodingKey) -> String {
         guard let text = optionalIdentifier(key) else {
-            if flaw == nil { flaw = .missing(key.stringValue) }
+            miss(key.stringValue)
             return ""
         }
         return text
@@ -114,7 +150,7 @@ public struct RequestMembers {
     public mutating func optionalIdentifier(_ key: some CodingKey) -> String? {
         guard let text = text(key) else { return nil }
         guard !text.isEmpty else {
-            if flaw == nil { flaw = .missing(key.stringValue) }
+            miss(key.stringValue)
             return nil
         }
         guard rule.isIdentifier(text) else {
@@ -123,6 +159,14 @@ public struct RequestMembers {
         }
         return text
     }
+
+    /// Notes that a member is missing.
+    public mutating func miss(_ name: String) {
+        if flaw == nil { flaw = .missing(name) }
+    }
+
+    /// Notes that a member, or several together, are wrong.
+    public mutating func refuse(_ key: some CodingKey, _ expected: String) { note(key, expected) }
 
     private func present(_ key: some CodingKey) -> Any? {
         guard let value = members[key.stringValue], !(value is NSNull) else { return nil }

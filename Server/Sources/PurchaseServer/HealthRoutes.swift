@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import NIOCore
 
 /// `GET /healthz`: the process is alive and answers. `GET /readyz`: it can do its work, so the database takes what it writes.
@@ -20,7 +20,7 @@ struct HealthRoutes {
             router.on("/readyz", method: method) { _, context in
                 try probes.require(AddressRange.limited(context.remoteAddress), "this address")
                 do {
-                    try await ledger?.requireWritable()
+                    try await ledger?.perform(ProbeReadiness())
                 } catch let error as LedgerStorageError {
                     // Whatever it is, the server cannot do its work.
                     throw Problem(.serviceUnavailable, error.kind.rawValue, error.kind.sentence, retryAfter: 1)

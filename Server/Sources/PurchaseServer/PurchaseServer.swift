@@ -1,7 +1,7 @@
 public import Foundation
 public import Hummingbird
 import HummingbirdCore
-public import LegacyLedger
+public import PurchaseLedger
 public import Logging
 import NIOCore
 import PurchaseVerification
@@ -75,4 +75,10 @@ private func addPurchaseRoutes(
     PurchaseRoutes(api: api).add(to: group)
     CustomerRoutes(api: api).add(to: group)
     SubmissionRoutes(api: api).add(to: group)
+    RestoreRoutes(api: api).add(to: group)
+    EventRoutes(api: api).add(to: group)
+    GrantRoutes(api: api).add(to: group)
+    OwnerRoutes(api: api).add(to: group)
+    TesterRoutes(api: api).add(to: group)
+    ProductRoutes(api: api).add(to: group)
 }

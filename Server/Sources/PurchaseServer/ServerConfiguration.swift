@@ -1,4 +1,4 @@
-public import LegacyLedger
+public import PurchaseLedger
 public import Logging
 public import PurchaseVerification
 

@@ -11,12 +11,14 @@ struct Assay: AsyncParsableCommand {
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
-            Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Migrate.self, AuditCommand.self,
+            Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Testers.self, Customers.self,
+            AuditCommand.self, Rebuild.self, Migrate.self,
         ])
 
     private static let version = "0.1.0"
 
-    /// Exit status 2 for wrong usage and for I/O, so that 1 can mean one thing: some evidence was rejected.
+    /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's act was refused, or an
+    /// audit has findings.
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -43,7 +45,7 @@ struct Assay: AsyncParsableCommand {
 }
 
 extension ExitCode {
-    /// Some evidence was rejected.
+    /// Evidence or an operator's act was refused, or an audit has findings.
     static let rejected = ExitCode(1)
     /// Wrong usage, or something could not be read or written.
     static let unusable = ExitCode(2)

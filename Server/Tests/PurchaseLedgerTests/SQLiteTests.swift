@@ -171,6 +171,33 @@ struct SQLiteTests {
         }
     }
 
+    @Test("A database of a version before the first release is refused in words, and not touched")
+    func unreleasedSchema() async throws {
+        try await withDatabase { database, _ async throws in
+            // Such a database has other migrations under the same numbers.
+            try await database.write { connection in
+                for sql in [
+                    "CREATE TABLE schema_migrations (number BIGINT PRIMARY KEY, title TEXT NOT NULL, applied_at BIGINT)",
+                    "INSERT INTO schema_migrations VALUES (1, 'Orders, purchases, entitlements, keys and the record', 0)",
+                    "INSERT INTO schema_migrations VALUES (2, 'Withdrawals', 0)",
+                    "CREATE TABLE orders (order_id TEXT PRIMARY KEY)",
+                ] { _ = try connection.execute(sql, []) }
+            }
+            for attempt in [
+                { _ = try await LedgerMigrations.migrate(database, now: 0) },
+                { try await LedgerMigrations.requireCurrent(database) },
+            ] {
+                let error = await #expect(throws: LedgerStorageError.self) { try await attempt() }
+                #expect(error?.kind == .schemaUnknown)
+                #expect(error?.kind.sentence.contains("name a new file") == true)
+            }
+            let tables = try await database.read(.keys) {
+                try $0.rows("SELECT count(*) FROM sqlite_master WHERE type = 'table'", []).first?.values
+            }
+            #expect(tables == [.integer(2)])
+        }
+    }
+
     @Test("Migrations run once, and a database without them is noticed")
     func migrations() async throws {
         try await withDatabase { database, _ async throws in

@@ -1,8 +1,9 @@
 import Foundation
 import HTTPTypes
-import LegacyLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
+import PurchaseVerification
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ struct AccessTests {
         (.post, "/v1/purchases", .client), (.get, "/v1/purchases/x", .backend),
         (.get, "/v1/customers/x/entitlements", .backend), (.get, "/v1/customers/x/purchases", .backend),
         (.post, "/v1/customers/x/consume", .backend), (.get, "/v1/submissions", .backend),
-        (.get, "/v1/submissions/x", .backend),
+        (.get, "/v1/submissions/x", .backend), (.get, "/v1/submissions/x/evidence", .backend),
     ]
 
     @Test("Without a key 401, with one for something else 403, with the right one an answer")
@@ -47,16 +48,17 @@ struct AccessTests {
     @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
     func revoked() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            let (key, text) = try await world.ledger.write {
-                try $0.createKey(app: "example", name: "", scopes: [.backend])
-            }
-            let headers: HTTPFields = [.authorization: "Bearer \(text)"]
+            let key = try await world.ledger.perform(CreateAPIKey(app: "example", name: "", scopes: [.backend]))
+            let headers: HTTPFields = [.authorization: "Bearer \(key.text)"]
             #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 200)
-            _ = try await world.ledger.write { try $0.revokeKey(key.id) }
+            _ = try await world.ledger.perform(RevokeAPIKey(id: key.key.id))
             #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 401)
-            let (_, other) = try await world.ledger.write {
-                try $0.createKey(app: "another", name: "", scopes: [.admin])
-            }
+            // Another server on the same database, whose settings have another app.
+            let clock = world.clock
+            let apps = [PurchaseServerWorld.app, RegisteredApp(id: "another", bundleIDs: ["com.example.another"])]
+            let ledger = try await PurchaseLedger.open(
+                database: world.database, verifier: PurchaseVerifier(anchors: []), apps: apps, clock: { clock.now })
+            let other = try await ledger.perform(CreateAPIKey(app: "another", name: "", scopes: [.admin])).text
             let answer = try await world.send(.get, "/v1/orders", as: nil, headers: [.authorization: "Bearer \(other)"])
             #expect(answer.status == 403)
             #expect(try answer.problem == "app_unknown")

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
-import LegacyLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import TestSupport
 import Testing

@@ -1,7 +1,8 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
-import LegacyLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import TestSupport
 import Testing
@@ -9,13 +10,18 @@ import Testing
 /// Requests that come again.
 @Suite("Idempotency keys")
 struct IdempotencyTests {
-    @Test("The same Idempotency-Key has the same answer, byte for byte; with another body it is refused")
-    func idempotency() async throws {
+    @Test("The same Idempotency-Key makes one order, shown as it is now; with another body it is refused")
+    func orders() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let order = OrderRequest(customerID: "alice", productID: "com.example.app.pro")
             let first = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
+            let created = try first.message(OrderMessage.self)
+            #expect(first.status == 201 && created.replayed == false)
+            _ = try await world.send(.post, "/v1/orders/\(created.orderID)/cancel", as: .backend)
             let second = try await world.send(.post, "/v1/orders", order, as: .backend, idempotencyKey: "1")
-            #expect(first.status == 201 && second.status == 201 && first.text == second.text)
+            let repeated = try second.message(OrderMessage.self)
+            #expect(second.status == 201 && repeated.replayed == true)
+            #expect(repeated.orderID == created.orderID && repeated.status == .cancelled)
             let changed = try await world.send(
                 .post, "/v1/orders", OrderRequest(customerID: "bob", productID: "com.example.app.pro"), as: .backend,
                 idempotencyKey: "1")
@@ -24,18 +30,25 @@ struct IdempotencyTests {
             let elsewhere = try await world.send(
                 .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
             #expect(try elsewhere.problem == "idempotency_key_reused")
-            let consume = PurchaseServerWorld.consumption()
-            let refused = try await world.send(
-                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
+            let other = try await world.send(.post, "/v1/orders", order, as: .admin, idempotencyKey: "1")
+            #expect(try other.message(OrderMessage.self).orderID != created.orderID, "keys of one sender are theirs")
+        }
+    }
+
+    @Test("A refusal is not kept: the same request under the same key succeeds once its reason is gone")
+    func refusals() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let (path, consume) = ("/v1/customers/alice/consume", PurchaseServerWorld.consumption())
+            let refused = try await world.send(.post, path, consume, as: .backend, idempotencyKey: "2")
             #expect(try refused.problem == "balance_insufficient")
             let claim = try PurchaseServerWorld.purchase()
-            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            #expect(bought.text == again.text && bought.status == 200)
-            let same = try await world.send(
-                .post, "/v1/customers/alice/consume", consume, as: .backend, idempotencyKey: "2")
-            #expect(same.text == refused.text, "the first answer again, though there is a balance now")
-            let nameless = try await world.send(.post, "/v1/customers/alice/consume", consume, as: .backend)
+            #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
+            for isRepeated in [false, true] {
+                let consumed = try await world.send(.post, path, consume, as: .backend, idempotencyKey: "2")
+                let message = try consumed.message(ConsumptionMessage.self)
+                #expect(message.balance == 2 && message.replayed == isRepeated)
+            }
+            let nameless = try await world.send(.post, path, consume, as: .backend)
             #expect(try nameless.problem == "field_missing")
         }
     }
@@ -46,9 +59,12 @@ struct IdempotencyTests {
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
             let path = "/v1/customers/alice/consume"
             let one = PurchaseServerWorld.consumption()
-            for (scope, balance) in [(APIKeyScope.admin, 2), (.backend, 1), (.admin, 2), (.backend, 1)] {
+            for (scope, balance, isRepeated) in [
+                (APIKeyScope.admin, 2, false), (.backend, 1, false), (.admin, 1, true), (.backend, 1, true),
+            ] {
                 let answer = try await world.send(.post, path, one, as: scope, idempotencyKey: "same")
-                #expect(try answer.message(ConsumptionMessage.self).balance == Int64(balance), "\(answer.text)")
+                let message = try answer.message(ConsumptionMessage.self)
+                #expect(message.balance == Int64(balance) && message.replayed == isRepeated, "\(answer.text)")
             }
             let named = try await world.send(
                 .post, path, PurchaseServerWorld.consumption("idempotency key same"), as: .backend)
@@ -56,44 +72,37 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("Every submission is in the record, also one that repeats a request or misuses its Idempotency-Key")
-    func repeatedSubmissions() async throws {
+    @Test("A claim is decided anew each time: an Idempotency-Key changes nothing, and every claim is recorded")
+    func claims() async throws {
         try await PurchaseServerWorld.run { world async throws in
+            func send(_ claim: PurchaseRequest) async throws -> PurchaseServerWorld.Answer {
+                try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
+            }
             let claim = try PurchaseServerWorld.purchase()
-            let bought = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            let again = try await world.send(.post, "/v1/purchases", claim, as: .client, idempotencyKey: "1")
-            #expect(bought.status == 200 && bought.text == again.text)
-            let misused = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "1")
-            #expect(try misused.problem == "idempotency_key_reused")
-            #expect(try misused.document?.verdict == .rejected)
-            let misusedID = try #require(try misused.document?.submissionID)
-            #expect(try await world.send(.get, "/v1/submissions/\(misusedID)", as: .backend).status == 200)
-            let unknown = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
-            let unknownAgain = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase("9"), as: .client, idempotencyKey: "2")
-            #expect(try unknown.problem == "transaction_not_found")
-            #expect(unknown.text == unknownAgain.text)
-            // Another installation has the same key to the API, and may choose the same words.
-            let other = try await world.send(
-                .post, "/v1/purchases", try PurchaseServerWorld.purchase(customerID: "bob"), as: .client,
-                idempotencyKey: "1")
-            #expect(try other.problem == "already_claimed")
-            let submissions = try await world.submissions().reversed()
-            #expect(
-                submissions.map(\.code) == [
-                    "accepted", "accepted", "idempotency_key_reused", "transaction_not_found", "transaction_not_found",
-                    "already_claimed",
-                ])
-            #expect(submissions.map(\.replayed) == [false, true, false, false, true, false])
-            #expect(Set(submissions.map(\.submissionID)).count == 6)
+            for isRepeated in [false, true] {
+                #expect(try await send(claim).message(PurchaseAnswer.self).replayed == isRepeated)
+            }
+            #expect(try await send(try PurchaseServerWorld.purchase("9")).problem == "transaction_not_found")
+            #expect(try await send(try PurchaseServerWorld.purchase(customerID: "bob")).problem == "already_claimed")
+            let refund = try PurchaseServerWorld.signed("2000000000000001") {
+                $0.environment = "Sandbox"
+                $0.quantity = 3
+                $0.signedDate = MintedWorld.moment.addingTimeInterval(50)
+                $0.revocationDate = $0.signedDate
+            }
+            #expect(try await send(refund.claim()).problem == "purchase_revoked")
+            #expect(try await send(claim).problem == "purchase_withdrawn", "not the first answer")
             let malformed = try await world.send(
                 .post, "/v1/purchases", claim, as: .client, idempotencyKey: String(repeating: "x", count: 256))
             #expect(try malformed.problem == "field_malformed" && malformed.status == 400)
-            let id = try #require(try malformed.document?.submissionID)
-            #expect(try await world.send(.get, "/v1/submissions/\(id)", as: .backend).status == 200)
-            #expect(try await Audit(world.database).verify().findings.isEmpty)
+            let submissions = try await world.submissions().reversed()
+            #expect(
+                submissions.map(\.code) == [
+                    "accepted", "accepted", "transaction_not_found", "already_claimed", "purchase_revoked",
+                    "purchase_withdrawn", "field_malformed",
+                ])
+            #expect(submissions.map(\.replayed) == [false, true, false, false, false, false, false])
+            #expect(Set(submissions.map(\.submissionID)).count == 7)
         }
     }
 }

@@ -1,9 +1,9 @@
 import EvidenceMint
 import Foundation
 import HTTPTypes
-import LegacyLedger
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import ServerTestSupport
 import TestSupport

@@ -2,10 +2,10 @@ import EvidenceMint
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
 import Logging
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import ServerTestSupport
@@ -17,6 +17,7 @@ struct PurchaseServerWorld: Sendable {
     let client: LiveClient
     let database: SQLiteDatabase
     let ledger: PurchaseLedger
+    let clock: TestClock
     /// Texts of keys, by their scope.
     let keys: [APIKeyScope: String]
 
@@ -24,9 +25,11 @@ struct PurchaseServerWorld: Sendable {
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
         app.products = [
             "com.example.app.coins": RegisteredProduct(kind: .consumable),
-            "com.example.app.pro": RegisteredProduct(kind: .nonConsumable),
-            "com.example.app.monthly": RegisteredProduct(kind: .autoRenewable),
+            "com.example.app.pro": RegisteredProduct(kind: .nonConsumable, entitlements: ["pro"]),
+            "com.example.app.monthly": RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
         ]
+        // The minted receipts are of Sandbox.
+        app.sandboxAccess = .everyone
         return app
     }()
 
@@ -49,21 +52,25 @@ struct PurchaseServerWorld: Sendable {
         change(&configuration)
         let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path, busySeconds: busySeconds)
         try await LedgerMigrations.migrate(database, now: 0)
-        let ledger = PurchaseLedger(
-            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors)
-        ) { Timestamp(Date()) }
+        let clock = TestClock()
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
+            apps: Array(configuration.apps.values), clock: { clock.now })
         var keys: [APIKeyScope: String] = [:]
         for scope in APIKeyScope.allCases {
-            keys[scope] = try await ledger.write {
-                try $0.createKey(app: "example", name: scope.rawValue, scopes: [scope])
-            }.text
+            keys[scope] = try await ledger.perform(
+                CreateAPIKey(app: "example", name: scope.rawValue, scopes: [scope])
+            ).text
         }
         let texts = keys
         let server = purchaseServer(
             configuration, ledger: ledger, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             uptime: uptime.read)
         try await server.live { client async throws in
-            try await body(PurchaseServerWorld(client: client, database: database, ledger: ledger, keys: texts))
+            let world = PurchaseServerWorld(
+                client: client, database: database, ledger: ledger, clock: clock, keys: texts)
+            try await body(world)
+            #expect(try await ledger.audit().findings == [], "the audit found differences")
         }
         try await database.close()
     }
@@ -121,7 +128,7 @@ struct PurchaseServerWorld: Sendable {
 
     /// What is in the record, newest first.
     func submissions(_ query: String = "limit=500") async throws -> [SubmissionMessage] {
-        try await send(.get, "/v1/submissions?\(query)", as: .backend).message(SubmissionList.self).submissions
+        try await send(.get, "/v1/submissions?\(query)", as: .backend).message(SubmissionPage.self).submissions
     }
 
     func send(
@@ -159,5 +166,40 @@ struct PurchaseServerWorld: Sendable {
             .consumable(productID: "com.example.app.coins", transactionID: $0, purchaseDate: MintedWorld.moment)
         }
         return try MintedWorld.mint(template)
+    }
+
+    /// A signed transaction of Production for coins, bought and signed at the minted world's moment.
+    static func signed(
+        _ transaction: String, product: String = "com.example.app.coins",
+        _ change: (inout SignedTransactionTemplate) -> Void = { _ in }
+    ) throws -> SignedPurchase {
+        var template = SignedTransactionTemplate()
+        template.transactionID = transaction
+        template.originalTransactionID = transaction
+        template.bundleID = "com.example.app"
+        template.productID = product
+        template.type = .consumable
+        template.purchaseDate = MintedWorld.moment
+        template.originalPurchaseDate = MintedWorld.moment
+        template.signedDate = MintedWorld.moment
+        template.environment = "Production"
+        change(&template)
+        return SignedPurchase(
+            transactionID: transaction, productID: product,
+            jws: String(decoding: try MintedWorld.mint(template), as: UTF8.self))
+    }
+
+    /// A signed transaction with what it says.
+    struct SignedPurchase {
+        let transactionID: String
+        let productID: String
+        let jws: String
+
+        /// A claim of it.
+        func claim(customerID: String? = "alice", orderID: String? = nil) -> PurchaseRequest {
+            PurchaseRequest(
+                signedTransaction: jws, productID: productID, transactionID: transactionID, orderID: orderID,
+                customerID: orderID == nil ? customerID : nil)
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import LegacyLedger
+import PurchaseLedger
 import PurchaseServer
 import TestSupport
 import Testing

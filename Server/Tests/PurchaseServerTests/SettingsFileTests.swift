@@ -1,5 +1,5 @@
 import Foundation
-import LegacyLedger
+import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import Testing
@@ -28,10 +28,16 @@ struct SettingsFileTests {
                 environments: [Production]
                 versions: ["1.0", "1.1"]
                 transfer: move
+                sandbox_access: everyone
+                refund_shortfall: debt
+                require_account_token: true
                 order_lifetime: 2h
                 products:
-                  coins: { type: consumable }
-                  pass: { type: non_renewing, duration: 30d }
+                  coins: { kind: consumable }
+                  pass: { kind: non-renewing, duration: 30d, entitlements: [pro, premium] }
+                  month: { kind: non_renewing, duration: 1mo, entitlements: pro }
+                  year: { kind: non_renewing, duration: 1y }
+                  monthly: { type: auto-renewable }
               tool:
                 bundle_ids: com.example.tool
                 shared_secret: hush
@@ -51,9 +57,17 @@ struct SettingsFileTests {
         game.versions = ["1.0", "1.1"]
         game.transfer = .move
         game.orderLifetime = 7_200_000
+        game.sandboxAccess = .everyone
+        game.refundShortfall = .debt
+        game.requiresAccountToken = true
         game.products = [
             "coins": RegisteredProduct(kind: .consumable),
-            "pass": RegisteredProduct(kind: .nonRenewing, duration: 30 * 86_400_000),
+            "pass": RegisteredProduct(
+                kind: .nonRenewing, duration: .fixed(milliseconds: 30 * 86_400_000),
+                entitlements: ["pro", "premium"]),
+            "month": RegisteredProduct(kind: .nonRenewing, duration: .months(1), entitlements: ["pro"]),
+            "year": RegisteredProduct(kind: .nonRenewing, duration: .months(12)),
+            "monthly": RegisteredProduct(kind: .autoRenewable),
         ]
         #expect(settings.apps["game"]?.app == game)
         #expect(settings.apps["game"]?.sharedSecretFile == "secret")
@@ -85,9 +99,9 @@ struct SettingsFileTests {
                 transfer: perhaps
                 order_lifetime: soon
                 products:
-                  coins: { type: coin }
-                  pass: { type: non_renewing }
-                  pro: { type: non_consumable, duration: 3d }
+                  coins: { kind: coin }
+                  pass: { kind: non_renewing }
+                  pro: { kind: non_consumable, duration: 3d }
                   nothing: {}
                   wrong: consumable
             """
@@ -102,6 +116,43 @@ struct SettingsFileTests {
                 == "line 3: server has no setting 'hots'. Known are database, environments, host, log_level, port, "
                 + "shared_secret_file, trust, trusted_proxies.")
         #expect(problems[5].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
+    }
+
+    @Test(
+        "A wrong value of an app is told with the setting, what was found, and what to write",
+        arguments: [
+            ("transfer: maybe", "transfer is 'maybe'", "deny, move"),
+            ("sandbox_access: me", "sandbox_access is 'me'", "testers, everyone, nobody"),
+            ("refund_shortfall: keep", "refund_shortfall is 'keep'", "forgive, debt"),
+            ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
+            ("require_account_token:", "require_account_token is ''", "true or false"),
+            ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
+            ("products: { a: { kind: coin } }", "kind is 'coin'", "non_consumable"),
+            ("products: { a: { kind: consumable, type: consumable } }", "a has a kind and a type", "Keep kind"),
+            ("products: { a: { kind: non_renewing, duration: 1 month } }", "duration is '1 month'", "1mo"),
+            ("products: { a: { kind: non_renewing, duration: 0d } }", "duration is '0d'", "30d"),
+            ("products: { a: { kind: consumable, entitlements: [] } }", "entitlements is empty", "[one, another]"),
+            (
+                "products: { a: { kind: consumable, entitlements: [\"\\u0007\"] } }",
+                "an entitlement of a is too long or has control characters", "[pro]"
+            ),
+        ])
+    func wrongValue(setting: String, fault: String, remedy: String) throws {
+        let text = "apps:\n  game:\n    bundle_ids: [a]\n    \(setting)\n"
+        let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }
+        let problem = try #require(error?.problems.first)
+        #expect(error?.problems.count == 1, "\(String(describing: error))")
+        #expect(problem.line == 4 && problem.fault.contains(fault) && problem.remedy.contains(remedy), "\(problem)")
+    }
+
+    @Test("The name of an app has at most 255 bytes", arguments: [(255, true), (256, false)])
+    func longName(bytes: Int, isAccepted: Bool) {
+        let text = "apps:\n  \(String(repeating: "g", count: bytes)):\n    bundle_ids: [a]\n"
+        let settings = Result { try SettingsFile(text) }
+        switch settings {
+        case .success: #expect(isAccepted)
+        case .failure(let error): #expect(!isAccepted && "\(error)".contains("\(bytes) bytes"))
+        }
     }
 
     @Test("Two apps with one bundle id or one Apple id are told, because a purchase would be granted in both")

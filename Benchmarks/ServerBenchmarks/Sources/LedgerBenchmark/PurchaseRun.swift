@@ -1,6 +1,6 @@
 import EvidenceMint
 import Foundation
-import LegacyLedger
+import PurchaseLedger
 import PurchaseVerification
 
 /// The evidence that is submitted: one purchase each, none of them twice.
@@ -51,16 +51,17 @@ struct PurchaseRun {
         let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
             try TrustAnchor(certificate: $0.certificate)
         }
-        let ledger = PurchaseLedger(database: database, verifier: PurchaseVerifier(anchors: anchors), clock: { now })
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
         app.products = ["com.example.app.coins": RegisteredProduct(kind: .consumable)]
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now })
         let submissions = evidence.enumerated().map { number, evidence in
-            var submission = PurchaseSubmission(app: app, receivedAt: now)
+            var submission = PurchaseSubmission(app: app.id)
             submission.keyID = "0123456789abcdef"
             submission.sourceAddress = "192.0.2.1"
-            submission.productID = "com.example.app.coins"
-            submission.transactionID = "\(2_000_000_000_000_000 + number)"
-            submission.customerID = "customer-\(number % 997)"
+            submission.claim.productID = "com.example.app.coins"
+            submission.claim.transactionID = "\(2_000_000_000_000_000 + number)"
+            submission.claim.customerID = "customer-\(number % 997)"
             submission.evidence = evidence
             return submission
         }

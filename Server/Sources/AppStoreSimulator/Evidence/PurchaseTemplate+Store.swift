@@ -30,8 +30,12 @@ extension PurchaseTemplate {
 }
 
 extension StoreTransaction {
-    /// When it was refunded, no longer shared, or left for a higher level: `cancellation_date` stands for all three.
-    var receiptCancellationDate: Date? { revocation?.date ?? upgradeDate }
+    /// When it was refunded, no longer shared, or left for a higher level: `cancellation_date` stands for all three. It has no
+    /// share, so consumables that were refunded in part do not show it.
+    var receiptCancellationDate: Date? {
+        if let revocation, !(revocation.isPartial && kind == .consumable) { return revocation.date }
+        return upgradeDate
+    }
 
     /// Attribute 1721 names promotional and win-back offers, and offers that a code gave.
     var promotionalOfferID: String? {

@@ -19,8 +19,11 @@ extension SignedTransactionTemplate {
         price = transaction.price
         currency = transaction.currency
         isUpgraded = transaction.isUpgraded ? true : nil
+        appTransactionID = app.appTransactionID(of: customer)
         revocationDate = transaction.revocation?.date
         revocationReason = transaction.revocation.map { Int64($0.reason) }
+        revocationType = transaction.revocation?.type
+        revocationPercentage = transaction.revocation?.percentage
         offerType = transaction.offer.map { Int64($0.kind.number) }
         offerDiscountType = transaction.offer?.mode.rawValue
         offerIdentifier = transaction.promotionalOfferID
@@ -66,6 +69,17 @@ extension AppTransactionTemplate {
         versionExternalIdentifier = isProduction ? 870_000_001 : 0
         if isProduction { originalPurchaseDate = receipt.originalPurchaseDate }
         originalApplicationVersion = isProduction ? receipt.applicationVersion : "1.0"
+        appTransactionID = app.appTransactionID(of: customer)
+    }
+}
+
+extension StoreTransaction.Revocation {
+    /// The kind in Apple's words (`revocationType`).
+    fileprivate var type: String {
+        switch kind {
+        case .refund: isPartial ? "REFUND_PRORATED" : "REFUND_FULL"
+        case .familySharing: "FAMILY_REVOKE"
+        }
     }
 }
 

@@ -43,7 +43,9 @@ struct PurchaseRoutes {
         add("finish", to: router) { store, id, _ in try store.finish(id) }
         add("ask-for-refund", to: router) { store, id, _ in try store.askForRefund(of: id) }
         add("decline-refund", to: router) { store, id, _ in try store.declineRefund(of: id) }
-        add("refund", to: router) { store, id, body in try store.refund(id, reason: body.reason ?? 0) }
+        add("refund", to: router) { store, id, body in
+            try store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
+        }
         add("reverse-refund", to: router) { store, id, _ in try store.reverseRefund(of: id) }
         add("revoke-sharing", to: router) { store, id, _ in try store.revokeSharing(of: id) }
         add("share", to: router) { store, id, body in
@@ -138,6 +140,7 @@ private struct NewPurchase: Decodable {
 /// What an action on a transaction may need.
 struct TransactionAction: Decodable, Sendable {
     let reason: Int?
+    let percentage: Int64?
     let customerID: String?
 }
 

@@ -51,6 +51,12 @@ struct SubscriptionRoutes {
         }
         add("cancel", to: router) { store, id, _ in try store.setAutoRenewal(false, for: id) }
         add("resume", to: router) { store, id, _ in try store.setAutoRenewal(true, for: id) }
+        add("extend", to: router) { store, id, body in
+            guard let days = body.days else {
+                throw StoreError(.invalidValue, "Say by how many days: the key 'days' is missing.")
+            }
+            return try store.extendRenewal(of: id, days: days)
+        }
         add("accept-price", to: router) { store, id, _ in try store.acceptPrice(of: id) }
         add("change-product", to: router) { store, id, body in
             guard let productID = body.productID else {
@@ -83,6 +89,7 @@ struct SubscriptionRoutes {
 /// What an action on a subscription may need.
 struct SubscriptionAction: Decodable, Sendable {
     let works: Bool?
+    let days: Int?
     let productID: String?
 }
 

@@ -57,6 +57,38 @@ extension AppStore {
         return subscription
     }
 
+    /// Extends the present period of a paid subscription, for family members, too: the developer makes up for an outage.
+    /// - Parameter days: 1 to 90.
+    /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
+    @discardableResult
+    public mutating func extendRenewal(
+        of originalTransactionID: String, days: Int
+    ) throws(StoreError) -> StoreSubscription {
+        let subscription = try subscription(originalTransactionID)
+        try refuseFollower(subscription)
+        guard subscription.status == .active else {
+            throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), not active.")
+        }
+        guard (1...90).contains(days) else {
+            throw StoreError(.invalidValue, "A subscription is extended by 1 to 90 days, not \(days).")
+        }
+        for extended in [subscription] + followers(of: subscription).filter({ $0.status == .active }) {
+            extend(extended, until: subscription.expiresDate.addingTimeInterval(Double(days) * 86_400))
+        }
+        return try self.subscription(originalTransactionID)
+    }
+
+    private mutating func extend(_ subscription: StoreSubscription, until expiresDate: Date) {
+        var subscription = subscription
+        subscription.expiresDate = expiresDate
+        store(subscription)
+        for copy in copies(of: subscription.transactionID) { state.transactions[copy]?.expiresDate = expiresDate }
+        record(
+            .renewalExtended,
+            "\(subscription.productID) of \(subscription.customerID) lasts until \(expiresDate.internet)",
+            state.transactions[subscription.transactionID], subscription, notify: ("RENEWAL_EXTENDED", nil))
+    }
+
     /// Changes the price of a product. Who subscribed already pays a lower price from the next period on; a higher one, too,
     /// unless it needs his consent: then the subscription ends with its period unless he agrees.
     /// - Parameter price: in thousandths of the currency.

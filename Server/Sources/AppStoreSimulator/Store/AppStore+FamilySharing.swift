@@ -14,7 +14,7 @@ extension AppStore {
         }
         guard transaction.revocation == nil, transaction.ownership == .purchased, transaction.customerID != customerID,
             member.environment == transaction.environment,
-            !sharedTransactions(from: transaction).contains(where: { $0.customerID == customerID })
+            !copies(of: transactionID).flatMap(sharedTransactions).contains(where: { $0.customerID == customerID })
         else {
             throw StoreError(
                 .wrongState, "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already.")
@@ -57,7 +57,8 @@ extension AppStore {
 
     mutating func revokeShared(_ shared: StoreTransaction) {
         var transaction = shared
-        transaction.revocation = StoreTransaction.Revocation(date: now, reason: 0, kind: .familySharing)
+        transaction.revocation = StoreTransaction.Revocation(
+            date: now, reason: 0, kind: .familySharing, percentage: nil)
         state.transactions[transaction.transactionID] = transaction
         let subscription = revokeSubscription(of: transaction.transactionID)
         record(
@@ -87,12 +88,17 @@ extension AppStore {
     }
 
     /// Brings the subscriptions of family members to where the one who pays stands.
-    mutating func followSuit(_ subscription: StoreSubscription) {
+    mutating func followSuit(
+        _ subscription: StoreSubscription, _ kind: StoreEvent.Kind, notify: (type: String, subtype: String?)
+    ) {
         for var follower in followers(of: subscription) where follower.isUsable || follower.status == .billingRetry {
             follower.status = subscription.status
             follower.expirationIntent = subscription.expirationIntent
             follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
             store(follower)
+            record(
+                kind, "\(follower.productID) of \(follower.customerID) follows the subscription it is shared from",
+                state.transactions[follower.transactionID], follower, notify: notify)
         }
     }
 
@@ -102,10 +108,9 @@ extension AppStore {
     }
 
     /// What family members have of a transaction: the same product at the same time, not revoked.
-    func sharedTransactions(from transaction: StoreTransaction) -> [StoreTransaction] {
+    func sharedTransactions(from transactionID: String) -> [StoreTransaction] {
         state.transactions.sorted {
-            $0.ownership == .familyShared && $0.revocation == nil
-                && $0.sharedFromTransactionID == transaction.transactionID
+            $0.ownership == .familyShared && $0.revocation == nil && $0.sharedFromTransactionID == transactionID
         }
     }
 

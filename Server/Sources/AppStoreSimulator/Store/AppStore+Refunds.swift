@@ -23,30 +23,50 @@ extension AppStore {
         return transaction
     }
 
-    /// The store gives the money back. A subscription ends where its present period is refunded, and what is shared from the
-    /// transaction is no longer shared.
-    /// - Parameter reason: 1 for a problem with the app, 0 for anything else.
+    /// The store gives the money back, or a part of it. A subscription ends where its present period is refunded, also in part,
+    /// and what is shared from the transaction is no longer shared.
+    /// - Parameters:
+    ///   - reason: 1 for a problem with the app, 0 for anything else.
+    ///   - percentage: how much is refunded with all earlier refunds of the transaction, in thousandths of a percent, 1 to
+    ///     100,000, and more than before; nil for all of it. One of three units is 33,333.
     /// - Throws: `unknown_transaction`, `wrong_state`, `invalid_value`.
     @discardableResult
-    public mutating func refund(_ transactionID: String, reason: Int = 0) throws(StoreError) -> StoreTransaction {
+    public mutating func refund(
+        _ transactionID: String, reason: Int = 0, percentage: Int64? = nil
+    ) throws(StoreError) -> StoreTransaction {
         guard reason == 0 || reason == 1 else {
             throw StoreError(.invalidValue, "The reason is 0 or 1, not \(reason).")
         }
+        let whole = StoreTransaction.Revocation.wholePercentage
+        guard (1...whole).contains(percentage ?? whole) else {
+            throw StoreError(
+                .invalidValue, "A refund is 1 to \(whole) thousandths of a percent, not \(percentage ?? whole).")
+        }
         var transaction = try refundable(transactionID)
-        transaction.revocation = StoreTransaction.Revocation(date: now, reason: reason, kind: .refund)
+        let earlier = transaction.revocation?.percentage ?? 0
+        guard percentage ?? whole > earlier else {
+            throw StoreError(
+                .wrongState,
+                "\(earlier) thousandths of a percent of the transaction '\(transactionID)' are refunded already.")
+        }
+        transaction.revocation = StoreTransaction.Revocation(
+            date: now, reason: reason, kind: .refund, percentage: percentage)
+        let copies = copies(of: transactionID)
         var subscription: StoreSubscription?
-        for copy in copies(of: transaction) {
-            setRevocation(transaction.revocation, of: copy)
+        for copy in copies {
+            state.transactions[copy]?.revocation = transaction.revocation
             subscription = revokeSubscription(of: copy)
         }
+        let part = transaction.revocation?.isPartial == true ? "refunded in part" : "refunded"
         record(
-            .refunded, "\(transaction.productID) is refunded to \(transaction.customerID)", transaction, subscription,
+            .refunded, "\(transaction.productID) is \(part) to \(transaction.customerID)", transaction, subscription,
             notify: ("REFUND", nil))
-        for shared in sharedTransactions(from: transaction) { revokeShared(shared) }
+        for shared in copies.flatMap(sharedTransactions) { revokeShared(shared) }
         return transaction
     }
 
-    /// A refund turns out to be wrong and is taken back. A subscription goes on if its period still runs.
+    /// All refunds of a transaction turn out to be wrong and are taken back. A subscription goes on if its period or its grace
+    /// period still runs.
     /// - Throws: `unknown_transaction`, `wrong_state`.
     @discardableResult
     public mutating func reverseRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
@@ -55,12 +75,19 @@ extension AppStore {
             throw StoreError(.wrongState, "The transaction '\(transactionID)' was not refunded.")
         }
         transaction.revocation = nil
-        let copies = copies(of: transaction)
-        for copy in copies { setRevocation(nil, of: copy) }
+        let copies = copies(of: transactionID)
+        for copy in copies { state.transactions[copy]?.revocation = nil }
         var subscription = state.subscriptions[transaction.originalTransactionID]
         if var revoked = subscription, copies.contains(revoked.transactionID), revoked.status == .revoked {
-            revoked.status = revoked.expiresDate > now ? .active : .expired
-            if revoked.status == .expired { revoked.expirationIntent = 5 }
+            if revoked.expiresDate > now {
+                revoked.status = .active
+            } else if let graceEnd = gracePeriodEnd(of: revoked), revoked.expirationIntent == 2, graceEnd > now {
+                revoked.status = .gracePeriod
+                revoked.gracePeriodExpiresDate = graceEnd
+            } else {
+                revoked.status = .expired
+                revoked.expirationIntent = 5
+            }
             store(revoked)
             subscription = revoked
         }
@@ -72,7 +99,8 @@ extension AppStore {
 
     private func refundable(_ transactionID: String) throws(StoreError) -> StoreTransaction {
         let transaction = try transaction(transactionID)
-        guard transaction.revocation == nil, transaction.ownership == .purchased, transaction.restoredFrom == nil else {
+        let isRefunded = transaction.revocation.map { !$0.isPartial } ?? false
+        guard !isRefunded, transaction.ownership == .purchased, transaction.restoredFrom == nil else {
             throw StoreError(
                 .wrongState,
                 "The transaction '\(transactionID)' was refunded or revoked, or nothing was paid for it: it is shared, or restored."
@@ -83,26 +111,17 @@ extension AppStore {
 
     /// Notes that a period, with all its restored copies, was left for a higher level.
     mutating func markUpgraded(_ transactionID: String) {
+        let now = now
+        for copy in copies(of: transactionID) { state.transactions[copy]?.upgradeDate = now }
+    }
+
+    /// The transaction, what it is a restored copy of, and all other copies; the first of them first.
+    func copies(of transactionID: String) -> [String] {
         var first = transactionID
         while let earlier = state.transactions[first]?.restoredFrom { first = earlier }
-        guard let transaction = state.transactions[first] else { return }
-        let now = now
-        for copy in copies(of: transaction) { state.transactions[copy]?.upgradeDate = now }
-    }
-
-    /// The transaction and its restored copies.
-    private func copies(of transaction: StoreTransaction) -> [String] {
-        var copies = [transaction.transactionID]
-        var next = transaction.restoredAs
-        while let copy = next {
-            copies.append(copy)
-            next = state.transactions[copy]?.restoredAs
-        }
+        var copies = [first]
+        while let copy = copies.last.flatMap({ state.transactions[$0]?.restoredAs }) { copies.append(copy) }
         return copies
-    }
-
-    private mutating func setRevocation(_ revocation: StoreTransaction.Revocation?, of transactionID: String) {
-        state.transactions[transactionID]?.revocation = revocation
     }
 
     /// Ends the subscription if the transaction is its present period.

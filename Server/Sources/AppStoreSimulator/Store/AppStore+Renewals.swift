@@ -10,10 +10,10 @@ extension AppStore {
         case .gracePeriod:
             subscription.status = .billingRetry
             store(subscription)
-            followSuit(subscription)
             record(
                 .gracePeriodExpired, "the grace period of \(subscription.productID) is over",
                 state.transactions[subscription.transactionID], subscription, notify: ("GRACE_PERIOD_EXPIRED", nil))
+            followSuit(subscription, .gracePeriodExpired, notify: ("GRACE_PERIOD_EXPIRED", nil))
         case .billingRetry:
             expire(&subscription, intent: 2, subtype: "BILLING_RETRY", "it could not be paid for 60 days")
         case .expired, .revoked: break
@@ -44,20 +44,22 @@ extension AppStore {
 
     /// The money could not be taken.
     private mutating func failBilling(_ subscription: inout StoreSubscription) {
-        let days = state.apps[subscription.bundleID]?.gracePeriodDays ?? 0
         subscription.expirationIntent = 2
-        if days > 0 {
-            subscription.status = .gracePeriod
-            subscription.gracePeriodExpiresDate = subscription.expiresDate.addingTimeInterval(Double(days) * 86_400)
-        } else {
-            subscription.status = .billingRetry
-        }
+        subscription.gracePeriodExpiresDate = gracePeriodEnd(of: subscription)
+        let hasGrace = subscription.gracePeriodExpiresDate != nil
+        subscription.status = hasGrace ? .gracePeriod : .billingRetry
         store(subscription)
-        followSuit(subscription)
+        let notification = ("DID_FAIL_TO_RENEW", hasGrace ? "GRACE_PERIOD" : nil)
         record(
             .billingFailed, "\(subscription.productID) could not be paid",
-            state.transactions[subscription.transactionID],
-            subscription, notify: ("DID_FAIL_TO_RENEW", days > 0 ? "GRACE_PERIOD" : nil))
+            state.transactions[subscription.transactionID], subscription, notify: notification)
+        followSuit(subscription, .billingFailed, notify: notification)
+    }
+
+    /// When the grace period behind the present period would end; nil where the app has none.
+    func gracePeriodEnd(of subscription: StoreSubscription) -> Date? {
+        let days = state.apps[subscription.bundleID]?.gracePeriodDays ?? 0
+        return days > 0 ? subscription.expiresDate.addingTimeInterval(Double(days) * 86_400) : nil
     }
 
     /// Takes the money and begins a period.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An app that is on sale.
 public struct StoreApp: Codable, Hashable, Sendable {
     /// The bundle id; no two apps have the same.
@@ -14,4 +16,11 @@ public struct StoreApp: Codable, Hashable, Sendable {
     public var gracePeriodDays: Int
     /// What evidence calls the store's sides.
     public var environmentNames: EnvironmentNames
+
+    /// The identifier of a customer's copy of the app, the same in everything that is signed for them (`appTransactionId`).
+    public func appTransactionID(of customer: StoreCustomer) -> String {
+        let octets = UUID(derivedFrom: "app transaction|\(bundleID)|\(customer.customerID)").bytes
+        let number = octets.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return "\(700_000_000_000_000_000 + number)"
+    }
 }

@@ -28,6 +28,7 @@ public struct StoreEvent: Codable, Hashable, Sendable {
         case upgraded, downgraded
         case billingFailed = "billing-failed"
         case gracePeriodExpired = "grace-period-expired"
+        case renewalExtended = "renewal-extended"
         case autoRenewalChanged = "auto-renewal-changed"
         case priceIncreaseAsked = "price-increase-asked"
         case priceIncreaseAccepted = "price-increase-accepted"

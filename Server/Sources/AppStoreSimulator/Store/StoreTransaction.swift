@@ -87,6 +87,14 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         public let reason: Int
         /// Which of the two.
         public let kind: Kind
+        /// How much was refunded, by all refunds together, in thousandths of a percent (`revocationPercentage`). Nil for all of it.
+        public let percentage: Int64?
+
+        /// All of a transaction, in thousandths of a percent.
+        public static let wholePercentage: Int64 = 100_000
+
+        /// Whether something is left.
+        public var isPartial: Bool { percentage.map { $0 < Self.wholePercentage } ?? false }
 
         /// The ways in which a transaction ends before its time.
         public enum Kind: String, Codable, Hashable, Sendable {

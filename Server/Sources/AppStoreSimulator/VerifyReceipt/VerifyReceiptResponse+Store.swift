@@ -46,7 +46,7 @@ extension VerifyReceiptResponse.InAppPurchase {
             isInIntroOfferPeriod = transaction.isInIntroOfferPeriod
         }
         guard isLatest else { return }
-        cancellationReason = transaction.revocation.map(\.reason) ?? transaction.upgradeDate.map { _ in 0 }
+        cancellationReason = cancellationDate.map { _ in transaction.revocation?.reason ?? 0 }
         isUpgraded = transaction.isUpgraded
         subscriptionGroupIdentifier = transaction.subscriptionGroupID
         appAccountToken = transaction.appAccountToken

@@ -27,6 +27,8 @@ public struct AuditFinding: Sendable, Equatable {
         case missingWithoutErasure = "missing_without_erasure"
         /// Evidence is not what its hash says.
         case evidenceChanged = "evidence_changed"
+        /// Evidence that was accepted is refused now: another certificate is trusted than then.
+        case evidenceRefused = "evidence_refused"
         /// A row of a table differs from a rebuild.
         case rowDiffers = "row_differs"
         /// A rebuild has a row that the table lacks.
@@ -35,6 +37,6 @@ public struct AuditFinding: Sendable, Equatable {
         case rowUnknown = "row_unknown"
 
         /// Whether a repair mends it.
-        var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
+        public var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
     }
 }

@@ -10,6 +10,8 @@ struct JournalReplay {
     let verifier: PurchaseVerifier
     /// The settings so far.
     var registry: Registry
+    /// Evidence that was accepted when it came, and is refused now.
+    var findings: [AuditFinding] = []
 
     /// Applies one entry.
     ///
@@ -23,15 +25,28 @@ struct JournalReplay {
         let transaction = LedgerTransaction(connection: connection, now: leaf.at, registry: registry)
         var copy = row
         (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
+        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        try check(examined, leaf, details)
         let step = Step(
             transaction: transaction, leaf: leaf, details: details, verifier: verifier,
-            evidence: try evidence.map { bytes in
-                let stored = StorableEvidence(bytes)
-                return (try EvidenceStore(connection: connection).keep(stored), bytes)
-            })
+            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
         let key = try JournalTable(connection: connection).insert(copy)
         let entry = JournalEntry(key: key, id: row.id, leafHash: [])
         try step.apply(entry, app)
+    }
+
+    /// Notes accepted evidence that is refused now, mostly because another certificate is trusted than then.
+    private mutating func check(_ evidence: ExaminedEvidence?, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        guard case .failure(let error) = evidence?.verified else { return }
+        var wasAccepted = leaf.code == DecisionCode.accepted.rawValue
+        if leaf.kind == .claim, !wasAccepted {
+            wasAccepted = try ClaimDetails(encoded: details).outcomes.contains(where: \.binds)
+        }
+        guard wasAccepted else { return }
+        findings.append(
+            AuditFinding(
+                kind: .evidenceRefused,
+                detail: "\((leaf.evidence ?? []).hexadecimal) of entry \(leaf.id.text): \(error.code.rawValue)"))
     }
 
     /// Takes over the settings of an app.
@@ -57,7 +72,7 @@ private struct Step {
     let leaf: JournalLeaf
     let details: [UInt8]
     let verifier: PurchaseVerifier
-    let evidence: (key: Int64, bytes: [UInt8])?
+    let evidence: (examined: ExaminedEvidence, key: Int64)?
 
     private var connection: any LedgerConnection { transaction.connection }
 
@@ -66,6 +81,7 @@ private struct Step {
         case .rules:
             try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
         case .appStoreAnswer, .customerErased, .decision: return
+        case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
             _ = try APIKeysTable(connection: connection).revoke(
                 try KeyRevokedDetails(encoded: details).keyID, at: leaf.at)
@@ -105,17 +121,14 @@ private struct Step {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details), app)
-        case .evidence, .appStoreAnswer, .customerErased, .keyRevoked, .rules, .decision: return
+        case .evidence, .appStoreAnswer, .customerErased, .keyCreated, .keyRevoked, .rules, .decision: return
         }
     }
 
     // MARK: Evidence and claims
 
     private func observe(_ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?) throws {
-        let examined = evidence.map {
-            EvidenceExaminer(verifier: verifier).examine($0.bytes, app: app?.settings)
-        }
+        let examined = evidence?.examined
         let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
         let customer = try claims?.customer.flatMap { name in try app.flatMap { try self.customer(name, $0) } }
         guard let target = observer ?? app else {
@@ -347,7 +360,8 @@ private struct Step {
             .change(row, entry, .handLifted, reason: nil, customer: row.customerKey)
     }
 
-    private func createKey(_ details: KeyCreatedDetails, _ app: RegistryApp) throws {
+    private func createKey(_ details: KeyCreatedDetails) throws {
+        let app = try transaction.appToWrite(leaf.app)
         try APIKeysTable(connection: connection).insert(
             APIKeyRow(
                 id: details.keyID, appKey: app.key, name: details.name,
@@ -361,33 +375,5 @@ extension ClaimDetails.Outcome {
     var key: TransactionKey? {
         TransactionKey(
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
-    }
-}
-
-extension RegisteredApp {
-    /// Settings as the journal has them.
-    init(recorded: [UInt8]) throws(LedgerStorageError) {
-        let settings: RecordedSettings
-        do {
-            settings = try JSONDecoder().decode(RecordedSettings.self, from: Data(recorded))
-        } catch {
-            throw LedgerStorageError(.corrupt, "recorded settings cannot be read: \(error)")
-        }
-        self.init(id: settings.app, bundleIDs: Set(settings.bundle_ids))
-        appleID = settings.apple_id
-        environments = Set(settings.environments.map { AppStoreEnvironment($0) })
-        versions = Set(settings.versions)
-        products = settings.products.compactMapValues { product in
-            ProductKind(rawValue: product.kind).map {
-                RegisteredProduct(
-                    kind: $0, duration: product.duration.flatMap { PassDuration($0) },
-                    entitlements: product.entitlements)
-            }
-        }
-        transfer = TransferPolicy(rawValue: settings.transfer) ?? .deny
-        orderLifetime = settings.order_lifetime
-        sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
-        refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
-        requiresAccountToken = settings.require_account_token
     }
 }

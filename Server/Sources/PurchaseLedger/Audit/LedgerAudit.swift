@@ -9,7 +9,9 @@ extension PurchaseLedger {
         try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: false)
     }
 
-    /// Audits the ledger and, if the tables differ, replaces them by the rebuild, which the journal records.
+    /// Audits the ledger and, if nothing but tables differs, replaces them by the rebuild, which the journal records.
+    ///
+    /// A rebuild from a changed journal or from evidence that is missing or refused would lose purchases, so it is not written.
     ///
     /// - Returns: what was found before.
     public func repair(in folder: URL = FileManager.default.temporaryDirectory) async throws -> AuditReport {
@@ -41,7 +43,7 @@ struct LedgerAudit {
             try await checkEvidence(&report)
             try await compare(rebuilt, &report)
             let differences = report.findings.count { $0.kind.isOfTables }
-            if isRepairing, differences > 0 {
+            if isRepairing, differences > 0, differences == report.findings.count {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
                 try await ledger.perform(Repair(content: content, findings: differences))
             }
@@ -74,11 +76,13 @@ struct LedgerAudit {
             report.entries += page.rows.count
             report.findings += page.findings
             let (start, verifier) = (registry, ledger.verifier)
-            registry = try await rebuilt.write { connection in
+            let findings: [AuditFinding]
+            (registry, findings) = try await rebuilt.write { connection in
                 var replay = JournalReplay(connection: connection, verifier: verifier, registry: start)
                 for (row, evidence) in page.rows { try replay.apply(row, evidence: evidence) }
-                return replay.registry
+                return (replay.registry, replay.findings)
             }
+            report.findings += findings
         }
     }
 

@@ -30,6 +30,17 @@ public struct LedgerTransaction {
         return app
     }
 
+    /// The app of a name. One that no settings named yet gets its number, since keys are made before the first start.
+    func appToWrite(_ name: String) throws(LedgerStorageError) -> RegistryApp {
+        if let app = registry.app(name) { return app }
+        let table = AppsTable(connection: connection)
+        let settings = RegisteredApp(id: name, bundleIDs: [])
+        if let known = try table.all().first(where: { $0.name.isSame(as: name) }) {
+            return RegistryApp(key: known.key, settings: settings)
+        }
+        return RegistryApp(key: try table.insert(name), settings: settings)
+    }
+
     /// The customer of a name, after all merges; `nil` if nobody of that name was ever seen.
     func customer(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow? {
         guard let row = try customers.named(name, appKey: app.key) else { return nil }

@@ -39,6 +39,22 @@ public struct PurchaseLedger: Sendable {
         return PurchaseLedger(database: database, verifier: verifier, registry: registry, clock: clock)
     }
 
+    /// Opens the ledger under the settings that the latest start recorded, and records nothing.
+    ///
+    /// For operators' commands beside a running server: with other settings than the server's, they would decide otherwise.
+    ///
+    /// - Throws: `LedgerStorageError`.
+    public static func openRecorded(
+        database: any LedgerDatabase, verifier: PurchaseVerifier, clock: @escaping @Sendable () -> Timestamp
+    ) async throws -> PurchaseLedger {
+        try await LedgerMigrations.requireCurrent(database)
+        let registry = try await database.read(.keys) { try Registry(recordedIn: $0) }
+        return PurchaseLedger(database: database, verifier: verifier, registry: registry, clock: clock)
+    }
+
+    /// The names of the apps in the settings, in their order.
+    public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
+
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock) = (registry, clock)

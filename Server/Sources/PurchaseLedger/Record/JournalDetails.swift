@@ -199,6 +199,7 @@ struct TestersChangedDetails: JournalDetails {
     static var kind: JournalKind { .testersChanged }
     var customer: String
     var isTester: Bool
+    var reason: String?
 }
 
 /// `settings`: an app's settings as canonical JSON.

@@ -14,7 +14,8 @@ public enum LedgerMigrations {
     ///   - database: the database.
     ///   - now: the time that is recorded with each migration, in milliseconds since 1970.
     /// - Returns: the migrations that were run.
-    /// - Throws: `schemaTooNew` if the database has migrations that this version does not know.
+    /// - Throws: `schemaTooNew` if the database has migrations that this version does not know, `schemaUnknown` if its
+    ///   migrations have other titles.
     @discardableResult
     public static func migrate(_ database: any LedgerDatabase, now: Int64) async throws -> [LedgerMigration] {
         let dialect = database.dialect
@@ -25,6 +26,7 @@ public enum LedgerMigrations {
                     CREATE TABLE IF NOT EXISTS schema_migrations (
                         number INTEGER PRIMARY KEY, title TEXT NOT NULL, applied_at INTEGER NOT NULL)
                     """), [])
+            try requireKnown(connection)
             let applied = try SchemaNumber.current(connection) ?? 0
             guard applied <= current else {
                 throw LedgerStorageError(
@@ -46,13 +48,28 @@ public enum LedgerMigrations {
     /// Checks, without writing, that the database has exactly this version's schema. From then on each transaction that writes
     /// checks it again.
     ///
-    /// - Throws: `schemaTooNew` or `schemaTooOld`.
+    /// - Throws: `schemaTooNew`, `schemaTooOld` or `schemaUnknown`.
     public static func requireCurrent(_ database: any LedgerDatabase) async throws {
         do {
-            try await database.read(.keys) { try SchemaNumber.require(current, $0) }
+            try await database.read(.keys) { connection in
+                try requireKnown(connection)
+                try SchemaNumber.require(current, connection)
+            }
         } catch let error as LedgerStorageError where error.kind == .other {
             throw LedgerStorageError(.schemaTooOld, "the database has no schema of Assay")
         }
         database.requireSchema(current)
+    }
+
+    /// Checks that the migrations of a database have the titles that they have here.
+    private static func requireKnown(_ connection: any LedgerConnection) throws(LedgerStorageError) {
+        for row in try connection.rows("SELECT number, title FROM schema_migrations ORDER BY number", []) {
+            var reader = row.reader
+            let (number, title) = (try reader.integer(), try reader.text())
+            guard let migration = all.first(where: { $0.number == number }) else { continue }
+            guard migration.title.isSame(as: title) else {
+                throw LedgerStorageError(.schemaUnknown, "migration \(number) is '\(title)'")
+            }
+        }
     }
 }

@@ -31,6 +31,8 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaTooNew = "database_schema_too_new"
         /// The database lacks migrations that this version needs.
         case schemaTooOld = "database_schema_too_old"
+        /// The migrations of the database are not those of this version: a version of Assay before the first release made it.
+        case schemaUnknown = "database_schema_unknown"
         /// The database was closed.
         case closed = "database_closed"
         /// Another transaction changed what this one had read. The caller may try again.
@@ -52,6 +54,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .corrupt: "The database is damaged, or not a database of Assay."
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .schemaTooOld: "The database needs migrations; run assay migrate."
+            case .schemaUnknown: "A version of Assay before the first release made the database; name a new file."
             case .closed: "The database is closed."
             case .conflict: "Another transaction changed the same rows."
             case .outcomeUnknown: "The connection broke during the commit; the write may be stored."

@@ -30,6 +30,9 @@ public enum APIKeyScope: String, Sendable, CaseIterable {
 
 /// A key as its holder writes it: `assay_`, its id, `_`, and 256 random bits in base64url.
 public struct APIKeyText: Sendable {
+    /// The longest text that can be a key, in bytes.
+    public static let largestBytes = 128
+
     /// The part that names the key.
     public let id: String
     /// SHA-256 of the whole text.
@@ -50,10 +53,12 @@ public struct APIKeyText: Sendable {
 
     /// A key that somebody sent; `nil` if it does not have the format of one.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8.prefix(129))
+        let bytes = Array(text.utf8.prefix(Self.largestBytes + 1))
         let prefix = Array("assay_".utf8)
         let end = prefix.count + 16
-        guard bytes.count <= 128, bytes.count > end, bytes.starts(with: prefix), bytes[end] == UInt8(ascii: "_") else {
+        guard bytes.count <= Self.largestBytes, bytes.count > end, bytes.starts(with: prefix),
+            bytes[end] == UInt8(ascii: "_")
+        else {
             return nil
         }
         self.init(id: String(decoding: bytes[prefix.count..<end], as: UTF8.self), text: text)

@@ -1,4 +1,4 @@
-import LegacyLedger
+import PurchaseLedger
 
 /// Everything that was set, in all places, before it is put together.
 package struct ServerSettings {

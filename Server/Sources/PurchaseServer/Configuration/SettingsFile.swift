@@ -1,5 +1,5 @@
 import Foundation
-public import LegacyLedger
+public import PurchaseLedger
 import PurchaseVerification
 import Yams
 
@@ -141,8 +141,10 @@ extension SettingsReader {
     /// One app of the file.
     fileprivate mutating func app(_ entry: SettingsSection.Entry) -> SettingsFile.App {
         var section = section(entry.value, "apps.\(entry.key)")
-        if !LedgerText.isIdentifier(entry.key) {
-            note(entry.line, "the name of the app is empty, too long or has control characters", "Give it a short name")
+        if !ExactText(entry.key).isIdentifier || entry.key.utf8.count > RegisteredApp.nameBytes {
+            note(
+                entry.line, "the name of an app is empty, has control characters or has \(entry.key.utf8.count) bytes",
+                "Write a name of at most \(RegisteredApp.nameBytes) bytes")
         }
         var app = RegisteredApp(id: entry.key, bundleIDs: Set(texts(&section, "bundle_ids")))
         if app.bundleIDs.isEmpty {
@@ -157,7 +159,10 @@ extension SettingsReader {
         if !environments.isEmpty { app.environments = environments }
         app.versions = Set(texts(&section, "versions"))
         if let transfer = choice(&section, "transfer", TransferPolicy.self) { app.transfer = transfer }
-        if let lifetime = duration(&section, "order_lifetime") { app.orderLifetime = lifetime }
+        if let lifetime = lifetime(&section, "order_lifetime") { app.orderLifetime = lifetime }
+        if let access = choice(&section, "sandbox_access", SandboxAccess.self) { app.sandboxAccess = access }
+        if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) { app.refundShortfall = policy }
+        if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {
@@ -175,20 +180,28 @@ extension SettingsReader {
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {
         var section = section(entry.value, "products.\(entry.key)")
-        if !LedgerText.isIdentifier(entry.key) {
+        if !ExactText(entry.key).isIdentifier {
             note(
                 entry.line, "the product id is empty, too long or has control characters",
                 "Write it as in App Store Connect")
         }
-        let kind = choice(&section, "type", ProductKind.self)
+        let key = kindKey(section, of: entry)
+        let kind = choice(&section, key, ProductKind.self)
         let lines = section.lines
         let duration = duration(&section, "duration")
+        let entitlements = lines["entitlements"] == nil ? [] : texts(&section, "entitlements")
+        for name in entitlements where !ExactText(name).isIdentifier {
+            note(
+                lines["entitlements"], "an entitlement of \(entry.key) is too long or has control characters",
+                "Give it a short name: entitlements: [pro]")
+        }
+        section.known += ["kind", "entitlements"]
         finish(section)
         guard let kind else {
-            if lines["type"] == nil {
+            if lines[key] == nil {
                 note(
-                    entry.line, "the product \(entry.key) has no type",
-                    "Add type: \(ProductKind.allCases.map(\.rawValue).joined(separator: ", or "))")
+                    entry.line, "the product \(entry.key) has no kind",
+                    "Add kind: \(ProductKind.allCases.map(\.rawValue).joined(separator: ", or "))")
             }
             return nil
         }
@@ -196,13 +209,23 @@ extension SettingsReader {
         case (.nonRenewing, nil) where lines["duration"] == nil:
             note(
                 entry.line, "the non-renewing subscription \(entry.key) has no duration",
-                "Add duration: 30d; receipts do not say when it ends")
+                "Add duration: 30d, or 1mo or 1y; receipts do not say when it ends")
         case (.nonRenewing, _), (_, nil): break
         case (_, .some):
             note(
                 lines["duration"], "the product \(entry.key) has a duration, but is \(kind.rawValue)",
                 "Remove it; only non_renewing products need one")
         }
-        return RegisteredProduct(kind: kind, duration: kind == .nonRenewing ? duration : nil)
+        return RegisteredProduct(
+            kind: kind, duration: kind == .nonRenewing ? duration : nil, entitlements: entitlements)
+    }
+
+    /// The name under which a product has its kind: `kind`, or `type` as in the first versions of the file.
+    private mutating func kindKey(_ section: SettingsSection, of entry: SettingsSection.Entry) -> String {
+        guard section.lines["type"] != nil else { return "kind" }
+        if section.lines["kind"] != nil {
+            note(section.lines["type"], "the product \(entry.key) has a kind and a type", "Keep kind")
+        }
+        return "type"
     }
 }

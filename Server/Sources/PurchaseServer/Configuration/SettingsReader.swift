@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseLedger
 import PurchaseVerification
 import Yams
 
@@ -114,32 +115,55 @@ struct SettingsReader {
         return number
     }
 
+    /// One of several words, written with `_` or with `-`.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ section: inout SettingsSection, _ key: String, _: Choice.Type
     ) -> Choice? where Choice.RawValue == String {
         guard let entry = section.take(key) else { return nil }
-        guard let choice = entry.value.scalar.flatMap({ Choice(rawValue: $0.string) }) else {
+        let text = entry.value.scalar?.string
+        guard let choice = text.flatMap({ Choice(rawValue: $0.replacing("-", with: "_")) }) else {
             note(
-                entry.line, "\(key) is '\(entry.value.scalar?.string ?? "no word")'",
+                entry.line, "\(key) is '\(text ?? "no word")'",
                 "Choose one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
             return nil
         }
         return choice
     }
 
-    /// A length of time such as `90s`, `15m`, `24h` or `30d`, in milliseconds.
-    mutating func duration(_ section: inout SettingsSection, _ key: String) -> Int64? {
+    /// `true` or `false`.
+    mutating func flag(_ section: inout SettingsSection, _ key: String) -> Bool? {
         guard let entry = section.take(key) else { return nil }
-        let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        switch entry.value.scalar?.string {
+        case "true": return true
+        case "false": return false
+        case let text:
+            note(entry.line, "\(key) is '\(text ?? "no word")'", "Write true or false")
+            return nil
+        }
+    }
+
+    /// How long a non-renewing subscription lasts.
+    mutating func duration(_ section: inout SettingsSection, _ key: String) -> PassDuration? {
+        guard let entry = section.take(key) else { return nil }
         let text = entry.value.scalar?.string ?? ""
-        // A hundred years are more than anybody sells.
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count > 0,
-            count <= 36_500 * 86_400_000 / unit
-        else {
+        guard let duration = PassDuration(text) else {
+            note(
+                entry.line, "\(key) is '\(text)'",
+                "Write a number and a unit: 90s, 15m (minutes), 24h, 30d, 1mo (calendar month) or 1y")
+            return nil
+        }
+        return duration
+    }
+
+    /// A length of time that is always the same, in milliseconds.
+    mutating func lifetime(_ section: inout SettingsSection, _ key: String) -> Int64? {
+        guard let entry = section.take(key) else { return nil }
+        let text = entry.value.scalar?.string ?? ""
+        guard case .fixed(let milliseconds) = PassDuration(text) else {
             note(entry.line, "\(key) is '\(text)'", "Write a number and a unit: 90s, 15m, 24h or 30d")
             return nil
         }
-        return count * unit
+        return milliseconds
     }
 
     /// Environments, in whatever case. A name that Apple does not use is of somebody else's evidence, and useless where nobody

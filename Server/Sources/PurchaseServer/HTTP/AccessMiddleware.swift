@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import Logging
 
 /// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
@@ -36,7 +36,7 @@ struct AccessMiddleware: RouterMiddleware {
         let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, parts[0].isEqual(ignoringCase: "bearer"), parts[1].count <= APIKeyText.largestBytes,
             let sent = APIKeyText(Substring(parts[1]).trimmingCharacters(in: .whitespaces)),
-            let key = try await ledger.read({ try $0.key(sent) })
+            let key = try await ledger.answer(APIKeyLookup(sent))
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
         return key
     }

@@ -1,9 +1,12 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
+
+import enum PurchaseLedger.Disposition
+import enum PurchaseLedger.PriorClaim
 
 /// An error as its sender is told of it (RFC 9457). Every error of the server becomes one of these, and here becomes an answer.
 struct Problem: Error {
@@ -18,8 +21,14 @@ struct Problem: Error {
     var found: String?
     /// After how many seconds it makes sense to try again.
     var retryAfter: Int?
-    /// Of a purchase: its submission in the record.
+    /// What an app does with its transaction; only problems of purchases and restores have one.
+    var disposition: Disposition?
+    /// By what a purchase was claimed already.
+    var claimedBy: PriorClaim?
+    /// The claim in the record.
     var submissionID: String?
+    /// The hash of its leaf.
+    var leafHash: String?
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String? = nil, expected: String? = nil,
@@ -39,24 +48,24 @@ struct Problem: Error {
     }
 
     init(_ refusal: LedgerRefusal) {
-        self.init(
-            HTTPResponse.Status(named: refusal.code.status), refusal.code.rawValue, refusal.code.sentence,
-            expected: refusal.expected, found: refusal.found)
-        submissionID = refusal.submissionID
+        self.init(refusal.code, expected: refusal.expected, found: refusal.found)
+    }
+
+    init(_ code: LedgerRefusal.Code, expected: String? = nil, found: String? = nil) {
+        self.init(HTTPResponse.Status(code), code.rawValue, code.sentence, expected: expected, found: found)
     }
 
     init(_ rejection: Rejection) {
         self.init(
-            HTTPResponse.Status(named: rejection.status), rejection.code, rejection.sentence,
-            expected: rejection.expected, found: rejection.found)
+            HTTPResponse.Status(rejection.reason), rejection.code, rejection.sentence, expected: rejection.expected,
+            found: rejection.found)
     }
 
-    /// Trouble with the database passes, unless it is a mistake of ours. The engine's words are for the log.
+    /// The engine's own message is for the log.
     init(_ error: LedgerStorageError) {
-        switch error.kind {
-        case .constraint, .other: self.init(.internalServerError, error.kind.rawValue, error.kind.sentence)
-        default: self.init(.serviceUnavailable, error.kind.rawValue, error.kind.sentence, retryAfter: 1)
-        }
+        let status = HTTPResponse.Status(error.kind)
+        self.init(
+            status, error.kind.rawValue, error.kind.sentence, retryAfter: status == .serviceUnavailable ? 1 : nil)
     }
 
     init(_ fault: BodyFault) {
@@ -65,7 +74,9 @@ struct Problem: Error {
         case .noRoom:
             self.init(
                 .serviceUnavailable, "server_busy", "Too many bodies are held at the same time.", retryAfter: 1)
-        case .incomplete: self.init(.badRequest, "request_incomplete", "The body did not arrive.")
+        case .incomplete:
+            self.init(.badRequest, "request_incomplete", "The body did not arrive.")
+            disposition = .retry
         }
     }
 
@@ -73,20 +84,23 @@ struct Problem: Error {
         self.init(.serviceUnavailable, "server_busy", "Too many requests wait to be verified.", retryAfter: 1)
     }
 
-    init(_ outcome: PurchaseOutcome) {
-        self.init(
-            HTTPResponse.Status(named: outcome.status), outcome.code, outcome.sentence,
-            expected: outcome.expected,
-            found: outcome.found)
-        submissionID = outcome.submissionID
+    /// A claim that was rejected, with its entry in the record.
+    init(_ outcome: PurchaseOutcome, _ rejection: Rejection) {
+        self.init(rejection)
+        disposition = outcome.disposition
+        claimedBy = outcome.claimedBy
+        submissionID = outcome.submissionID.text
+        leafHash = outcome.leafHash.hexadecimal
     }
 
     /// The document.
     var document: ProblemDocument {
         ProblemDocument(
             title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,
-            found: found, verdict: submissionID.map { _ in .rejected }, replayed: submissionID.map { _ in false },
-            submissionID: submissionID)
+            found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
+            claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
+            verdict: submissionID.map { _ in .rejected }, replayed: submissionID.map { _ in false },
+            submissionID: submissionID, leafHash: leafHash)
     }
 
     /// The answer.
@@ -106,16 +120,5 @@ extension BodyFault {
         case .tooLarge(let limit): Rejection(.bodyTooLarge, expected: "at most \(limit) bytes")
         case .noRoom, .incomplete: Rejection(.bodyMalformed)
         }
-    }
-}
-
-extension HTTPResponse.Status {
-    /// A status with its name, which the code alone does not give it.
-    init(named code: Int) {
-        let known: [HTTPResponse.Status] = [
-            .ok, .created, .badRequest, .unauthorized, .forbidden, .notFound, .conflict, .contentTooLarge,
-            .unprocessableContent, .tooManyRequests, .internalServerError, .serviceUnavailable,
-        ]
-        self = known.first { $0.code == code } ?? HTTPResponse.Status(code: code)
     }
 }

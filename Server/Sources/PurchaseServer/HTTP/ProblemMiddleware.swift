@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
 import Logging
 import NIOHTTP1
+import PurchaseLedger
 
 /// Turns every error into an RFC 9457 problem document, in this one place.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -15,26 +15,42 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as HTTPParserError {
             // Hummingbird answers malformed HTTP with 400 and closes the connection: nobody can tell where the next request begins.
             throw error
-        } catch let problem as Problem {
-            response = problem.response()
-        } catch let fault as BodyFault {
-            response = Problem(fault).response()
-        } catch let error as WorkersBusy {
-            response = Problem(error).response()
-        } catch let refusal as LedgerRefusal {
-            response = Problem(refusal).response()
-        } catch let error as LedgerStorageError {
-            context.logger.error(
-                "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
-            response = Problem(error).response()
-        } catch let error as any HTTPResponseError {
-            response = Problem(error.status).response()
         } catch {
-            context.logger.error("request failed", metadata: ["error": "\(type(of: error))"])
-            response = Problem(.internalServerError).response()
+            var problem = problem(error, context)
+            if problem.disposition == nil, Self.isClaim(request) { problem.disposition = problem.claimDisposition }
+            response = problem.response()
         }
         // A body here would be taken for the next answer of the connection (RFC 9110, 9.3.2).
         if request.method == .head { response.body = ResponseBody() }
         return response
+    }
+    private func problem(_ error: any Error, _ context: Context) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let fault as BodyFault: return Problem(fault)
+        case let error as WorkersBusy: return Problem(error)
+        case let refusal as LedgerRefusal: return Problem(refusal)
+        case let error as LedgerStorageError:
+            context.logger.error(
+                "database failed", metadata: ["code": "\(error.kind.rawValue)", "error": "\(error.detail)"])
+            return Problem(error)
+        case let error as any HTTPResponseError: return Problem(error.status)
+        default:
+            context.logger.error("request failed", metadata: ["error": "\(type(of: error))"])
+            return Problem(.internalServerError)
+        }
+    }
+
+    /// Whether an app waits for the answer with a transaction that it has not finished.
+    private static func isClaim(_ request: Request) -> Bool {
+        request.method == .post && ["/v1/purchases", "/v1/restores"].contains { $0.utf8.elementsEqual(request.uri.path.utf8) }
+    }
+}
+
+extension Problem {
+    /// What an app does with its transaction after a claim that was not judged: the operator must correct the key or the request,
+    /// and anything else passes. It is never finished.
+    fileprivate var claimDisposition: Disposition {
+        status == .tooManyRequests || status == .requestTimeout || status.kind == .serverError ? .retry : .operator
     }
 }

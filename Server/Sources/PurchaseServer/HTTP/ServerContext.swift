@@ -1,5 +1,5 @@
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import NIOCore
 
 /// What is known of a request while it is answered.

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import PurchaseAPI
 import PurchaseVerification
 
@@ -13,10 +13,10 @@ struct CustomerRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("customers/:id/entitlements") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let id = try context.identifier("id")
-            let (entitlements, now) = try await api.ledger.read { (try $0.entitlements(of: id, app: app), $0.now) }
-            let list = EntitlementList(
-                customerID: id, entitlements: entitlements.map { EntitlementMessage($0, now: now) })
+            let query = EntitlementsOfCustomer(
+                app: app, customerID: try context.identifier("id"), environment: try request.environment(),
+                at: try request.time("at"))
+            let list = EntitlementList(query, try await api.ledger.answer(query))
             return try Self.tagged(.json(list), Wire.json(list), request)
         }
         group.post("customers/:id/consume") { request, context in try await consume(request, context) }
@@ -33,17 +33,15 @@ struct CustomerRoutes {
                 consumption.consumptionID ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
             guard let consumptionID else {
                 // Without a name, a repeated request could not be told from a second one.
-                throw Problem(
-                    .badRequest, DecisionCode.fieldMissing.rawValue, DecisionCode.fieldMissing.sentence,
-                    expected: "consumption_id, or the header Idempotency-Key")
+                throw Problem(Rejection(.fieldMissing, expected: "consumption_id, or the header Idempotency-Key"))
             }
-            return try await api.answer(request, context, body) { transaction in
-                let made = try transaction.consume(
-                    consumption.quantity ?? 1, of: consumption.productID, customerID: customerID, app: app,
-                    consumptionID: consumptionID,
-                    environment: consumption.environment.map { AppStoreEnvironment($0.rawValue) })
-                return try KeptAnswer(.ok, ConsumptionMessage(made))
-            }
+            let operation = ConsumeUnits(
+                app: app, customerID: customerID, productID: consumption.productID,
+                quantity: consumption.quantity ?? 1, consumptionID: consumptionID,
+                environment: consumption.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) },
+                once: try await api.once(request, context, body))
+            let outcome = try await api.ledger.perform(operation)
+            return try Response.json(ConsumptionMessage(outcome, customerID: customerID))
         }
     }
 

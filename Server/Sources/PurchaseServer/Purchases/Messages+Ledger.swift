@@ -1,35 +1,55 @@
 import Foundation
-import LegacyLedger
-import PurchaseAPI
+package import PurchaseAPI
+package import PurchaseLedger
 import PurchaseVerification
 
-extension SubmissionVerdict {
-    init(_ verdict: Verdict) { self.init(rawValue: verdict.rawValue) }
+package import struct PurchaseAPI.ProductType
+package import enum PurchaseLedger.Disposition
+package import enum PurchaseLedger.PriorClaim
+
+extension PurchaseAPI.Disposition {
+    init(_ disposition: Disposition) { self.init(rawValue: disposition.rawValue) }
 }
 
-extension TransactionMessage.ProductType {
-    fileprivate init(_ kind: ProductKind) { self.init(rawValue: kind.rawValue) }
+extension PurchaseAPI.PriorClaim {
+    init(_ claim: PriorClaim) { self.init(rawValue: claim.rawValue) }
+}
+
+extension EnvironmentName {
+    init(_ environment: AppStoreEnvironment) { self.init(rawValue: environment.name) }
+}
+
+extension ProductType {
+    init(_ kind: ProductKind) { self.init(rawValue: kind.rawValue) }
+}
+
+extension OfferMessage {
+    init(_ offer: PurchaseOffer) {
+        self.init(
+            type: offer.type, identifier: offer.identifier?.string, discountType: offer.discountType?.string,
+            period: offer.period?.string)
+    }
 }
 
 extension OrderMessage {
-    init(_ order: Order, now: Timestamp) {
+    /// - Parameter isReplayed: whether an earlier request did the same; `nil` where the order is only shown.
+    init(_ order: Order, isReplayed: Bool? = nil) {
         self.init(
-            orderID: order.id, customerID: order.customerID, productID: order.productID, quantity: order.quantity,
-            metadata: order.metadata.flatMap(Self.metadata), appAccountToken: order.appAccountToken,
-            status: Status(rawValue: order.status(at: now).rawValue), createdAt: "\(order.createdAt)",
-            expiresAt: "\(order.expiresAt)",
-            paidAt: order.paidAt.map { "\($0)" }, fulfilledAt: order.fulfilledAt.map { "\($0)" },
-            closedAt: order.closedAt.map { "\($0)" },
-            environment: order.environment.map { EnvironmentName(rawValue: $0.name) },
-            transactionID: order.transactionID)
+            orderID: order.id.text, customerID: order.customerID, productID: order.productID,
+            quantity: order.quantity, environment: order.environment.map { EnvironmentName($0) },
+            metadata: order.metadata.flatMap(Self.metadata), appAccountToken: order.appAccountToken.text,
+            status: Status(rawValue: order.status.rawValue), createdAt: "\(order.createdAt)",
+            expiresAt: "\(order.expiresAt)", paidAt: order.paidAt.map { "\($0)" },
+            fulfilledAt: order.fulfilledAt.map { "\($0)" }, closedAt: order.closedAt.map { "\($0)" },
+            payment: order.payment.map { PaymentMessage($0) }, replayed: isReplayed)
     }
 
-    /// Metadata as the ledger keeps it.
+    /// Metadata as the ledger stores it.
     static func metadataText(_ metadata: [String: String]) throws -> String {
         String(decoding: try Wire.json(metadata), as: UTF8.self)
     }
 
-    /// What `metadataText` wrote; `nil` if somebody else wrote into the database.
+    /// The metadata of such a text; `nil` if somebody else wrote it into the database.
     private static func metadata(_ text: String) -> [String: String]? {
         do {
             return try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
@@ -39,55 +59,112 @@ extension OrderMessage {
     }
 }
 
+extension PaymentMessage {
+    init(_ payment: OrderPayment) {
+        self.init(
+            transactionID: payment.transactionID, environment: EnvironmentName(payment.environment),
+            price: payment.price?.milliunits, currency: payment.price?.currency?.string,
+            offer: payment.offer.map { OfferMessage($0) })
+    }
+}
+
+extension PurchaseAnswer {
+    /// The answer to a claim that was accepted.
+    init(_ outcome: PurchaseOutcome) {
+        self.init(
+            verdict: SubmissionVerdict(rawValue: outcome.verdict.rawValue), code: outcome.code,
+            disposition: PurchaseAPI.Disposition(outcome.disposition), replayed: outcome.isReplayed,
+            submissionID: outcome.submissionID.text, leafHash: outcome.leafHash.hexadecimal,
+            transaction: TransactionMessage(outcome), order: outcome.order.map { OrderMessage($0) },
+            entitlement: outcome.entitlement.map { EntitlementMessage($0) })
+    }
+}
+
 extension TransactionMessage {
-    init(_ purchase: RecordedPurchase) {
+    /// The purchase of a claim that was accepted, which names everything of it.
+    fileprivate init(_ outcome: PurchaseOutcome) {
+        self.init(
+            transactionID: outcome.transactionID ?? "", originalTransactionID: outcome.originalTransactionID ?? "",
+            productID: outcome.productID ?? "", productType: outcome.productKind.map { ProductType($0) },
+            environment: EnvironmentName(outcome.environment ?? .production), quantity: outcome.quantity,
+            customerID: outcome.customerID, orderID: outcome.orderID?.text,
+            purchasedAt: outcome.purchasedAt.map { "\($0)" }, expiresAt: outcome.expiresAt.map { "\($0)" },
+            price: outcome.price?.milliunits, currency: outcome.price?.currency?.string,
+            offer: outcome.offer.map { OfferMessage($0) }, familyShared: outcome.isFamilyShared,
+            ownerReason: outcome.ownerReason.map(OwnerReason.init(rawValue:)),
+            knownAt: outcome.knownAt.map { "\($0)" })
+    }
+
+    package init(_ purchase: RecordedPurchase) {
         self.init(
             transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
-            productID: purchase.productID, productType: ProductType(purchase.productKind),
-            quantity: purchase.quantity,
-            environment: EnvironmentName(rawValue: purchase.environment.name), customerID: purchase.customerID,
-            orderID: purchase.orderID,
-            kind: Kind(rawValue: purchase.kind.rawValue), state: State(rawValue: purchase.state.rawValue),
-            purchasedAt: "\(purchase.purchasedAt)",
-            expiresAt: purchase.expiresAt.map { "\($0)" }, withdrawnAt: purchase.withdrawnAt.map { "\($0)" },
-            recordedAt: "\(purchase.recordedAt)", submissionID: purchase.submissionID)
+            productID: purchase.productID, productType: purchase.productKind.map { ProductType($0) },
+            environment: EnvironmentName(purchase.environment), quantity: purchase.quantity,
+            customerID: purchase.customerID, orderID: purchase.orderID?.text,
+            purchasedAt: purchase.purchasedAt.map { "\($0)" }, expiresAt: purchase.expiresAt.map { "\($0)" },
+            withdrawal: purchase.withdrawal.map { WithdrawalMessage($0) },
+            upgradedAt: purchase.upgradedAt.map { "\($0)" }, price: purchase.price?.milliunits,
+            currency: purchase.price?.currency?.string, offer: purchase.offer.map { OfferMessage($0) },
+            familyShared: purchase.isFamilyShared, ownerReason: purchase.ownerReason.map(OwnerReason.init(rawValue:)),
+            knownAt: "\(purchase.knownAt)")
+    }
+}
+
+extension WithdrawalMessage {
+    init(_ withdrawal: Withdrawal) {
+        self.init(
+            at: "\(withdrawal.date)", units: withdrawal.units, reason: Reason(rawValue: withdrawal.cause.rawValue))
+    }
+}
+
+extension EntitlementList {
+    package init(_ query: EntitlementsOfCustomer, _ answer: EntitlementsOfCustomer.Answer) {
+        self.init(
+            customerID: query.customerID, at: query.moment.map { "\($0)" },
+            entitlements: answer.entitlements.map { EntitlementMessage($0) },
+            named: answer.named.map { NamedEntitlementMessage($0) })
     }
 }
 
 extension EntitlementMessage {
-    init(_ entitlement: Entitlement, now: Timestamp) {
+    init(_ entitlement: Entitlement) {
+        let isBalance = entitlement.productKind == .consumable
         self.init(
-            productID: entitlement.key.productID, type: TransactionMessage.ProductType(entitlement.productKind),
-            environment: EnvironmentName(rawValue: entitlement.key.environment.name),
-            state: State(rawValue: entitlement.state(at: now).rawValue),
-            balance: entitlement.productKind == .consumable ? entitlement.balance : nil,
-            since: "\(entitlement.since)", until: entitlement.until.map { "\($0)" },
-            transactionID: entitlement.transactionID, why: Reason(rawValue: entitlement.reason),
-            updatedAt: "\(entitlement.updatedAt)")
+            productID: entitlement.productID, productType: ProductType(entitlement.productKind),
+            environment: EnvironmentName(entitlement.environment), state: State(rawValue: entitlement.state.rawValue),
+            reason: entitlement.reason.map { Reason(rawValue: $0.rawValue) },
+            balance: isBalance ? entitlement.balance : nil, shortfall: isBalance ? entitlement.shortfall : nil,
+            since: entitlement.since.map { "\($0)" }, until: entitlement.until.map { "\($0)" },
+            transactionID: entitlement.transactionID)
+    }
+}
+
+extension NamedEntitlementMessage {
+    init(_ access: NamedAccess) {
+        self.init(
+            name: access.name.string, state: access.isActive ? .active : .inactive,
+            until: access.until.map { "\($0)" }, products: access.products.map(\.string))
     }
 }
 
 extension ConsumptionMessage {
-    init(_ consumption: Consumption) {
+    init(_ outcome: ConsumeUnits.Outcome, customerID: String) {
         self.init(
-            consumptionID: consumption.id, customerID: consumption.customerID, productID: consumption.productID,
-            environment: EnvironmentName(rawValue: consumption.environment.name), quantity: consumption.quantity,
-            balance: consumption.balance,
-            consumedAt: "\(consumption.consumedAt)", replayed: consumption.isReplayed)
+            consumptionID: outcome.consumptionID, customerID: customerID, productID: outcome.productID,
+            environment: EnvironmentName(outcome.environment), quantity: outcome.quantity, balance: outcome.balance,
+            shortfall: outcome.shortfall, consumedAt: "\(outcome.consumedAt)", replayed: outcome.isReplayed)
     }
 }
 
 extension SubmissionMessage {
     init(_ submission: SubmissionRecord) {
         self.init(
-            submissionID: submission.id, sequence: submission.sequence, receivedAt: "\(submission.receivedAt)",
-            decidedAt: "\(submission.decidedAt)", verdict: SubmissionVerdict(submission.verdict), code: submission.code,
+            submissionID: submission.submissionID.text, receivedAt: "\(submission.receivedAt)",
+            verdict: SubmissionVerdict(rawValue: submission.verdict.rawValue), code: submission.code,
             expected: submission.expected, found: submission.found, replayed: submission.isReplayed,
-            customerID: submission.customerID, orderID: submission.orderID, productID: submission.productID,
-            transactionID: submission.transactionID, quantity: submission.quantity,
-            environment: submission.environment.map(EnvironmentName.init(rawValue:)),
-            evidenceKind: submission.evidenceKind,
-            evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
-            sourceAddress: submission.sourceAddress, hash: submission.hash)
+            restore: submission.isRestore, customerID: submission.customerID, orderID: submission.orderID,
+            productID: submission.productID, transactionID: submission.transactionID, quantity: submission.quantity,
+            evidenceKind: submission.evidenceKind, evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
+            sourceAddress: submission.sourceAddress, leafHash: submission.leafHash, erased: submission.isErased)
     }
 }

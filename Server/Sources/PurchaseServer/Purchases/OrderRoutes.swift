@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// `/v1/orders`: for the operator's servers.
@@ -14,17 +14,11 @@ struct OrderRoutes {
         group.get("orders") { request, context in try await list(request, context) }
         group.get("orders/:id") { _, context in
             let app = try context.requireCaller(.backend).app.id
-            let id = try context.identifier("id")
-            let (order, now) = try await api.ledger.read { (try $0.order(id, app: app), $0.now) }
-            guard let order else { throw Problem(LedgerRefusal.orderUnknown(id)) }
-            return try Response.json(OrderMessage(order, now: now))
+            let order = try await api.ledger.answer(OrderByID(app: app, orderID: try context.orderID()))
+            return try Response.json(OrderMessage(order))
         }
-        group.post("orders/:id/fulfil") { request, context in
-            try await change(request, context) { try $0.fulfil($1, app: $2) }
-        }
-        group.post("orders/:id/cancel") { request, context in
-            try await change(request, context) { try $0.cancel($1, app: $2) }
-        }
+        group.post("orders/:id/fulfil") { request, context in try await fulfil(request, context) }
+        group.post("orders/:id/cancel") { request, context in try await cancel(request, context) }
     }
 
     private func create(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -33,45 +27,68 @@ struct OrderRoutes {
             let order = try await api.request(OrderRequest.self, from: body)
             let draft = OrderDraft(
                 customerID: order.customerID, productID: order.productID, quantity: order.quantity ?? 1,
+                environment: try order.environment.map { try Self.environment($0, of: app) },
                 metadata: try order.metadata.map(OrderMessage.metadataText))
-            return try await api.answer(request, context, body) { transaction in
-                let order = try transaction.createOrder(draft, app: app)
-                return try KeptAnswer(.created, OrderMessage(order, now: transaction.now))
-            }
+            let once = try await api.once(request, context, body)
+            let outcome = try await api.ledger.perform(CreateOrder(app: app.id, draft, once: once))
+            return try Response.json(
+                OrderMessage(outcome.order, isReplayed: outcome.isReplayed), status: .created)
         }
+    }
+
+    /// An order of an environment that the app does not accept could never be paid.
+    private static func environment(_ name: EnvironmentName, of app: RegisteredApp) throws -> AppStoreEnvironment {
+        let environment = AppStoreEnvironment(anyCase: name.rawValue)
+        guard app.environments.contains(environment) else {
+            throw Problem.parameter("environment", app.environments.map(\.name).sorted().joined(separator: ", "))
+        }
+        return environment
     }
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app.id
-        let status = try request.choice("status", OrderStatus.self)
-        let customerID = try request.identifier("customer_id")
-        let (limit, page) = (try request.limit(), try request.cursor().map(OrderPage.init(cursor:)))
-        let (result, now) = try await api.ledger.read {
-            (try $0.orders(status, customerID: customerID, app: app, page: page, limit: limit), $0.now)
-        }
+        let query = OrderList(
+            app: app, status: try request.choice("status", OrderStatus.self),
+            customerID: try request.identifier("customer_id"),
+            cursor: try request.cursor().map(OrderCursor.init(parts:)), limit: try request.limit())
+        let page = try await api.ledger.answer(query)
         return try Response.json(
-            OrderList(orders: result.orders.map { OrderMessage($0, now: now) }, nextCursor: result.next?.cursor))
+            OrderPage(orders: page.orders.map { OrderMessage($0) }, nextCursor: page.next?.text))
     }
 
-    private func change(
-        _ request: Request, _ context: ServerContext,
-        _ change: @escaping @Sendable (LedgerTransaction, String, String) throws -> Order
-    ) async throws -> Response {
-        let app = try context.requireCaller(.backend).app.id
-        let id = try context.identifier("id")
-        return try await api.bodies.withBody(of: request) { body in
-            try await api.answer(request, context, body) { transaction in
-                try KeptAnswer(.ok, OrderMessage(try change(transaction, id, app), now: transaction.now))
-            }
-        }
+    /// A repeat says `replayed`, so that only one of several callers delivers.
+    private func fulfil(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let caller = try context.requireCaller(.backend)
+        _ = try request.idempotencyKey()
+        let operation = FulfilOrder(app: caller.app.id, orderID: try context.orderID(), keyID: caller.key.id)
+        let outcome = try await api.ledger.perform(operation)
+        return try Response.json(OrderMessage(outcome.order, isReplayed: outcome.isReplayed))
+    }
+
+    private func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let caller = try context.requireCaller(.backend)
+        _ = try request.idempotencyKey()
+        let operation = CancelOrder(app: caller.app.id, orderID: try context.orderID(), keyID: caller.key.id)
+        return try Response.json(OrderMessage(try await api.ledger.perform(operation)))
     }
 }
 
-extension OrderPage {
-    fileprivate init(cursor: [String]) throws {
-        guard cursor.count == 2, let time = Int64(cursor[0]) else { throw Problem.cursor }
-        self.init(createdAt: Timestamp(millisecondsSince1970: time), orderID: cursor[1])
+extension ServerContext {
+    /// The order that the path names.
+    ///
+    /// - Throws: 404 for anything but a UUID, since no order has such an id.
+    func orderID() throws -> UUID {
+        let id = try identifier("id")
+        guard let orderID = UUID(uuidString: id) else { throw Problem(.orderUnknown, expected: id) }
+        return orderID
+    }
+}
+
+extension OrderCursor {
+    fileprivate init(parts: [String]) throws {
+        guard parts.count == 2, let time = Int64(parts[0]), let key = Int64(parts[1]) else { throw Problem.cursor }
+        self.init(expiresAt: Timestamp(millisecondsSince1970: time), key: key)
     }
 
-    fileprivate var cursor: String { Cursor.text(["\(createdAt.millisecondsSince1970)", orderID]) }
+    fileprivate var text: String { Cursor.text(["\(expiresAt.millisecondsSince1970)", "\(key)"]) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import NIOCore
 import PurchaseAPI
 import PurchaseVerification
@@ -15,8 +15,10 @@ final class PurchaseAPIContext: Sendable {
 
     /// How many requests had an idempotency key.
     private let keyed = Atomic(0)
-    /// How long answers are kept to be given again, in milliseconds: seven days.
-    private static let answerLifetime: Int64 = 7 * 86_400_000
+    /// How long idempotency keys are remembered, in milliseconds: seven days.
+    private static let keyLifetime: Int64 = 7 * 86_400_000
+    /// Old keys are deleted with one of so many requests that have one.
+    private static let keysPerDeletion = 1024
 
     init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool) {
         self.ledger = ledger
@@ -33,78 +35,20 @@ final class PurchaseAPIContext: Sendable {
         return message
     }
 
-    /// Reads a submission and verifies its evidence, off the threads that serve connections. One that has a flaw is recorded
-    /// all the same.
-    func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
-        let ledger = ledger
-        return try await workers.run {
-            var submission = submission
-            submission.fill(from: body)
-            return ledger.examine(submission)
+    /// Verifies evidence, off the threads that serve connections.
+    func verify<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await workers.run(work)
+    }
+
+    /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.
+    func once(_ request: Request, _ context: ServerContext, _ body: [UInt8]) async throws -> IdempotentRequest? {
+        guard let key = try request.idempotencyKey() else { return nil }
+        if keyed.add(1, ordering: .relaxed).oldValue % Self.keysPerDeletion == 0 {
+            _ = try await ledger.perform(ForgetIdempotencyKeys(age: Self.keyLifetime))
         }
-    }
-
-    /// Answers a POST: once, if it has an `Idempotency-Key`. What is refused is an answer, too, and kept.
-    func answer(
-        _ request: Request, _ context: ServerContext, _ body: [UInt8],
-        _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
-    ) async throws -> Response {
-        try await answer(request, context, body, key: try request.idempotencyKey(), perform)
-    }
-
-    /// The same, for a key that was read already.
-    ///
-    /// - Parameters:
-    ///   - key: what the sender calls the request; without it the request is answered anew each time.
-    ///   - submission: what is kept in the record, however often the same request comes.
-    ///   - sender: who sends it, where many share one key to the API.
-    func answer(
-        _ request: Request, _ context: ServerContext, _ body: [UInt8], key: String?,
-        submission: ExaminedSubmission? = nil, sender: [String] = [],
-        _ perform: @escaping @Sendable (LedgerTransaction) throws -> KeptAnswer
-    ) async throws -> Response {
-        let idempotent = key.map { key in
-            IdempotentRequest(
-                scope: [context.caller?.key.id ?? ""] + sender, key: key, method: request.method.rawValue,
-                path: request.uri.path, body: body)
-        }
-        let isTidying = idempotent != nil && keyed.add(1, ordering: .relaxed).oldValue % 1024 == 0
-        let answer = try await ledger.write { transaction in
-            if isTidying { try transaction.forgetAnswers(before: transaction.now.earlier(by: Self.answerLifetime)) }
-            let answer = try transaction.once(idempotent, submission: submission) {
-                do {
-                    return try perform(transaction)
-                } catch let refusal as LedgerRefusal {
-                    // Whatever is refused here is refused before anything is written.
-                    return KeptAnswer(Problem(refusal))
-                }
-            }
-            switch answer {
-            case .success(let answer): return answer
-            case .failure(let refusal): return KeptAnswer(Problem(refusal))
-            }
-        }
-        return answer.response
-    }
-}
-
-extension KeptAnswer {
-    init(_ status: HTTPResponse.Status, _ message: some Encodable, submissionID: String? = nil) throws {
-        self.init(
-            status: status.code, contentType: Wire.contentType, body: try Wire.json(message),
-            submissionID: submissionID)
-    }
-
-    init(_ problem: Problem, submissionID: String? = nil) {
-        self.init(
-            status: problem.status.code, contentType: ProblemDocument.contentType, body: problem.document.json(),
-            submissionID: submissionID)
-    }
-
-    var response: Response {
-        Response(
-            status: HTTPResponse.Status(named: status), headers: [.contentType: contentType],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        return IdempotentRequest(
+            sender: [context.caller?.key.id ?? ""], key: key, method: request.method.rawValue, path: request.uri.path,
+            body: body)
     }
 }
 
@@ -120,9 +64,9 @@ enum Wire {
 }
 
 extension Response {
-    static func json(_ message: some Encodable) throws -> Response {
+    static func json(_ message: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(
-            status: .ok, headers: [.contentType: Wire.contentType],
+            status: status, headers: [.contentType: Wire.contentType],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: try Wire.json(message))))
     }
 }
@@ -186,8 +130,8 @@ extension Request {
 
     func identifier(_ name: StaticString) throws -> String? {
         guard let value = try value(name) else { return nil }
-        guard LedgerText.isIdentifier(value) else {
-            throw Problem.parameter("\(name)", "at most \(LedgerText.identifierBytes) bytes without control characters")
+        guard ExactText(value).isIdentifier else {
+            throw Problem.parameter("\(name)", "at most \(ExactText.identifierBytes) bytes without control characters")
         }
         return value
     }
@@ -198,6 +142,11 @@ extension Request {
             throw Problem.parameter("\(name)", "a time such as 2026-11-21T10:00:00Z")
         }
         return time
+    }
+
+    /// The environment that the question is about.
+    func environment() throws -> AppStoreEnvironment? {
+        try identifier("environment").map(AppStoreEnvironment.init(anyCase:))
     }
 
     /// How many a page may have.
@@ -240,7 +189,7 @@ extension RequestMessage {
 
 extension RequestMembers.IdentifierRule {
     fileprivate static let ledger = RequestMembers.IdentifierRule(
-        "at most \(LedgerText.identifierBytes) bytes without control characters", LedgerText.isIdentifier)
+        "at most \(ExactText.identifierBytes) bytes without control characters", { ExactText($0).isIdentifier })
 }
 
 extension Rejection {
@@ -258,15 +207,9 @@ extension ServerContext {
     /// An identifier in the path.
     func identifier(_ name: String) throws -> String {
         let raw = try parameters.require(name)
-        guard let text = PercentEncoding.decoded(raw.utf8), LedgerText.isIdentifier(text) else {
-            throw Problem.parameter(name, "at most \(LedgerText.identifierBytes) bytes without control characters")
+        guard let text = PercentEncoding.decoded(raw.utf8), ExactText(text).isIdentifier else {
+            throw Problem.parameter(name, "at most \(ExactText.identifierBytes) bytes without control characters")
         }
         return text
-    }
-}
-
-extension Timestamp {
-    fileprivate func earlier(by milliseconds: Int64) -> Timestamp {
-        Timestamp(millisecondsSince1970: millisecondsSince1970 - milliseconds)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import PurchaseLedger
 import PurchaseAPI
 import PurchaseVerification
 
@@ -11,71 +11,63 @@ struct PurchaseRoutes {
 
     func add(to group: RouterGroup<ServerContext>) {
         group.post("purchases") { request, context in try await submit(request, context) }
-        group.get("purchases/:id") { request, context in
-            let app = try context.requireCaller(.backend).app
+        group.get("purchases/:id") { _, context in
+            let app = try context.requireCaller(.backend).app.id
             let id = try context.identifier("id")
-            let purchases = try await api.ledger.read { try $0.purchases(id, app: app) }
+            let purchases = try await api.ledger.answer(PurchasesOfTransaction(app: app, transactionID: id))
             guard !purchases.isEmpty else {
                 throw Problem(.notFound, "transaction_unknown", "No purchase of this transaction is recorded.")
             }
             return try Response.json(
-                TransactionList(purchases: purchases.map(TransactionMessage.init), nextCursor: nil))
+                TransactionPage(purchases: purchases.map { TransactionMessage($0) }, nextCursor: nil))
         }
         group.get("customers/:id/purchases") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let id = try context.identifier("id")
-            let (limit, page) = (try request.limit(), try request.cursor().map(PurchasePage.init(cursor:)))
-            let (purchases, next) = try await api.ledger.read {
-                try $0.purchases(of: id, app: app, page: page, limit: limit)
-            }
+            let query = PurchasesOfCustomer(
+                app: app, customerID: try context.identifier("id"), before: try request.purchaseCursor(),
+                limit: try request.limit())
+            let page = try await api.ledger.answer(query)
             return try Response.json(
-                TransactionList(purchases: purchases.map(TransactionMessage.init), nextCursor: next?.cursor))
+                TransactionPage(
+                    purchases: page.purchases.map { TransactionMessage($0) },
+                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
         }
     }
 
-    /// Verified before the transaction, decided and recorded within it, answered after its commit.
+    /// Verified before the transaction, decided and recorded within it, answered after its commit. A claim is idempotent by its
+    /// transaction, so an `Idempotency-Key` is accepted and changes nothing.
     private func submit(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
-        var submission = PurchaseSubmission(app: caller.app, receivedAt: Timestamp(Date()))
+        var submission = PurchaseSubmission(app: caller.app.id)
         submission.keyID = caller.key.id
         submission.sourceAddress = context.remoteAddress
-        var key: String?
         do {
-            key = try request.idempotencyKey()
+            _ = try request.idempotencyKey()
         } catch let problem as Problem {
             // It is a submission all the same, and recorded.
             submission.flaw = Rejection(.fieldMalformed, expected: problem.expected)
         }
-        let (blank, name) = (submission, key)
+        let blank = submission
         do {
-            return try await api.bodies.withBody(of: request) { body in
-                try await record(blank, request, context, body, key: name)
-            }
+            return try await api.bodies.withBody(of: request) { body in try await record(blank, body) }
         } catch let fault as BodyFault {
             // Only one that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            return try await record(submission, request, context, [], key: key)
+            return try await record(submission, [])
         }
     }
 
-    private func record(
-        _ submission: PurchaseSubmission, _ request: Request, _ context: ServerContext, _ body: [UInt8], key: String?
-    ) async throws -> Response {
-        let examined = try await api.examine(submission, body)
-        // By what the request names, which the examined submission has.
-        let submission = examined.submission
-        // All installations of an app share its key, so one customer's idempotency keys must mean nothing to another.
-        let sender = [submission.customerID ?? "", submission.orderID ?? ""]
-        return try await api.answer(
-            request, context, body, key: key, submission: examined, sender: sender
-        ) { transaction in
-            let outcome = try transaction.record(examined)
-            guard outcome.verdict == .accepted, let answer = PurchaseAnswer(outcome, now: transaction.now) else {
-                return KeptAnswer(Problem(outcome), submissionID: outcome.submissionID)
-            }
-            return try KeptAnswer(.ok, answer, submissionID: outcome.submissionID)
+    private func record(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> Response {
+        let ledger = api.ledger
+        let examined = try await api.verify {
+            var submission = submission
+            submission.fill(from: body)
+            return ledger.examine(submission)
         }
+        let outcome = try await ledger.perform(ClaimPurchase(examined))
+        if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
+        return try Response.json(PurchaseAnswer(outcome))
     }
 }
 
@@ -84,11 +76,11 @@ extension PurchaseSubmission {
     mutating func fill(from body: [UInt8]) {
         let (request, malformed) = PurchaseRequest.read(body)
         let (receipt, signed) = (request.receiptData, request.signedTransaction)
-        productID = request.productID.isEmpty ? nil : request.productID
-        transactionID = request.transactionID.isEmpty ? nil : request.transactionID
-        orderID = request.orderID
-        customerID = request.customerID
-        quantity = request.quantity
+        claim.productID = request.productID.isEmpty ? nil : request.productID
+        claim.transactionID = request.transactionID.isEmpty ? nil : request.transactionID
+        claim.orderID = request.orderID
+        claim.customerID = request.customerID
+        claim.quantity = request.quantity
         evidence = (signed ?? receipt).map { Array($0.utf8) }
         flaw =
             flaw ?? malformed
@@ -97,24 +89,11 @@ extension PurchaseSubmission {
     }
 }
 
-extension PurchaseAnswer {
-    /// The answer to an accepted purchase.
-    fileprivate init?(_ outcome: PurchaseOutcome, now: Timestamp) {
-        guard let purchase = outcome.purchase else { return nil }
-        self.init(
-            verdict: SubmissionVerdict(outcome.verdict), code: outcome.code, replayed: outcome.isReplayed,
-            submissionID: outcome.submissionID, transaction: TransactionMessage(purchase),
-            order: outcome.order.map { OrderMessage($0, now: now) },
-            entitlement: outcome.entitlement.map { EntitlementMessage($0, now: now) })
+extension Request {
+    /// Where the page before ended.
+    fileprivate func purchaseCursor() throws -> Int64? {
+        guard let parts = try cursor() else { return nil }
+        guard parts.count == 1, let key = Int64(parts[0]) else { throw Problem.cursor }
+        return key
     }
-}
-
-extension PurchasePage {
-    init(cursor: [String]) throws {
-        guard cursor.count == 3, let time = Int64(cursor[0]) else { throw Problem.cursor }
-        self.init(
-            purchasedAt: Timestamp(millisecondsSince1970: time), environment: cursor[1], transactionID: cursor[2])
-    }
-
-    var cursor: String { Cursor.text(["\(purchasedAt.millisecondsSince1970)", environment, transactionID]) }
 }

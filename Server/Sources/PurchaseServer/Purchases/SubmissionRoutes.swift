@@ -1,7 +1,9 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
-import LegacyLedger
+import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// The record of what was submitted.
@@ -9,41 +11,72 @@ struct SubmissionRoutes {
     let api: PurchaseAPIContext
 
     func add(to group: RouterGroup<ServerContext>) {
-        group.get("submissions") { request, context in
-            let app = try context.requireCaller(.backend).app.id
-            let filter = try Self.filter(request)
-            let limit = try request.limit()
-            let before = try request.cursor().map { parts in
-                guard parts.count == 1, let sequence = Int64(parts[0]) else { throw Problem.cursor }
-                return sequence
-            }
-            let (submissions, next) = try await api.ledger.read {
-                try $0.submissions(filter, app: app, before: before, limit: limit)
-            }
-            return try Response.json(
-                SubmissionList(
-                    submissions: submissions.map(SubmissionMessage.init),
-                    nextCursor: next.map { Cursor.text(["\($0)"]) }))
-        }
+        group.get("submissions") { request, context in try await list(request, context) }
         group.get("submissions/:id") { _, context in
-            let app = try context.requireCaller(.backend).app.id
-            let id = try context.identifier("id")
-            guard let submission = try await api.ledger.read({ try $0.submission(id, app: app) }) else {
-                throw Problem(.notFound, "submission_unknown", "There is no such submission.")
+            try Response.json(SubmissionMessage(try await submission(context)))
+        }
+        group.get("submissions/:id/evidence") { _, context in
+            let submission = try await submission(context)
+            let query = EvidenceOfSubmission(app: submission.app, submissionID: submission.submissionID)
+            guard let evidence = try await api.ledger.answer(query) else {
+                throw Problem(.notFound, "evidence_unknown", "The submission has no evidence, or it was erased.")
             }
-            return try Response.json(SubmissionMessage(submission))
+            return Self.response(evidence)
         }
     }
 
-    private static func filter(_ request: Request) throws -> SubmissionFilter {
+    private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app.id
+        let cursor = try request.cursor().map(JournalCursor.init(parts:))
+        let limit = try request.limit()
+        guard let filter = try Self.filter(request) else {
+            return try Response.json(SubmissionPage(submissions: [], nextCursor: nil))
+        }
+        let page = try await api.ledger.answer(SubmissionList(app: app, filter: filter, cursor: cursor, limit: limit))
+        return try Response.json(
+            SubmissionPage(
+                submissions: page.submissions.map { SubmissionMessage($0) }, nextCursor: page.next?.text))
+    }
+
+    /// The submission that the path names.
+    private func submission(_ context: ServerContext) async throws -> SubmissionRecord {
+        let app = try context.requireCaller(.backend).app.id
+        let id = try context.identifier("id")
+        guard let submissionID = UUID(uuidString: id),
+            let submission = try await api.ledger.answer(SubmissionByID(app: app, submissionID: submissionID))
+        else { throw Problem(.notFound, "submission_unknown", "There is no such submission.") }
+        return submission
+    }
+
+    /// The filter of a request; `nil` if nothing can match it.
+    private static func filter(_ request: Request) throws -> SubmissionFilter? {
         var filter = SubmissionFilter()
         filter.customerID = try request.identifier("customer_id")
-        filter.orderID = try request.identifier("order_id")
         filter.transactionID = try request.identifier("transaction_id")
         filter.code = try request.identifier("code")
         filter.verdict = try request.choice("verdict", Verdict.self)
         filter.from = try request.time("from")
         filter.to = try request.time("to")
-        return filter
+        guard let orderID = try request.identifier("order_id") else { return filter }
+        filter.orderID = UUID(uuidString: orderID)
+        return filter.orderID == nil ? nil : filter
     }
+
+    /// Evidence is whatever somebody sent, so no browser may take it for a page.
+    private static func response(_ evidence: [UInt8]) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"evidence\"",
+        ]
+        headers[.xContentTypeOptions] = "nosniff"
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence)))
+    }
+}
+
+extension JournalCursor {
+    fileprivate init(parts: [String]) throws {
+        guard parts.count == 2, let time = Int64(parts[0]), let key = Int64(parts[1]) else { throw Problem.cursor }
+        self.init(at: Timestamp(millisecondsSince1970: time), key: key)
+    }
+
+    fileprivate var text: String { Cursor.text(["\(at.millisecondsSince1970)", "\(key)"]) }
 }

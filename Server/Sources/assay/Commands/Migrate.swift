@@ -1,10 +1,14 @@
 import ArgumentParser
-import LegacyLedger
+import PurchaseLedger
 
-/// `assay migrate`: brings the database up to date, as the server does when it starts.
+/// `assay migrate`: updates the schema of the database, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings the database's tables up to date, and makes the database where there is none.")
+        abstract: "Updates the schema of the database, and creates the database if there is none.",
+        discussion: """
+            'assay serve' does the same when it starts. A database of a newer version is refused, and so is one of a version \
+            before the first release; nothing in it is changed.
+            """)
 
     @OptionGroup var options: LedgerDatabaseOptions
 

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
-import LegacyLedger
 import Logging
 import NIOCore
+import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
@@ -70,7 +70,9 @@ struct Serve: AsyncParsableCommand {
 
     /// Why the server does not run, and what to do.
     private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
-        switch (error as? IOError)?.errnoCode {
+        if let refusal = error as? LedgerRefusal { return refusal.line }
+        if let error = error as? LedgerStorageError { return "\(error)" }
+        return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
         case EACCES: "port \(configuration.port) is not permitted; choose one above 1023 with --port"
         case EADDRNOTAVAIL: "\(configuration.host) is not an address of this machine; choose another with --host"
@@ -90,10 +92,11 @@ struct Serve: AsyncParsableCommand {
         let database = try place.open(isCreating: true)
         do {
             try await LedgerMigrations.migrate(database, now: .now)
-            let ledger = PurchaseLedger(
-                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors)
+            let apps = configuration.apps.values.sorted { $0.id < $1.id }
+            let ledger = try await PurchaseLedger.open(
+                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps
             ) { Timestamp(Date()) }
-            try await warn(configuration.apps, ledger, logger)
+            try await warn(apps, ledger, logger)
             let server = purchaseServer(configuration, ledger: ledger, logger: logger) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
@@ -103,27 +106,20 @@ struct Serve: AsyncParsableCommand {
             try await database.close()
             throw ExitCode.unusable
         }
-        // What was answered is on the disk; this empties the log beside the file.
+        // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
     }
 
-    /// Says which products are registered as something else than they were sold as: what is sold from now on counts as that.
-    private func warn(_ apps: [String: RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
-        for app in apps.values.sorted(by: { $0.id < $1.id }) {
-            let products: [(productID: String, sold: ProductKind, registered: ProductKind)]
-            do {
-                products = try await ledger.read { try $0.productsSoldAsAnotherKind(app) }
-            } catch let error as LedgerStorageError where error.kind == .corrupt {
-                // A row that cannot be read keeps nobody else from being served; the audit names it.
-                logger.warning("a purchase cannot be read", metadata: ["app": "\(app.id)", "error": "\(error.detail)"])
-                continue
-            }
-            for product in products {
+    /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.
+    private func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
+        for app in apps {
+            for product in try await ledger.answer(SoldProducts(app: app.id)) where product.uncounted > 0 {
+                let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown
                 logger.warning(
-                    "a product is registered as another kind than it was sold as",
+                    "purchases of a product give nothing, because the settings do not agree with the evidence",
                     metadata: [
-                        "app": "\(app.id)", "product": "\(product.productID)", "sold": "\(product.sold.rawValue)",
-                        "registered": "\(product.registered.rawValue)",
+                        "app": "\(app.id)", "product": "\(product.productID)", "purchases": "\(product.uncounted)",
+                        "code": "\(code.rawValue)",
                     ])
             }
         }

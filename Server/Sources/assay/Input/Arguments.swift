@@ -1,5 +1,6 @@
 public import ArgumentParser
-public import LegacyLedger
+public import Foundation
+public import PurchaseLedger
 public import PurchaseVerification
 
 extension Timestamp: @retroactive ExpressibleByArgument {
@@ -29,3 +30,10 @@ extension AppStoreEnvironment: @retroactive ExpressibleByArgument {
 }
 
 extension APIKeyScope: ExpressibleByArgument {}
+
+extension UUID: @retroactive ExpressibleByArgument {
+    /// 32 hexadecimal digits with dashes.
+    public init?(argument: String) {
+        self.init(uuidString: argument)
+    }
+}

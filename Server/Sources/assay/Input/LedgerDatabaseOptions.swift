@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
-import LegacyLedger
+import PurchaseLedger
 import PurchaseServer
+import PurchaseVerification
 
 /// Which database and which settings file a command uses.
 struct LedgerDatabaseOptions: ParsableArguments {
@@ -57,10 +58,32 @@ struct LedgerDatabaseOptions: ParsableArguments {
     /// A path from the root, without `..`.
     static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
-    /// Opens the database for the body, and closes it afterwards. Its troubles are I/O, in words.
+    /// Opens the ledger for an operator's command, under the settings that the latest start of the server recorded.
     ///
-    /// - Parameter creating: whether it is made where there is none. Who asks about what is there does not want a new one because
-    ///   a path was mistyped.
+    /// Refusals of the ledger end with status 1, errors of the database with 2.
+    ///
+    /// - Parameters:
+    ///   - creating: whether a missing database is created and migrated.
+    ///   - trust: the certificates that evidence is verified with, for commands that verify any.
+    ///   - body: what the command does.
+    func withLedger(
+        creating: Bool = false, trust: LedgerTrustOption? = nil, _ body: (PurchaseLedger) async throws -> Void
+    ) async throws {
+        let anchors = try trust?.anchors(self) ?? TrustAnchor.apple
+        try await withDatabase(migrating: creating, creating: creating) { database in
+            let ledger = try await PurchaseLedger.openRecorded(
+                database: database, verifier: PurchaseVerifier(anchors: anchors)
+            ) { Timestamp(Date()) }
+            try await body(ledger)
+        }
+    }
+
+    /// Opens the database for the body, and closes it afterwards. Errors become one line on standard error.
+    ///
+    /// - Parameters:
+    ///   - migrating: whether missing migrations are run first.
+    ///   - creating: whether a missing database is created. A command about an existing one must not create another because a
+    ///     path was mistyped.
     func withDatabase(
         migrating: Bool = true, creating: Bool = false, _ body: (any LedgerDatabase) async throws -> Void
     ) async throws {
@@ -72,11 +95,36 @@ struct LedgerDatabaseOptions: ParsableArguments {
             try await database.close()
             Terminal.complain("\(error)")
             throw ExitCode.unusable
+        } catch let refusal as LedgerRefusal {
+            try await database.close()
+            Terminal.complain(refusal.line)
+            throw ExitCode.rejected
         } catch {
             try await database.close()
             throw error
         }
         try await database.close()
+    }
+}
+
+/// The certificates with which a command verifies evidence again.
+struct LedgerTrustOption: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.trust.help))
+    var trust: [String] = []
+
+    /// Apple's roots and the certificates of the option, the environment or the settings file, as the server takes them.
+    func anchors(_ options: LedgerDatabaseOptions) throws -> [TrustAnchor] {
+        let place = try options.place(isTrustExtended: true)
+        let given = ServerSetting.trust.option.map { [$0: trust] } ?? [:]
+        return try place.configuration(options: given).anchors
+    }
+}
+
+extension LedgerRefusal {
+    /// The code, the sentence and the two facts in one line.
+    var line: String {
+        let facts = [expected.map { "expected \($0)" }, found.map { "found \($0)" }].compactMap(\.self)
+        return "\(code.rawValue): \(code.sentence)" + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
     }
 }
 

@@ -175,6 +175,27 @@ struct ControlTests {
         }
     }
 
+    @Test("refunds in parts, reverses, and extends a subscription")
+    func partsAndExtensions() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let coins = try await client.buy("coins", by: "ada", ["quantity": 3]).text("transaction", "transaction_id")
+            let refund = try await client.post("/control/transactions/\(coins)/refund", ["percentage": 33_333])
+            #expect(refund.text.contains(#""percentage":33333"#))
+            let nothing = try await client.post("/control/transactions/\(coins)/refund", ["percentage": 0])
+            #expect(try nothing.text("code") == "invalid_value")
+            let clean = try await client.post("/control/transactions/\(coins)/reverse-refund")
+            #expect(clean.status == 200 && !clean.text.contains("percentage"))
+            let gold = try await client.buy("gold").text("transaction", "transaction_id")
+            let before = try await client.get("/control/subscriptions/\(gold)").text("subscription", "expires_date")
+            let extended = try await client.post("/control/subscriptions/\(gold)/extend", ["days": 30])
+            #expect(try extended.text("subscription", "expires_date") > before)
+            let nowhere = try await client.post("/control/subscriptions/\(gold)/extend")
+            #expect(try nowhere.text("code") == "invalid_value")
+            #expect(try await client.get("/control/events").text.contains("RENEWAL_EXTENDED"))
+        }
+    }
+
     @Test("signs the next evidence with the fault that was asked for, once")
     func evidenceFaults() async throws {
         try await SimulatorClient.run { client in

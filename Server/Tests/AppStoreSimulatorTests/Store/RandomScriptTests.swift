@@ -40,7 +40,7 @@ struct RandomScriptTests {
         let product = ["coins", "full", "season", "gold", "silver"].randomElement(using: &random) ?? "coins"
         let transaction = store.transactions.randomElement(using: &random)?.transactionID ?? ""
         let subscription = store.subscriptions.randomElement(using: &random)?.originalTransactionID ?? ""
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0...3: try store.buy(product, of: app, by: customer)
         case 4: try store.finish(transaction)
         case 5: try store.refund(transaction)
@@ -51,6 +51,8 @@ struct RandomScriptTests {
         case 10: try store.setAutoRenewal(Bool.random(using: &random), for: subscription)
         case 11: try store.changeProduct(of: subscription, to: product)
         case 12: try store.refreshReceipt(of: app, for: customer)
+        case 13: try store.refund(transaction, percentage: .random(in: 1...100_000, using: &random))
+        case 14: try store.extendRenewal(of: subscription, days: .random(in: 1...90, using: &random))
         default: try store.moveClock(to: store.now.addingTimeInterval(.random(in: 0...4_000_000, using: &random)))
         }
     }

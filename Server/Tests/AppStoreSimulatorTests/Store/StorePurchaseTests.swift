@@ -92,6 +92,62 @@ struct StorePurchaseTests {
         #expect(store.events.compactMap { $0.notification?.type } == ["ONE_TIME_CHARGE", "REFUND", "REFUND_REVERSED"])
     }
 
+    @Test(
+        "is refunded in parts, each of which says how much all of them are; receipts do not show a part of a consumable"
+    )
+    func partialRefunds() throws {
+        var store = try StoreWorld.store()
+        let coins = try store.buy(
+            "coins", of: app, by: "ada", options: AppStore.PurchaseOptions(quantity: 3)
+        ).transactionID
+        try store.refund(coins, percentage: 33_333)
+        #expect(throws: StoreError.self) { try store.refund(coins, percentage: 33_333) }
+        try store.moveClock(to: store.now.addingTimeInterval(3600))
+        let second = try store.refund(coins, percentage: 66_667)
+        #expect(second.revocation?.percentage == 66_667)
+        #expect(second.revocation?.date == store.now)
+        let evidence = StoreEvidence(authority: try StoreWorld.authority())
+        let signed = try claims(of: evidence.signedTransaction(coins, in: store))
+        #expect(signed["revocationPercentage"] as? Int == 66_667)
+        #expect(signed["revocationType"] as? String == "REFUND_PRORATED")
+        try store.refund(coins)
+        let whole = try claims(of: evidence.signedTransaction(coins, in: store))
+        #expect(whole["revocationPercentage"] == nil && whole["revocationType"] as? String == "REFUND_FULL")
+        #expect(throws: StoreError.self) { try store.refund(coins) }
+        try store.reverseRefund(of: coins)
+        let clean = try claims(of: evidence.signedTransaction(coins, in: store))
+        #expect(clean["revocationDate"] == nil && clean["revocationType"] == nil)
+        for percentage: Int64 in [0, 100_001, -1] {
+            #expect(throws: StoreError.self) { try store.refund(coins, percentage: percentage) }
+        }
+    }
+
+    @Test("names the customer's copy of the app in all signed data, the same each time and another for everybody else")
+    func appTransaction() throws {
+        var store = try StoreWorld.store()
+        let evidence = StoreEvidence(authority: try StoreWorld.authority())
+        let gold = try store.buy("gold", of: app, by: "ada").transactionID
+        let coins = try store.buy("coins", of: app, by: "ada").transactionID
+        let shared = try store.share(gold, with: "grace").transactionID
+        func name(_ signed: String) throws -> String {
+            try #require(try claims(of: signed)["appTransactionId"] as? String)
+        }
+        let ada = try name(try evidence.signedTransaction(gold, in: store))
+        #expect(try name(try evidence.signedTransaction(coins, in: store)) == ada)
+        #expect(try name(try evidence.signedRenewalInfo(of: gold, in: store)) == ada)
+        let grace = try name(try evidence.signedTransaction(shared, in: store))
+        #expect(grace != ada)
+        #expect(try name(try evidence.signedRenewalInfo(of: shared, in: store)) == grace)
+    }
+
+    /// The claims of a compact JWS.
+    private func claims(of jws: String) throws -> [String: Any] {
+        var text = String(jws.split(separator: ".")[1]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        let data = try #require(Data(base64Encoded: text))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
     @Test("is shared with a family member under an identifier of his own, and ends for him when it is refunded")
     func familySharing() throws {
         var store = try StoreWorld.store()
@@ -100,8 +156,12 @@ struct StorePurchaseTests {
         #expect(shared.ownership == .familyShared)
         #expect(shared.originalTransactionID == shared.transactionID)
         #expect(try store.receipt(of: app, for: "grace").transactions.map(\.transactionID) == [shared.transactionID])
+        let copy = try #require(try store.restore(app, for: "ada").first)
+        try store.addCustomer("lin", environment: .production)
+        let sharedCopy = try store.share(copy.transactionID, with: "lin")
         try store.refund(bought.transactionID)
         #expect(try store.transaction(shared.transactionID).revocation?.kind == .familySharing)
+        #expect(try store.transaction(sharedCopy.transactionID).revocation?.kind == .familySharing)
         #expect(store.events.last?.notification?.type == "REVOKE")
         let coins = try store.buy("coins", of: app, by: "ada")
         #expect(throws: StoreError.self) { try store.share(coins.transactionID, with: "grace") }

@@ -128,6 +128,19 @@ struct SubscriptionTests {
         #expect(try store.subscription(shared.transactionID).status == .revoked)
     }
 
+    @Test("that fails to be paid says so to family members, too")
+    func familyInGrace() throws {
+        var store = try StoreWorld.store(gracePeriodDays: 16)
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        let shared = try store.share(name, with: "grace").transactionID
+        try store.setBilling(works: false, for: name)
+        let graceEnd = try store.letFallDue(name).gracePeriodExpiresDate
+        #expect(try store.subscription(shared).gracePeriodExpiresDate == graceEnd)
+        try store.letFallDue(name)
+        let toldGrace = store.events.filter { $0.customerID == "grace" }.compactMap { $0.notification?.type }
+        #expect(toldGrace == ["SUBSCRIBED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED"])
+    }
+
     @Test("that is refunded goes on when the refund is reversed in time")
     func reversal() throws {
         var store = try StoreWorld.store()
@@ -136,6 +149,41 @@ struct SubscriptionTests {
         #expect(try store.subscription(name).status == .revoked)
         try store.reverseRefund(of: name)
         #expect(try store.subscription(name).status == .active)
+    }
+
+    @Test("that was refunded in its grace period is in it again when the refund is reversed")
+    func reversalInGrace() throws {
+        var store = try StoreWorld.store(gracePeriodDays: 16)
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        try store.setBilling(works: false, for: name)
+        let graceEnd = try store.letFallDue(name).gracePeriodExpiresDate
+        try store.refund(name)
+        #expect(try store.subscription(name).gracePeriodExpiresDate == nil)
+        try store.reverseRefund(of: name)
+        #expect(try store.subscription(name).status == .gracePeriod)
+        #expect(try store.subscription(name).gracePeriodExpiresDate == graceEnd)
+    }
+
+    @Test("is extended by the developer, with its copies and for family members, and is renewed at the later end")
+    func outage() throws {
+        var store = try StoreWorld.store()
+        let name = try store.buy("gold", of: app, by: "ada").transactionID
+        let shared = try store.share(name, with: "grace").transactionID
+        let copy = try #require(try store.restore(app, for: "ada").first).transactionID
+        let end = try store.subscription(name).expiresDate.addingTimeInterval(30 * 86_400)
+        try store.extendRenewal(of: name, days: 30)
+        for transaction in [name, copy, shared] {
+            #expect(try store.transaction(transaction).expiresDate == end)
+        }
+        #expect(told(store).suffix(2) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
+        #expect(throws: StoreError.self) { try store.extendRenewal(of: name, days: 91) }
+        #expect(throws: StoreError.self) { try store.extendRenewal(of: shared, days: 30) }
+        try store.letFallDue(name)
+        #expect(store.now == end)
+        #expect(try store.transaction(try store.subscription(name).transactionID).purchaseDate == end)
+        try store.setAutoRenewal(false, for: name)
+        try store.letFallDue(name)
+        #expect(throws: StoreError.self) { try store.extendRenewal(of: name, days: 30) }
     }
 
     @Test("sold under an offer is paid as the offer says, for as many periods")

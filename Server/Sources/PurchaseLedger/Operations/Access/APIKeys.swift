@@ -1,7 +1,7 @@
 import Crypto
 import PurchaseVerification
 
-/// Creates an API key.
+/// Creates an API key. The app need not be in the settings yet, so that a key can be made before the first start.
 public struct CreateAPIKey: LedgerOperation {
     public var app: String
     public var name: String
@@ -21,7 +21,10 @@ public struct CreateAPIKey: LedgerOperation {
     }
 
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
-        let app = try transaction.app(app)
+        guard ExactText(app).isIdentifier, app.utf8.count <= RegisteredApp.nameBytes else {
+            throw LedgerRefusal(.appNameTooLong, expected: "1 to 255 bytes", found: "\(app.utf8.count)")
+        }
+        let app = try transaction.appToWrite(app)
         let text = APIKeyText.random()
         let row = APIKeyRow(
             id: text.id, appKey: app.key, name: name, scopes: scopes, secretSHA256: Array(text.digest),
@@ -48,7 +51,8 @@ public struct RevokeAPIKey: LedgerOperation {
         let table = APIKeysTable(connection: transaction.connection)
         let isChanged = try table.revoke(id, at: transaction.now)
         guard let row = try table.row(id) else { return nil }
-        let app = transaction.registry.app(key: row.appKey)
+        let name = try AppsTable(connection: transaction.connection).all().first { $0.key == row.appKey }?.name
+        let app = try name.map { name throws(LedgerStorageError) in try transaction.appToWrite(name) }
         if isChanged { try transaction.journal.append(transaction.draft(app), KeyRevokedDetails(keyID: id)) }
         return APIKey(row, app: app?.settings.id ?? "")
     }
@@ -68,7 +72,7 @@ public struct APIKeyList: LedgerQuery {
     }
 }
 
-/// The key of a text that somebody sent, if it is valid and was not revoked.
+/// The key of a text that somebody sent, if it is valid and was not revoked. Its app may be missing in the settings.
 public struct APIKeyLookup: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -80,9 +84,11 @@ public struct APIKeyLookup: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> APIKey? {
         guard let row = try APIKeysTable(connection: reader.connection).row(text.id), row.revokedAt == nil,
             // The comparison of a digest takes the same time wherever the two differ.
-            text.digest == row.secretSHA256, let app = reader.registry.app(key: row.appKey)
+            text.digest == row.secretSHA256
         else { return nil }
-        return APIKey(row, app: app.settings.id)
+        if let app = reader.registry.app(key: row.appKey) { return APIKey(row, app: app.settings.id) }
+        let apps = try AppsTable(connection: reader.connection).all()
+        return APIKey(row, app: apps.first { $0.key == row.appKey }?.name ?? "")
     }
 }
 

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-public import PurchaseVerification
+import PurchaseVerification
 
 /// A request that its sender may repeat without having it done twice. Orders and consumption only: a claim is idempotent by its
 /// transaction. Refusals are never kept, since a setting or time can change them.
@@ -47,14 +47,16 @@ public struct IdempotentRequest: Sendable {
     }
 }
 
-/// Deletes idempotency keys that were used before a time.
+/// Deletes old idempotency keys.
 public struct ForgetIdempotencyKeys: LedgerOperation {
-    public var before: Timestamp
+    /// The age from which keys are deleted, in milliseconds.
+    public var age: Int64
 
-    /// Keys used before a time.
-    public init(before: Timestamp) { self.before = before }
+    /// Keys of an age, in milliseconds.
+    public init(age: Int64) { self.age = age }
 
     public func perform(_ transaction: LedgerTransaction) throws -> Int {
-        try IdempotencyTable(connection: transaction.connection).delete(before: before)
+        try IdempotencyTable(connection: transaction.connection).delete(
+            before: Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 - age))
     }
 }

@@ -273,7 +273,7 @@ struct ClaimJudgement {
         let entry = try transaction.journal.append(draft, details(record, paid))
         try changes.writeRest(entry, customer: customer)
         try transaction.hold(examined.evidence, evidenceKey, entry)
-        return outcome(entry, record, paid)
+        return try outcome(entry, record, paid)
     }
 
     private func details(_ record: TransactionRecord?, _ paid: OrderRow?) -> ClaimDetails {
@@ -293,12 +293,10 @@ struct ClaimJudgement {
 
     private func outcome(
         _ entry: JournalEntry, _ record: TransactionRecord?, _ paid: OrderRow?
-    ) -> PurchaseOutcome {
+    ) throws(LedgerStorageError) -> PurchaseOutcome {
         let isOwner = record?.row.ownerKey != nil && record?.row.ownerKey == customer?.key
         var outcome = PurchaseOutcome(
-            submissionID: entry.id, leafHash: entry.leafHash, verdict: rejection == nil ? .accepted : .rejected,
-            code: draft.code, expected: rejection?.expected, found: rejection?.found,
-            sentence: rejection?.sentence ?? DecisionCode.accepted.sentence,
+            submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
             disposition: rejection?.disposition(hasPurchase: isOwner && hasPurchase) ?? .granted,
             isReplayed: isReplayed && rejection == nil, claimedBy: prior, customerID: customer?.name)
         guard let record else { return outcome }
@@ -311,10 +309,15 @@ struct ClaimJudgement {
         outcome.expiresAt = record.facts.end
         outcome.price = record.facts.price
         outcome.offer = record.facts.offer
+        outcome.productKind = record.row.kind
+        outcome.isFamilyShared = record.facts.ownership.isFamilyShared
+        outcome.knownAt = record.row.knownAt
         // What belongs to somebody else is not shown.
         guard isOwner else { return outcome }
-        outcome.orderID = paid?.id
-        outcome.orderStatus = paid?.status(at: transaction.now)
+        outcome.ownerReason = record.row.ownerReason
+        outcome.order = try paid.map { row throws(LedgerStorageError) in
+            try transaction.order(row, paidBy: OrderPayment(record.facts))
+        }
         outcome.entitlement = entitlement
         return outcome
     }

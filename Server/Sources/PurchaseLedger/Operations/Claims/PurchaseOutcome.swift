@@ -14,12 +14,8 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
-    public var verdict: Verdict
-    /// `accepted`, or the code of the rejection.
-    public var code: String
-    public var expected: String?
-    public var found: String?
-    public var sentence: String
+    /// Why the claim was rejected; `nil` if it was accepted.
+    public var rejection: Rejection?
     public var disposition: Disposition
     /// Whether the same customer claimed the transaction before.
     public var isReplayed: Bool
@@ -35,9 +31,27 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var expiresAt: Timestamp?
     public var price: PurchasePrice?
     public var offer: PurchaseOffer?
+    public var productKind: ProductKind?
+    public var isFamilyShared = false
+    /// When the transaction became known.
+    public var knownAt: Timestamp?
+    /// The rule that gave it its owner.
+    public var ownerReason: String?
     /// The order that the transaction paid.
-    public var orderID: UUID?
-    public var orderStatus: OrderStatus?
+    public var order: Order?
     /// What the customer may use of the product now.
     public var entitlement: Entitlement?
+
+    /// The id of the order that the transaction paid.
+    public var orderID: UUID? { order?.id }
+    /// The state of that order.
+    public var orderStatus: OrderStatus? { order?.status }
+    /// The verdict.
+    public var verdict: Verdict { rejection == nil ? .accepted : .rejected }
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+    public var expected: String? { rejection?.expected }
+    public var found: String? { rejection?.found }
+    /// The sentence for people.
+    public var sentence: String { rejection?.sentence ?? DecisionCode.accepted.sentence }
 }

@@ -50,25 +50,37 @@ public struct RestoreOutcome: Sendable, Equatable {
 /// One purchase of a restore.
 public struct RestoredPurchase: Sendable, Equatable {
     public var submissionID: UUID
+    /// The hash of the entry's leaf in the Merkle log.
+    public var leafHash: [UInt8]
     public var environment: AppStoreEnvironment
     public var transactionID: String
     public var originalTransactionID: String
     public var productID: String
-    /// `accepted`, or why it gives the customer nothing now. An expired or withdrawn purchase is no error.
-    public var code: String
+    /// Why it gives the customer nothing now, which is no error of an expired or withdrawn purchase; `nil` if it does.
+    public var rejection: Rejection?
     public var disposition: Disposition
     public var isReplayed: Bool
     public var claimedBy: PriorClaim?
     public var expiresAt: Timestamp?
+
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+    /// The sentence for people.
+    public var sentence: String { rejection?.sentence ?? DecisionCode.accepted.sentence }
 }
 
 /// Evidence of a restore that proves nothing.
 public struct RefusedEvidence: Sendable, Equatable {
     public var submissionID: UUID
+    /// The hash of the entry's leaf in the Merkle log.
+    public var leafHash: [UInt8]
     /// Its place in the request, from 0.
     public var index: Int
-    public var code: String
+    public var rejection: Rejection
     public var disposition: Disposition
+
+    /// The code of the rejection.
+    public var code: String { rejection.code }
 }
 
 /// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
@@ -141,13 +153,13 @@ public struct RestorePurchases: LedgerOperation {
         try transaction.hold(evidence, key, entry)
         for purchase in purchases {
             var answer = purchase.answer
-            answer.submissionID = entry.id
+            (answer.submissionID, answer.leafHash) = (entry.id, entry.leafHash)
             outcome.purchases.append(answer)
         }
         if let rejection {
             outcome.refused.append(
                 RefusedEvidence(
-                    submissionID: entry.id, index: index, code: rejection.code,
+                    submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: rejection,
                     disposition: rejection.disposition(hasPurchase: false)))
         }
     }
@@ -215,10 +227,10 @@ private struct RestoredClaims {
             let code = rejection?.code ?? DecisionCode.accepted.rawValue
             let prior = rejection?.found.flatMap(PriorClaim.init(rawValue:))
             let answer = RestoredPurchase(
-                submissionID: UUID(), environment: claim.proven.key.environment,
+                submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
                 transactionID: claim.proven.key.transactionID.string,
                 originalTransactionID: record.facts.original.transactionID.string, productID: record.productID,
-                code: code,
+                rejection: rejection,
                 disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
                 isReplayed: claim.isReplayed && rejection == nil, claimedBy: prior, expiresAt: record.facts.end)
             outcomes.append(

@@ -37,6 +37,8 @@ public struct ConsumeUnits: LedgerOperation {
         /// The balance now, also if an earlier request consumed the units.
         public var balance: Int64
         public var shortfall: Int64
+        /// When the units were consumed.
+        public var consumedAt: Timestamp
         public var isReplayed: Bool
     }
 
@@ -92,7 +94,7 @@ public struct ConsumeUnits: LedgerOperation {
         try events.write(event, customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
-            balance: balance - quantity, shortfall: shortfall, isReplayed: false)
+            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false)
     }
 
     private func replay(
@@ -104,9 +106,11 @@ public struct ConsumeUnits: LedgerOperation {
         else { throw LedgerRefusal(.consumptionConflict, expected: "\(earlier.quantity)", found: "\(quantity)") }
         let entitlement = try transaction.entitlement(
             of: customer.key, product: product, productID: productID, environment: earlier.environment, app: app)
+        let entry = try JournalTable(connection: transaction.connection).row(key: earlier.entryKey)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
-            balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0, isReplayed: true)
+            balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0,
+            consumedAt: entry?.at ?? transaction.now, isReplayed: true)
     }
 
     /// The environment that is consumed where the request names none.

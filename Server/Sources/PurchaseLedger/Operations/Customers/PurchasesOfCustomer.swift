@@ -7,6 +7,8 @@ public struct RecordedPurchase: Sendable, Equatable {
     public var environment: AppStoreEnvironment
     public var transactionID: String
     public var originalTransactionID: String
+    /// Who owns it; `nil` if it is held.
+    public var customerID: String?
     public var productID: String
     /// `nil` if the settings do not agree with the facts.
     public var productKind: ProductKind?
@@ -58,19 +60,49 @@ public struct PurchasesOfCustomer: LedgerQuery {
             rows.removeLast()
             next = rows.last?.key
         }
-        return Answer(purchases: try rows.map { try purchase($0, reader) }, next: next)
+        return Answer(purchases: try rows.map { try reader.purchase($0) }, next: next)
+    }
+}
+
+/// The purchases of a transaction id, one for each environment. Nobody needs to own them.
+public struct PurchasesOfTransaction: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var transactionID: String
+
+    /// The purchases of an id.
+    public init(app: String, transactionID: String) {
+        self.app = app
+        self.transactionID = transactionID
     }
 
-    private func purchase(_ row: TransactionRow, _ reader: LedgerTransaction) throws -> RecordedPurchase {
-        let environment = try reader.environments.environment(row.environment)
+    public func answer(_ reader: LedgerTransaction) throws -> [RecordedPurchase] {
+        let app = try reader.app(app)
+        var purchases: [RecordedPurchase] = []
+        for row in try reader.transactions.rows(id: transactionID)
+        where try OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key {
+            purchases.append(try reader.purchase(row))
+        }
+        return purchases
+    }
+}
+
+extension LedgerTransaction {
+    /// A purchase as it is answered.
+    fileprivate func purchase(_ row: TransactionRow) throws(LedgerStorageError) -> RecordedPurchase {
+        let environment = try environments.environment(row.environment)
         let facts = try row.observed(in: environment)
+        let owner = try row.ownerKey.map { key throws(LedgerStorageError) in
+            try customers.surviving(try customers.row(key))
+        }
         return RecordedPurchase(
             environment: environment, transactionID: row.transactionID,
-            originalTransactionID: facts.original.transactionID.string,
-            productID: try reader.products.id(row.productKey),
+            originalTransactionID: facts.original.transactionID.string, customerID: owner?.name,
+            productID: try products.id(row.productKey),
             productKind: row.kind, quantity: facts.quantity, purchasedAt: facts.purchaseDate, expiresAt: facts.end,
             withdrawal: facts.withdrawal, upgradedAt: facts.upgradedAt, price: facts.price, offer: facts.offer,
             isFamilyShared: facts.ownership.isFamilyShared, ownerReason: row.ownerReason, knownAt: row.knownAt,
-            orderID: try reader.orders.row(paidBy: row.key)?.id)
+            orderID: try orders.row(paidBy: row.key)?.id)
     }
 }

@@ -5,12 +5,14 @@ public struct ChangeTester: LedgerOperation {
     public var app: String
     public var customerID: String
     public var isTester: Bool
+    public var reason: String?
 
     /// A customer who is a tester from now on, or is not.
-    public init(app: String, customerID: String, isTester: Bool) {
+    public init(app: String, customerID: String, isTester: Bool, reason: String? = nil) {
         self.app = app
         self.customerID = customerID
         self.isTester = isTester
+        self.reason = reason
     }
 
     /// - Returns: whether that changed something.
@@ -26,7 +28,7 @@ public struct ChangeTester: LedgerOperation {
         var draft = transaction.draft(app)
         draft.customer = customer
         let entry = try transaction.journal.append(
-            draft, TestersChangedDetails(customer: customerID, isTester: isTester))
+            draft, TestersChangedDetails(customer: customerID, isTester: isTester, reason: reason))
         return isTester
             ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
             : try table.delete(customer.key, appKey: app.key)

@@ -13,11 +13,13 @@ public struct GrantByHand: LedgerOperation {
     /// When it ends; `nil` if it does not end.
     public var until: Timestamp?
     public var reason: String
+    /// Lets the sender repeat the request.
+    public var once: IdempotentRequest?
 
     /// A grant to a customer.
     public init(
         app: String, customerID: String, productID: String, environment: AppStoreEnvironment = .production,
-        quantity: Int64 = 1, until: Timestamp? = nil, reason: String
+        quantity: Int64 = 1, until: Timestamp? = nil, reason: String, once: IdempotentRequest? = nil
     ) {
         self.app = app
         self.customerID = customerID
@@ -26,16 +28,35 @@ public struct GrantByHand: LedgerOperation {
         self.quantity = quantity
         self.until = until
         self.reason = reason
+        self.once = once
     }
 
     /// - Returns: the id of the grant.
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
+        if let details = try once?.earlierEntry(transaction)?.details,
+            let id = UUID(uuidString: try HandGrantedDetails(encoded: details).grantID)
+        {
+            return id
+        }
         guard ExactText(customerID).isIdentifier, quantity > 0 else {
             throw LedgerRefusal(.fieldMalformed, expected: "customer_id, and a quantity from 1")
         }
         guard let kind = app.settings.product(productID)?.kind else {
             throw LedgerRefusal(.productUnknown, found: productID)
+        }
+        guard kind == .consumable || quantity == 1 else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "quantity: 1, because only a consumable has units", found: "\(quantity)")
+        }
+        guard kind != .consumable || until == nil else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "until: absent, because units of a consumable do not end",
+                found: until.map { "\($0)" })
+        }
+        guard until.map({ $0 > transaction.now }) ?? true else {
+            throw LedgerRefusal(
+                .fieldMalformed, expected: "until: a time in the future", found: until.map { "\($0)" })
         }
         let product = try transaction.productToWrite(productID, app)
         let customer = try transaction.customerToWrite(customerID, app)
@@ -53,6 +74,7 @@ public struct GrantByHand: LedgerOperation {
             HandGrantRow(
                 id: id, appKey: app.key, customerKey: customer.key, productKey: product, environment: key, kind: .grant,
                 quantity: quantity, startsAt: transaction.now, endsAt: until, entryKey: entry.key))
+        try once?.keep(entry, transaction)
         let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
         var events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.handGranted)
@@ -70,6 +92,8 @@ public struct RevokeByHand: LedgerOperation {
     public var customerID: String
     public var target: Target
     public var reason: String
+    /// Lets the sender repeat the request.
+    public var once: IdempotentRequest?
 
     /// What is revoked.
     public enum Target: Sendable, Equatable {
@@ -80,16 +104,24 @@ public struct RevokeByHand: LedgerOperation {
     }
 
     /// A revocation of something that a customer has.
-    public init(app: String, customerID: String, _ target: Target, reason: String) {
+    public init(
+        app: String, customerID: String, _ target: Target, reason: String, once: IdempotentRequest? = nil
+    ) {
         self.app = app
         self.customerID = customerID
         self.target = target
         self.reason = reason
+        self.once = once
     }
 
     /// - Returns: the id of the revocation, which lifts it.
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
+        if let details = try once?.earlierEntry(transaction)?.details,
+            let id = UUID(uuidString: try HandRevokedDetails(encoded: details).revocationID)
+        {
+            return id
+        }
         guard let customer = try transaction.customer(customerID, app) else {
             throw LedgerRefusal(.customerUnknown, expected: customerID)
         }
@@ -122,6 +154,7 @@ public struct RevokeByHand: LedgerOperation {
         let entry = try transaction.journal.append(draft, details)
         row.entryKey = entry.key
         row = try HandGrantsTable(connection: transaction.connection).insert(row)
+        try once?.keep(entry, transaction)
         try HandGrantWriter(transaction: transaction, app: app)
             .change(row, entry, .handRevoked, reason: reason, customer: customer.key)
         return id
@@ -133,13 +166,22 @@ public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String
     public var id: UUID
+    /// What the id must be; without it, either.
+    public var act: Act?
     public var reason: String?
 
+    /// The two acts that can be lifted.
+    public enum Act: Sendable {
+        case grant
+        case revocation
+    }
+
     /// The grant or the revocation of an id.
-    public init(app: String, customerID: String, id: UUID, reason: String? = nil) {
+    public init(app: String, customerID: String, id: UUID, act: Act? = nil, reason: String? = nil) {
         self.app = app
         self.customerID = customerID
         self.id = id
+        self.act = act
         self.reason = reason
     }
 
@@ -147,7 +189,7 @@ public struct LiftByHand: LedgerOperation {
         let app = try transaction.app(app)
         let grants = HandGrantsTable(connection: transaction.connection)
         guard let customer = try transaction.customer(customerID, app), var row = try grants.row(id: id),
-            row.customerKey == customer.key
+            row.customerKey == customer.key, act.map({ ($0 == .grant) == (row.kind == .grant) }) ?? true
         else { throw LedgerRefusal(.grantUnknown, expected: id.text) }
         guard row.liftedAt == nil else { return }
         row.liftedAt = transaction.now

@@ -5,14 +5,14 @@ import struct Foundation.UUID
 extension LedgerTransaction {
     /// An order as it is answered.
     func order(_ row: OrderRow) throws(LedgerStorageError) -> Order {
-        var payment: OrderPayment?
-        if let key = row.paidBy, let paid = try transactions.row(key) {
-            let environment = try environments.environment(paid.environment)
-            let facts = try paid.observed(in: environment)
-            payment = OrderPayment(
-                environment: environment, transactionID: paid.transactionID, price: facts.price, offer: facts.offer)
-        }
-        return Order(
+        guard let key = row.paidBy, let paid = try transactions.row(key) else { return try order(row, paidBy: nil) }
+        let environment = try environments.environment(paid.environment)
+        return try order(row, paidBy: OrderPayment(try paid.observed(in: environment)))
+    }
+
+    /// An order as it is answered, whose payment is known.
+    func order(_ row: OrderRow, paidBy payment: OrderPayment?) throws(LedgerStorageError) -> Order {
+        Order(
             id: row.id, app: registry.app(key: row.appKey)?.settings.id ?? "",
             customerID: try customers.surviving(try customers.row(row.customerKey)).name ?? "",
             productID: try products.id(row.productKey), quantity: row.quantity,
@@ -29,5 +29,14 @@ extension LedgerTransaction {
             throw LedgerRefusal(.orderUnknown, expected: id.text)
         }
         return row
+    }
+}
+
+extension OrderPayment {
+    /// The payment by a transaction.
+    init(_ facts: ObservedTransaction) {
+        self.init(
+            environment: facts.key.environment, transactionID: facts.key.transactionID.string, price: facts.price,
+            offer: facts.offer)
     }
 }

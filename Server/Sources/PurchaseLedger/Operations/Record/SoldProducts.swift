@@ -15,13 +15,20 @@ public struct SoldProducts: LedgerQuery {
         public var firstKnownAt: Timestamp
         /// Whether the settings have it.
         public var isRegistered: Bool
+        /// How many originals of it give nothing, because the settings do not name the product or state another kind.
+        public var uncounted: Int
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> [Product] {
         let app = try reader.app(app)
-        return try reader.products.all(appKey: app.key).map {
-            Product(
-                productID: $0.id, firstKnownAt: $0.firstKnownAt, isRegistered: app.settings.product($0.id) != nil)
+        var products: [Product] = []
+        for product in try reader.products.all(appKey: app.key) {
+            products.append(
+                Product(
+                    productID: product.id, firstKnownAt: product.firstKnownAt,
+                    isRegistered: app.settings.product(product.id) != nil,
+                    uncounted: try reader.transactions.originalsWithoutKind(product: product.key).count))
         }
+        return products
     }
 }

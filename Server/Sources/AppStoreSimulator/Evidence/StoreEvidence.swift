@@ -1,0 +1,59 @@
+package import EvidenceMint
+import Foundation
+
+/// What the store signs of its state, without faults and without remembering it: evidence for tests of other modules.
+package struct StoreEvidence: Sendable {
+    private let issuer: EvidenceIssuer
+
+    /// Evidence below an authority.
+    package init(authority: AppStoreAuthority) {
+        issuer = EvidenceIssuer(authority: authority)
+    }
+
+    /// A transaction as it stands now, as a compact JWS.
+    package func signedTransaction(_ transactionID: String, in store: AppStore) throws -> String {
+        try issuer.signed(template(try store.transaction(transactionID), in: store))
+    }
+
+    /// The renewal info of a subscription as it stands now, as a compact JWS.
+    package func signedRenewalInfo(of originalTransactionID: String, in store: AppStore) throws -> String {
+        let subscription = try store.subscription(originalTransactionID)
+        let transaction = try store.transaction(subscription.transactionID)
+        return try issuer.signed(
+            RenewalInfoTemplate(
+                subscription, transaction: try template(transaction, in: store), currency: transaction.currency,
+                signedDate: store.now))
+    }
+
+    /// The notification of an event, signed when it happened, as a compact JWS; nil where a server is told nothing.
+    package func notification(of event: StoreEvent, in store: AppStore) throws -> String? {
+        guard let transaction = event.transaction,
+            let template = NotificationTemplate(
+                event, app: try store.app(transaction.bundleID), customer: try store.customer(transaction.customerID),
+                product: try store.product(transaction.productID, of: transaction.bundleID))
+        else { return nil }
+        return try issuer.signed(template)
+    }
+
+    /// The receipt on a customer's device, in base64.
+    package func appReceipt(of bundleID: String, for customerID: String, in store: AppStore) throws -> String {
+        let receipt = try store.receipt(of: bundleID, for: customerID)
+        let issued = try issuer.appReceipt(
+            receipt, transactions: receipt.transactions, in: store, creationDate: receipt.creationDate)
+        return Data(issued.bytes).base64EncodedString()
+    }
+
+    /// The transaction receipt of a transaction, in base64.
+    package func transactionReceipt(_ transactionID: String, in store: AppStore) throws -> String {
+        let issued = try issuer.transactionReceipt(
+            try store.transaction(transactionID), in: store, version: .four)
+        return Data(issued.bytes).base64EncodedString()
+    }
+
+    private func template(_ transaction: StoreTransaction, in store: AppStore) throws -> SignedTransactionTemplate {
+        SignedTransactionTemplate(
+            transaction, app: try store.app(transaction.bundleID), customer: try store.customer(transaction.customerID),
+            product: try store.product(transaction.productID, of: transaction.bundleID), signedDate: store.now,
+            isForDevice: true)
+    }
+}

@@ -1,0 +1,54 @@
+/// A journal entry for an export: its leaf, and the details that the leaf has the hash of.
+public struct ExportedEntry: Sendable, Equatable {
+    /// The number of the entry, which leads on to the next page.
+    public var key: Int64
+    public var leaf: JournalLeaf
+    /// The hash of the leaf in the Merkle log.
+    public var leafHash: [UInt8]
+    /// The details as JSON; `nil` after an erasure.
+    public var details: [UInt8]?
+}
+
+/// A page of the journal, oldest entries first.
+public struct JournalExport: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    /// The number of the entry after which the page begins.
+    public var after: Int64
+    public var limit: Int
+
+    /// A page of the journal.
+    public init(after: Int64 = 0, limit: Int = 256) {
+        self.after = after
+        self.limit = limit
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [ExportedEntry] {
+        let rows = try JournalTable(connection: reader.connection).rows(after: after, limit: Int64(max(1, limit)))
+        var entries: [ExportedEntry] = []
+        for row in rows {
+            guard let leaf = JournalLeaf(bytes: row.leaf) else {
+                throw LedgerStorageError(.corrupt, "the leaf of entry \(row.key) cannot be read; run the audit")
+            }
+            entries.append(
+                ExportedEntry(
+                    key: row.key, leaf: leaf, leafHash: JournalLeaf.hash(row.leaf), details: row.details))
+        }
+        return entries
+    }
+}
+
+/// Evidence by its hash, as it was sent.
+public struct EvidenceByHash: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    /// SHA-256.
+    public var sha256: [UInt8]
+
+    /// The evidence of a hash.
+    public init(sha256: [UInt8]) { self.sha256 = sha256 }
+
+    public func answer(_ reader: LedgerTransaction) throws -> [UInt8]? {
+        try EvidenceStore(connection: reader.connection).bytes(sha256: sha256)
+    }
+}

@@ -1,0 +1,63 @@
+package import HTTPTypes
+package import PurchaseLedger
+import PurchaseVerification
+
+// The HTTP status of every code of the ledger and the core. Each switch names all cases, so a new code does not compile before it
+// has a status.
+extension HTTPResponse.Status {
+    /// The status of a claim's answer.
+    package init(_ code: DecisionCode) {
+        switch code {
+        case .accepted: self = .ok
+        case .bodyMalformed, .fieldMissing, .fieldMalformed: self = .badRequest
+        case .orderUnknown: self = .notFound
+        case .orderOfAnotherCustomer, .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch,
+            .purchaseOutsideOrder, .alreadyClaimed:
+            self = .conflict
+        case .bodyTooLarge: self = .contentTooLarge
+        case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch, .productUnknown,
+            .productKindMismatch, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
+            .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch, .accountTokenNeeded,
+            .purchaseNotPaid:
+            self = .unprocessableContent
+        }
+    }
+
+    /// The status of evidence that is not genuine, or not of this app: the request could be read, its evidence is refused.
+    init(_ code: ReasonCode) {
+        switch code.stage {
+        case .form, .authenticity, .content, .policy: self = .unprocessableContent
+        }
+    }
+
+    /// The status of an order, a consumption or an operator's act that was refused.
+    package init(_ code: LedgerRefusal.Code) {
+        switch code {
+        case .fieldMalformed: self = .badRequest
+        case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
+        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .balanceInsufficient, .tokenTaken,
+            .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
+            self = .conflict
+        case .productUnknown, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent
+        // Refused at the start, before anything is answered.
+        case .bundleOfAnotherApp, .appNameTooLong: self = .internalServerError
+        }
+    }
+
+    /// The status of an error of the database. It passes, unless it is a mistake in Assay.
+    init(_ kind: LedgerStorageError.Kind) {
+        switch kind {
+        case .constraint, .other: self = .internalServerError
+        case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .schemaTooOld, .schemaUnknown,
+            .closed, .conflict, .outcomeUnknown:
+            self = .serviceUnavailable
+        }
+    }
+
+    init(_ reason: Rejection.Reason) {
+        switch reason {
+        case .decision(let code): self.init(code)
+        case .verification(let code): self.init(code)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// Who purchases belong to: account tokens, merges of customers, and transfers by an operator.
+///
+/// A backend assigns tokens and merges an anonymous customer at sign-in, so both take its scope. A transfer is support's.
+struct OwnerRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.put("customers/:id/app_account_token") { request, context in try await assign(request, context) }
+        group.post("customers/:id/merge") { request, context in try await merge(request, context) }
+        group.post("purchases/:id/move") { request, context in try await move(request, context) }
+    }
+
+    private func assign(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app.id
+        let customerID = try context.identifier("id")
+        return try await api.bodies.withBody(of: request) { body in
+            let assignment = try await api.request(AccountTokenRequest.self, from: body)
+            guard AppAccountToken(assignment.appAccountToken) != nil,
+                let token = UUID(uuidString: assignment.appAccountToken)
+            else { throw Problem.parameter("app_account_token", "a UUID of 36 characters") }
+            let isNew = try await api.ledger.perform(AssignToken(app: app, customerID: customerID, token: token))
+            return try Response.json(
+                AccountTokenMessage(customerID: customerID, appAccountToken: token.text, replayed: !isNew))
+        }
+    }
+
+    private func merge(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.backend).app.id
+        let customerID = try context.identifier("id")
+        return try await api.bodies.withBody(of: request) { body in
+            let merge = try await api.request(MergeRequest.self, from: body)
+            try await api.ledger.perform(
+                MergeCustomers(app: app, customerID: customerID, into: merge.into, reason: merge.reason))
+            return try Response.json(MergeMessage(customerID: customerID, into: merge.into, reason: merge.reason))
+        }
+    }
+
+    private func move(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let app = try context.requireCaller(.admin).app.id
+        let transactionID = try context.identifier("id")
+        return try await api.bodies.withBody(of: request) { body in
+            let move = try await api.request(MoveRequest.self, from: body)
+            let former = try await api.ledger.perform(
+                MovePurchase(
+                    app: app, transactionID: transactionID,
+                    environment: move.environment.map { AppStoreEnvironment(anyCase: $0.rawValue) },
+                    to: move.customerID, reason: move.reason))
+            return try Response.json(
+                MoveMessage(
+                    transactionID: transactionID, customerID: move.customerID, formerCustomerID: former,
+                    reason: move.reason))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+
+/// `GET /v1/products`: the products that were ever named, so that an operator sees which the settings lack.
+struct ProductRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.get("products") { _, context in
+            let app = try context.requireCaller(.backend).app.id
+            let products = try await api.ledger.answer(SoldProducts(app: app))
+            return try Response.json(ProductList(products: products.map { ProductMessage($0) }))
+        }
+    }
+}
+
+extension ProductMessage {
+    fileprivate init(_ product: SoldProducts.Product) {
+        self.init(
+            productID: product.productID, firstKnownAt: "\(product.firstKnownAt)", registered: product.isRegistered)
+    }
+}

@@ -1,0 +1,81 @@
+import Hummingbird
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// `POST /v1/restores`: everything of the evidence that a customer may have.
+struct RestoreRoutes {
+    let api: PurchaseAPIContext
+
+    func add(to group: RouterGroup<ServerContext>) {
+        group.post("restores") { request, context in try await restore(request, context) }
+    }
+
+    /// A restore is idempotent by its transactions, so an `Idempotency-Key` is accepted and changes nothing.
+    private func restore(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let caller = try context.requireCaller(.client)
+        _ = try request.idempotencyKey()
+        return try await api.bodies.withBody(of: request) { body in
+            let (restore, flaw) = try await api.verify { RestoreRequest.read(body) }
+            if let flaw {
+                try await observe(restore, app: caller.app.id)
+                throw Problem(flaw)
+            }
+            var submission = RestoreSubmission(
+                app: caller.app.id, customerID: restore.customerID, evidence: restore.evidence)
+            (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
+            let (ledger, examinable) = (api.ledger, submission)
+            let examined = try await api.verify { ledger.examine(examinable) }
+            let outcome = try await ledger.perform(RestorePurchases(examined))
+            return try Response.json(RestoreAnswer(outcome, customerID: restore.customerID))
+        }
+    }
+
+    /// Evidence is news from Apple even if the request that brings it is wrong.
+    private func observe(_ restore: RestoreRequest, app: String) async throws {
+        let ledger = api.ledger
+        for evidence in restore.evidence {
+            let submission = EvidenceSubmission(app: app, source: "restore", evidence: evidence)
+            let examined = try await api.verify { ledger.examine(submission) }
+            _ = try await ledger.perform(ObserveEvidence(examined))
+        }
+    }
+}
+
+extension RestoreRequest {
+    /// The pieces of evidence, bounded in number by the reading of the request.
+    fileprivate var evidence: [[UInt8]] {
+        ([receiptData].compactMap(\.self) + (signedTransactions ?? [])).map { Array($0.utf8) }.filter { !$0.isEmpty }
+    }
+}
+
+extension RestoreAnswer {
+    fileprivate init(_ outcome: RestoreOutcome, customerID: String) {
+        self.init(
+            customerID: customerID, purchases: outcome.purchases.map { RestoredPurchaseMessage($0) },
+            refused: outcome.refused.map { RefusedEvidenceMessage($0) },
+            entitlements: outcome.entitlements.map { EntitlementMessage($0) })
+    }
+}
+
+extension RestoredPurchaseMessage {
+    fileprivate init(_ purchase: RestoredPurchase) {
+        self.init(
+            transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+            productID: purchase.productID, environment: EnvironmentName(purchase.environment),
+            expiresAt: purchase.expiresAt.map { "\($0)" }, code: purchase.code, detail: purchase.sentence,
+            disposition: PurchaseAPI.Disposition(purchase.disposition), replayed: purchase.isReplayed,
+            claimedBy: purchase.claimedBy.map { PurchaseAPI.PriorClaim($0) }, submissionID: purchase.submissionID.text,
+            leafHash: purchase.leafHash.hexadecimal)
+    }
+}
+
+extension RefusedEvidenceMessage {
+    fileprivate init(_ refused: RefusedEvidence) {
+        let rejection = refused.rejection
+        self.init(
+            index: refused.index, code: rejection.code, detail: rejection.sentence, expected: rejection.expected,
+            found: rejection.found, disposition: PurchaseAPI.Disposition(refused.disposition),
+            submissionID: refused.submissionID.text, leafHash: refused.leafHash.hexadecimal)
+    }
+}

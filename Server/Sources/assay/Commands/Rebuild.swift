@@ -1,0 +1,48 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay rebuild`: computes facts, owners and entitlements again from the journal.
+struct Rebuild: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Computes all tables again from the journal, and lists what differs.",
+        discussion: """
+            The journal and its evidence determine facts, owners, entitlements, orders, balances and keys. This command \
+            verifies the evidence again, computes all of these in a temporary database in TMPDIR, and compares. Without \
+            --repair nothing in the database is changed. Name the certificates with which the server verifies evidence \
+            (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused.
+
+            --repair replaces the tables by the rebuild and records that in the journal. Stop the server before. It is \
+            refused if the journal or its evidence was changed, or if evidence that was accepted is refused now, because \
+            purchases would be lost: restore a backup, or name the certificates.
+
+            Exit status: 0 if nothing differs, or if everything that differed was repaired; 1 if something differs; 2 for \
+            wrong usage or I/O.
+            """)
+
+    @OptionGroup var options: LedgerDatabaseOptions
+    @OptionGroup var trust: LedgerTrustOption
+
+    @Flag(name: .long, help: "Replace the tables by the rebuild if they differ.")
+    var repair = false
+
+    func run() async throws {
+        try await options.withLedger(trust: trust) { ledger in
+            let report = repair ? try await ledger.repair() : try await ledger.audit()
+            AuditOutput.write(report)
+            guard !report.findings.isEmpty else {
+                Terminal.write("assay: the tables equal the rebuild\n")
+                return
+            }
+            let others = report.findings.count { !$0.kind.isOfTables }
+            guard repair, others == 0 else {
+                if repair {
+                    Terminal.complain(
+                        "nothing was repaired: \(others) findings are about the journal or its evidence; restore a backup,"
+                            + " or name the certificates with --trust")
+                }
+                throw ExitCode.rejected
+            }
+            Terminal.write("assay: the tables were replaced by the rebuild\n")
+        }
+    }
+}

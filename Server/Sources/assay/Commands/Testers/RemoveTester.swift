@@ -1,0 +1,28 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay testers remove`.
+struct RemoveTester: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Makes sandbox purchases of a customer count no longer.")
+
+    @OptionGroup var options: OperatorOptions
+
+    @Argument(help: "The customer's id.")
+    var customer: String
+
+    @Option(name: .long, help: "Why, such as 'App Review'. It is recorded.")
+    var reason: String?
+
+    func validate() throws {
+        if let reason { try ReasonOption.require(reason) }
+    }
+
+    func run() async throws {
+        try await options.withLedger { ledger in
+            let change = ChangeTester(app: options.app, customerID: customer, isTester: false, reason: reason)
+            let wasTester = try await ledger.perform(change)
+            Terminal.write("assay: \(customer.printable) \(wasTester ? "is no tester now" : "was no tester")\n")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseVerification
+
+/// A journal entry as a line of JSON.
+struct JournalLine {
+    /// The line, with its line feed.
+    let text: [UInt8]
+
+    init(_ entry: ExportedEntry) {
+        let leaf = entry.leaf
+        var json = JSONWriter()
+        json.object { json in
+            func member(_ name: StaticString, _ value: String?) {
+                guard let value else { return }
+                json.key(name)
+                json.string(value)
+            }
+            json.key("entry")
+            json.number(entry.key)
+            member("entry_id", leaf.id.uuidString.lowercased())
+            member("at", "\(leaf.at)")
+            member("kind", leaf.kind.name)
+            member("app", leaf.app.isEmpty ? nil : leaf.app)
+            member("customer", leaf.customer?.uuidString.lowercased())
+            member("order", leaf.order?.uuidString.lowercased())
+            member("code", leaf.code.isEmpty ? nil : leaf.code)
+            member("evidence_sha256", leaf.evidence.map(Self.hexadecimal))
+            member("leaf_hash", Self.hexadecimal(entry.leafHash))
+            // Canonical JSON, as the ledger wrote it; anything else was changed, and the audit says so.
+            if let details = entry.details, let value = JSONValue(details) {
+                json.key("details")
+                value.write(to: &json)
+            }
+        }
+        text = VisibleText.inJSON(json.bytes) + [UInt8(ascii: "\n")]
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// What every command says about a database that it cannot use.
+@Suite("Databases that are refused")
+struct DatabaseRefusalTests {
+    private static let commands = [
+        "serve --port 0", "migrate", "keys list", "keys create --app game --scope client", "testers list --app game",
+        "customers show --app game alice", "audit verify", "audit export", "rebuild --repair",
+    ]
+
+    private static func refuse(_ script: String, _ words: String) async throws {
+        try await Program.inTemporaryFolder { folder in
+            let create = "python3 -c 'import sqlite3; c = sqlite3.connect(\"assay.sqlite\"); \(script); c.commit()'"
+            let created = try await Program.shell("\(create) && cp assay.sqlite before", in: folder)
+            try #require(created.status == 0, "\(created.output)")
+            for command in commands {
+                let result = try await Program.shell("assay \(command)", in: folder)
+                #expect(result.status == 2 && result.output.contains(words), "\(command): \(result.output)")
+            }
+            let dump = """
+                for f in before assay.sqlite; do python3 -c 'import sqlite3, sys
+                print(*sqlite3.connect(sys.argv[1]).iterdump())' $f; done | sort | uniq -c | grep -v '^ *2 '
+                """
+            #expect(try await Program.shell(dump, in: folder).output.isEmpty, "something was written")
+        }
+    }
+
+    private static let migrations =
+        "c.execute(\"CREATE TABLE schema_migrations (number INTEGER PRIMARY KEY, title TEXT, applied_at INTEGER)\")"
+
+    @Test("A database of the ledger before the first release")
+    func earlierLedger() async throws {
+        let title = "Orders, purchases, entitlements, keys and the record"
+        try await Self.refuse(
+            "\(Self.migrations); c.execute(\"INSERT INTO schema_migrations VALUES (1, ?, 0)\", (\"\(title)\",)); "
+                + "c.execute(\"INSERT INTO schema_migrations VALUES (2, ?, 0)\", (\"Withdrawals\",))",
+            "database_schema_unknown: ")
+    }
+
+    @Test("A database of a newer version")
+    func newer() async throws {
+        let title = "The journal, facts, owners, entitlements, orders and keys"
+        try await Self.refuse(
+            "\(Self.migrations); c.execute(\"INSERT INTO schema_migrations VALUES (1, ?, 0)\", (\"\(title)\",)); "
+                + "c.execute(\"INSERT INTO schema_migrations VALUES (99, ?, 0)\", (\"Later\",))",
+            "database_schema_too_new: ")
+    }
+
+    @Test("No database, a file that is none, and a folder")
+    func none() async throws {
+        try await Program.inTemporaryFolder { folder in
+            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "migrate" }) {
+                let result = try await Program.shell("assay \(command)", in: folder)
+                #expect(
+                    result.status == 2 && result.output.contains("there is no such database"),
+                    "\(command): \(result.output)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay.sqlite").path))
+            }
+            let text = "yes 'not a database' | head -c 100000 > assay.sqlite; cp assay.sqlite before"
+            _ = try await Program.shell(text, in: folder)
+            for command in Self.commands {
+                let result = try await Program.shell("assay \(command)", in: folder)
+                #expect(
+                    result.status == 2 && result.output.contains("database_corrupt"), "\(command): \(result.output)")
+            }
+            #expect(try await Program.shell("cmp before assay.sqlite", in: folder).status == 0)
+            let directory = try await Program.shell("assay keys list --database sqlite:.", in: folder)
+            #expect(
+                directory.status == 2 && directory.output.contains("database_unavailable"), "\(directory.output)")
+        }
+    }
+}

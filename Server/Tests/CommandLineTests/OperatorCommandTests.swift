@@ -1,0 +1,213 @@
+import Foundation
+import Testing
+
+/// The commands that operators use beside a running server.
+@Suite("assay customers and assay testers")
+struct OperatorCommandTests {
+    private static let settings = """
+        apps:
+          game:
+            bundle_ids: com.example.app
+            products:
+              com.example.app.coins: { kind: consumable }
+              com.example.app.pro: { kind: non-consumable, entitlements: [full] }
+        """
+    private static let serve = "assay serve --port 0 --trust assay-authority/trust.pem"
+    private static let pro = "com.example.app.pro"
+
+    /// A folder with settings, a key in `key`, and a server whose start recorded the settings.
+    private static func with(_ body: (URL, RunningServer) async throws -> Void) async throws {
+        try await Program.inTemporaryFolder { folder in
+            try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let prepare = """
+                assay mint --kind production --bundle-id com.example.app -o r.b64 \
+                --purchase product=\(pro),kind=non-consumable,transaction=1 &&
+                assay mint --kind sandbox --bundle-id com.example.app -o s.b64 \
+                --purchase product=\(pro),kind=non-consumable,transaction=2000000000000002 &&
+                assay keys create --app game --scope admin 2>/dev/null > key
+                """
+            let prepared = try await Program.shell(prepare, in: folder)
+            try #require(prepared.status == 0, "\(prepared.output)")
+            try await RunningServer.run(serve, in: folder) { server in try await body(folder, server) }
+        }
+    }
+
+    /// A claim by curl.
+    private static func claim(
+        _ receipt: String, _ transaction: String, _ customer: String, _ server: RunningServer, _ folder: URL
+    ) async throws -> String {
+        let command = """
+            printf '{"receipt_data":"%s","product_id":"\(pro)","transaction_id":"\(transaction)","customer_id":"\(customer)"}' \
+            "$(cat \(receipt))" > claim.json; curl -sS -H "Authorization: Bearer $(cat key)" \
+            -H 'Content-Type: application/json' --data @claim.json \(server.address)/v1/purchases
+            """
+        return try await Program.shell(command, in: folder).output
+    }
+
+
+    /// What the program prints on standard output, and its status.
+    private static func output(_ command: String, _ folder: URL) async throws -> Program.Result {
+        try await Program.shell("assay \(command) 2>/dev/null", in: folder)
+    }
+
+    @Test("A grant is shown with its reason until it is lifted, beside a running server")
+    func grant() async throws {
+        try await Self.with { folder, server in
+            let granted = try await Self.output(
+                "customers grant --app game alice \(Self.pro) --reason 'a gift'", folder)
+            #expect(granted.status == 0)
+            let id = granted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(UUID(uuidString: id) != nil, "\(granted.output)")
+            let shown = try await Self.output("customers show --app game alice", folder).output
+            #expect(shown.contains("active") && shown.contains(id) && shown.contains("full"), "\(shown)")
+            let asked = try await Program.shell(
+                #"curl -sS -H "Authorization: Bearer $(cat key)" \#(server.address)/v1/customers/alice/entitlements"#,
+                in: folder)
+            #expect(asked.output.contains(#""state":"active""#), "\(asked.output)")
+            #expect(
+                try await Self.output("customers lift --app game alice \(id) --reason over", folder).output
+                    == "assay: lifted \(id)\n")
+            let after = try await Self.output("customers show --app game alice", folder).output
+            #expect(after.contains("revoked_by_hand") && !after.contains(" active"), "\(after)")
+            let events = try await Program.shell(
+                #"curl -sS -H "Authorization: Bearer $(cat key)" "\#(server.address)/v1/events?after=0""#, in: folder)
+            #expect(
+                events.output.contains(#""reason":"a gift""#) && events.output.contains(#""reason":"over""#),
+                "\(events.output)")
+        }
+    }
+
+    @Test("A purchase is revoked, lifted, moved and merged; --at and --json answer for another time")
+    func acts() async throws {
+        try await Self.with { folder, server in
+            #expect(try await Self.claim("r.b64", "1", "alice", server, folder).contains(#""code":"accepted""#))
+            let revoked = try await Self.output(
+                "customers revoke --app game alice --transaction 1 --reason fraud", folder)
+            #expect(revoked.status == 0, "\(revoked.output)")
+            let shown = try await Self.output("customers show --app game alice", folder).output
+            #expect(shown.contains("withdrawn  revoked_by_hand"), "\(shown)")
+            let past = try await Self.output("customers show --app game alice --at 2025-06-01T00:00:00Z --json", folder)
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(past.output.utf8)) as? [String: Any], "\(past.output)")
+            #expect(json["at"] as? String == "2025-06-01T00:00:00Z")
+            let entitlements = try #require(json["entitlements"] as? [[String: Any]])
+            #expect(entitlements.map { $0["state"] as? String } == ["active"], "\(past.output)")
+            let id = revoked.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(
+                try await Self.output("customers lift --app game alice \(id) --reason checked", folder).status == 0)
+            #expect(
+                try await Self.output("customers move --app game 1 bob --reason 'a new account'", folder).output
+                    == "assay: transferred 1 from alice to bob\n")
+            #expect(
+                try await Self.output("customers merge --app game bob carol --reason 'signed in'", folder).output
+                    == "assay: merged bob into carol\n")
+            let merged = try await Self.output("customers show --app game bob", folder).output
+            #expect(merged.hasPrefix("customer carol (bob was merged into it) of game\n"), "\(merged)")
+            #expect(merged.contains("active"))
+            // A second merge, and a move to the owner, are refused with their codes and status 1.
+            for (command, code) in [
+                ("customers merge --app game bob carol --reason again", "customer_merge_circular"),
+                ("customers move --app game 1 carol --reason again", "purchase_not_movable"),
+                ("customers move --app game 7 carol --reason unknown", "purchase_unknown"),
+                ("customers lift --app game carol \(UUID().uuidString) --reason unknown", "grant_unknown"),
+                ("customers grant --app game carol nothing --reason unknown", "product_unknown"),
+                ("customers show --app game nobody", "customer_unknown"),
+            ] {
+                let refused = try await Program.shell("assay \(command)", in: folder)
+                #expect(refused.status == 1 && refused.output.contains("assay: \(code): "), "\(refused.output)")
+            }
+        }
+    }
+
+    @Test("An account token names one customer")
+    func token() async throws {
+        try await Self.with { folder, _ in
+            let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
+            for _ in 0..<2 {
+                #expect(
+                    try await Self.output("customers token --app game alice \(token)", folder).output
+                        == "assay: \(token) names alice\n")
+            }
+            let taken = try await Program.shell("assay customers token --app game bob \(token)", in: folder)
+            #expect(taken.status == 1 && taken.output.contains("assay: token_taken: "), "\(taken.output)")
+            let malformed = try await Program.shell("assay customers token --app game bob 12", in: folder)
+            #expect(malformed.status == 2, "\(malformed.output)")
+        }
+    }
+
+    @Test("A sandbox purchase counts once its customer is a tester, and no longer when not")
+    func testers() async throws {
+        try await Self.with { folder, server in
+            #expect(
+                try await Self.claim("s.b64", "2000000000000002", "reviewer", server, folder)
+                    .contains(#""code":"accepted""#))
+            func shown(_ options: String = "") async throws -> String {
+                try await Self.output("customers show --app game reviewer \(options)", folder).output
+            }
+            #expect(try await shown().contains("pending  sandbox_not_accepted"), "\(try await shown())")
+            #expect(try await shown("--environment sandbox").contains("  active"))
+            let add = "testers add --app game reviewer --reason 'App Review'"
+            #expect(try await Self.output(add, folder).output == "assay: reviewer is a tester now\n")
+            #expect(try await Self.output(add, folder).output == "assay: reviewer was a tester already\n")
+            #expect(try await Self.output("testers list --app game", folder).output == "reviewer\n")
+            #expect(try await shown().contains("of game, tester\n"))
+            #expect(try await shown().contains("  active"))
+            let remove = "testers remove --app game reviewer"
+            #expect(try await Self.output(remove, folder).output == "assay: reviewer is no tester now\n")
+            #expect(try await Self.output(remove, folder).output == "assay: reviewer was no tester\n")
+            #expect(try await Self.output("testers list --app game", folder).output.isEmpty)
+            #expect(try await shown().contains("sandbox_not_accepted"))
+        }
+    }
+
+    @Test("After all of these acts the journal has them, and a rebuild equals the tables")
+    func rebuilt() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try Self.settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            #expect(try await Program.shell("assay keys create --app game --scope admin", in: folder).status == 0)
+            try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
+            for command in [
+                "customers grant --app game alice \(Self.pro) --reason gift",
+                "customers grant --app game alice com.example.app.coins --quantity 5 --reason gift",
+                "customers token --app game alice \(UUID().uuidString)", "testers add --app game alice",
+                "customers merge --app game alice bob --reason 'signed in'",
+            ] {
+                let result = try await Self.output(command, folder)
+                #expect(result.status == 0, "\(command): \(result.output)")
+            }
+            let rebuilt = try await Self.output("rebuild", folder)
+            #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
+        }
+    }
+
+    @Test(
+        "Wrong arguments end with status 2 and say what to write",
+        arguments: [
+            ("customers grant --app game alice pro", "--reason"),
+            ("customers grant --app game alice pro --reason ''", "--reason is ''"),
+            ("customers grant --app game alice pro --reason \"$(printf 'a\\nb')\"", "control characters"),
+            ("customers grant --app game alice pro --reason x --quantity 0", "whole number from 1"),
+            ("customers grant --app game alice pro --reason x --until tomorrow", "--until"),
+            ("customers revoke --app game alice --reason x", "--transaction or --grant"),
+            ("customers revoke --app game alice --grant 12 --reason x", "--grant"),
+            ("customers show --app game alice --at yesterday", "--at"), ("customers show alice", "--app"),
+            ("testers add --app game", "<customer>"),
+        ])
+    func wrongArguments(_ command: String, _ words: String) async throws {
+        try await Program.inTemporaryFolder { folder in
+            let result = try await Program.shell("assay \(command)", in: folder)
+            #expect(result.status == 2 && result.output.contains(words), "\(result.output)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay.sqlite").path))
+        }
+    }
+
+    @Test("An app that no start recorded is named with those that are")
+    func unknownApp() async throws {
+        try await Self.with { folder, _ in
+            let result = try await Program.shell("assay testers list --app other", in: folder)
+            #expect(
+                result.status == 2 && result.output.contains("other: the ledger has no such app, but game"),
+                "\(result.output)")
+        }
+    }
+}

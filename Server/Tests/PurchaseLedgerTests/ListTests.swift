@@ -1,0 +1,90 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Lists of the ledger")
+struct ListTests {
+    @Test("Lists come in pages that lose nothing and repeat nothing")
+    func pages() async throws {
+        try await LedgerWorld.with { world in
+            for number in 0..<25 {
+                _ = try await world.order(product: LedgerWorld.pro)
+                let id = "\(1000 + number)"
+                _ = try await world.claim(id, try LedgerWorld.signed(id))
+            }
+            var (orders, purchases, submissions): ([UUID], [String], [UUID]) = ([], [], [])
+            var orderCursor: OrderCursor?
+            repeat {
+                let page = try await world.ledger.answer(
+                    OrderList(app: "example", status: .created, cursor: orderCursor, limit: 10))
+                orders += page.orders.map(\.id)
+                orderCursor = page.next
+            } while orderCursor != nil
+            var before: Int64?
+            repeat {
+                let page = try await world.ledger.answer(
+                    PurchasesOfCustomer(
+                        app: "example", customerID: LedgerWorld.customer, before: before, limit: 10))
+                purchases += page.purchases.map(\.transactionID)
+                before = page.next
+            } while before != nil
+            var cursor: JournalCursor?
+            var filter = SubmissionFilter()
+            filter.verdict = .accepted
+            repeat {
+                let page = try await world.ledger.answer(
+                    SubmissionList(app: "example", filter: filter, cursor: cursor, limit: 10))
+                submissions += page.submissions.map(\.submissionID)
+                cursor = page.next
+            } while cursor != nil
+            #expect(orders.count == 25 && Set(orders).count == 25)
+            #expect(purchases.count == 25 && Set(purchases) == Set((1000..<1025).map { "\($0)" }))
+            #expect(submissions.count == 25 && Set(submissions).count == 25)
+        }
+    }
+
+    @Test("Submissions are found by customer, order, transaction, verdict, code and time")
+    func filters() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order("bob")
+            let evidence = try LedgerWorld.signed("1")
+            _ = try await world.claim("1", customer: nil, order: order.id, evidence)
+            world.clock.advance(seconds: 10)
+            let time = world.clock.now
+            _ = try await world.claim("9", customer: "carol", try LedgerWorld.signed("2"))
+            _ = try await world.claim("1", customer: "carol", evidence)
+            func codes(_ change: (inout SubmissionFilter) -> Void) async throws -> [String] {
+                var filter = SubmissionFilter()
+                change(&filter)
+                return try await world.submissions(filter).map(\.code)
+            }
+            #expect(try await codes { _ in } == ["already_claimed", "transaction_not_found", "accepted"])
+            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only his order")
+            #expect(try await codes { $0.customerID = "carol" } == ["already_claimed", "transaction_not_found"])
+            #expect(try await codes { $0.customerID = "dora" } == [])
+            #expect(try await codes { $0.orderID = order.id } == ["accepted"])
+            #expect(try await codes { $0.orderID = UUID() } == [])
+            #expect(try await codes { $0.transactionID = "1" } == ["already_claimed", "accepted"])
+            #expect(try await codes { $0.verdict = .rejected } == ["already_claimed", "transaction_not_found"])
+            #expect(try await codes { $0.code = "accepted" } == ["accepted"])
+            #expect(try await codes { $0.code = "already_claimed" } == ["already_claimed"])
+            #expect(try await codes { $0.from = time } == ["already_claimed", "transaction_not_found"])
+            #expect(try await codes { $0.to = time } == ["accepted"])
+        }
+    }
+
+    @Test("A purchase is found by its transaction in every environment, also if nobody owns it")
+    func transaction() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            try await world.observe(try LedgerWorld.signed("1") { $0.environment = "Sandbox" })
+            let found = try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "1"))
+            #expect(found.map(\.environment.name).sorted() == ["Production", "Sandbox"])
+            #expect(found.first { $0.environment == .production }?.customerID == LedgerWorld.customer)
+            #expect(found.first { $0.environment == .sandbox }?.customerID == nil)
+            #expect(try await world.ledger.answer(PurchasesOfTransaction(app: "example", transactionID: "2")) == [])
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTypes
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// docs/codes.md, compared with the program.
+@Suite("The table of codes")
+struct CodeDocumentationTests {
+    /// The rows of the tables of a section, each without its outer bars.
+    private static func rows(_ section: String) throws -> [[String]] {
+        let url = Corpus.projectFolder.appendingPathComponent("docs/codes.md")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        let part = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(section + "\n") })
+        return part.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    private static func code(_ cell: String) -> String { cell.replacingOccurrences(of: "`", with: "") }
+
+    @Test("Every decision is in the table once, with its status and its dispositions")
+    func decisions() throws {
+        let rows = try Self.rows("Claims")
+        #expect(rows.map { Self.code($0[0]) }.sorted() == DecisionCode.allCases.map(\.rawValue).sorted())
+        for row in rows {
+            let code = try #require(DecisionCode(rawValue: Self.code(row[0])))
+            let dispositions = [true, false].map { "`\(code.disposition(hasPurchase: $0).rawValue)`" }
+            let expected = dispositions[0] == dispositions[1] ? dispositions[0] : dispositions.joined(separator: " or ")
+            #expect(row[2] == expected, "\(code.rawValue)")
+            #expect(row[1] == "\(HTTPResponse.Status(code).code)", "\(code.rawValue)")
+            #expect(row[3].hasSuffix(".") && row[4].hasSuffix("."))
+        }
+    }
+
+    @Test("The codes of the core that are for the operator are in the table, and every other one is refused")
+    func reasons() throws {
+        let listed = try Self.rows("Evidence that is not accepted").map { Self.code($0[0]) }
+        let operators = ReasonCode.allCases.filter { $0.disposition == .operator }
+        #expect(listed.sorted() == operators.map(\.rawValue).sorted())
+        for code in ReasonCode.allCases where !operators.contains(code) {
+            #expect(code.disposition == .refused, "\(code.rawValue)")
+        }
+    }
+
+    @Test("Every refusal of another request is in the table or in the text below it, with its status")
+    func refusals() throws {
+        let rows = try Self.rows("Other requests")
+        let listed = Dictionary(uniqueKeysWithValues: rows.map { (Self.code($0[0]), $0[1]) })
+        let claims = Set(DecisionCode.allCases.map(\.rawValue))
+        let atStart: Set = ["bundle_of_another_app", "app_name_too_long"]
+        for code in LedgerRefusal.Code.allCases where !claims.contains(code.rawValue) && !atStart.contains(code.rawValue) {
+            #expect(listed[code.rawValue] == "\(HTTPResponse.Status(code).code)", "\(code.rawValue)")
+        }
+        #expect(listed.keys.allSatisfy { LedgerRefusal.Code(rawValue: $0) != nil })
+    }
+}

@@ -1,0 +1,77 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// Every answer to a claim tells the app what to do with its transaction.
+@Suite("Dispositions")
+struct DispositionTests {
+    @Test("A claim that is not judged is never finished: the operator corrects the request, or it is sent again")
+    func unjudged() async throws {
+        try await PurchaseServerWorld.run { configuration in
+            configuration.limits.bodyBytes = 100_000
+            configuration.limits.perKey = RateLimit(perSecond: 1, burst: 4)
+        } _: { world async throws in
+            let body = Data("{}".utf8)
+            for path in ["/v1/purchases", "/v1/purchases?a=b"] {
+                let nobody = try await world.send(.post, path, data: body, as: nil)
+                #expect(nobody.status == 401)
+                #expect(try nobody.document?.disposition == .operator)
+                let other = try await world.send(.post, path, data: body, as: .backend)
+                #expect(other.status == 403)
+                #expect(try other.document?.disposition == .operator)
+            }
+            let empty = try await world.send(.post, "/v1/purchases", data: body, as: .client)
+            #expect(empty.status == 400)
+            #expect(try empty.document?.disposition == .operator)
+            let large = try await world.send(
+                .post, "/v1/purchases", data: Data(repeating: 0x20, count: 100_001), as: .client)
+            #expect(large.status == 413)
+            #expect(try large.document?.disposition == .operator)
+            var limited = large
+            for _ in 0..<10 where limited.status != 429 {
+                limited = try await world.send(.post, "/v1/purchases", data: body, as: .client)
+            }
+            #expect(limited.status == 429)
+            #expect(try limited.document?.disposition == .retry)
+            let order = try await world.send(.post, "/v1/orders", data: body, as: nil)
+            #expect(try order.document?.disposition == nil, "an order has no transaction to finish")
+        }
+    }
+
+    @Test("A database that cannot be written makes the app try again")
+    func unavailable() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            try await world.database.set("query_only", to: "1")
+            let refused = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            #expect(refused.status == 503)
+            #expect(try refused.document?.disposition == .retry)
+            try await world.database.set("query_only", to: "0")
+        }
+    }
+
+    @Test("What is refused names its disposition: worthless, to be sent again, or a matter of the operator")
+    func judged() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let first = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            #expect(try first.message(PurchaseAnswer.self).disposition == .granted)
+            let forged = try MintedWorld.mint(fault: .flippedSignatureByte)
+            let cases: [(PurchaseRequest, PurchaseAPI.Disposition)] = [
+                (try PurchaseServerWorld.purchase(customerID: "bob"), .refused),
+                (try PurchaseServerWorld.purchase(receipt: forged), .refused),
+                (try PurchaseServerWorld.purchase("9"), .retry),
+                (try PurchaseServerWorld.purchase(product: "com.example.app.pro"), .operator),
+                (try PurchaseServerWorld.purchase(customerID: nil, orderID: "nothing"), .operator),
+            ]
+            for (claim, disposition) in cases {
+                let answer = try await world.send(.post, "/v1/purchases", claim, as: .client)
+                #expect(try answer.document?.disposition == disposition, "\(answer.text)")
+                #expect(try answer.document?.leafHash?.count == 64)
+            }
+        }
+    }
+}

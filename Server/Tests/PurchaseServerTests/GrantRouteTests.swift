@@ -1,0 +1,179 @@
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// What an operator grants and revokes, over HTTP.
+@Suite("Grants and revocations")
+struct GrantRouteTests {
+    private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
+
+    @Test("A grant gives access, its revocation takes it, lifting gives it again, and its end takes it for good")
+    func grant() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let created = try await world.send(
+                .post, "/v1/customers/bob/grants", GrantRequest(productID: Self.pro, reason: "goodwill"))
+            #expect(created.status == 201)
+            let grant = try created.message(GrantMessage.self)
+            #expect(grant.environment == .production && grant.quantity == 1 && grant.reason == "goodwill")
+            #expect(try await world.entitlements(of: "bob").map(\.state) == [.active])
+            let named = try await world.send(.get, "/v1/customers/bob/entitlements", as: .backend)
+            #expect(
+                try named.message(EntitlementList.self).named
+                    == [NamedEntitlementMessage(name: "pro", state: .active, products: [Self.pro])])
+
+            let revoked = try await world.send(
+                .post, "/v1/customers/bob/revocations",
+                RevocationRequest(grantID: grant.grantID, reason: "by mistake"))
+            #expect(revoked.status == 201)
+            let revocation = try revoked.message(RevocationMessage.self)
+            #expect(try await world.entitlements(of: "bob").map(\.reason) == [.revokedByHand])
+
+            // The id of one kind is not found among the other.
+            let wrong = [
+                "/v1/customers/bob/grants/\(revocation.revocationID)",
+                "/v1/customers/bob/revocations/\(grant.grantID)", "/v1/customers/alice/grants/\(grant.grantID)",
+                "/v1/customers/bob/grants/1",
+            ]
+            for path in wrong {
+                let answer = try await world.send(.delete, "\(path)?reason=x")
+                #expect(answer.status == 404)
+                #expect(try answer.problem == "grant_unknown")
+            }
+            for _ in 0..<2 {
+                let lifted = try await world.send(
+                    .delete, "/v1/customers/bob/revocations/\(revocation.revocationID)?reason=r%C3%BCckg%C3%A4ngig")
+                #expect(lifted.status == 204 && lifted.text.isEmpty)
+                #expect(try await world.entitlements(of: "bob").map(\.state) == [.active])
+            }
+            let ended = try await world.send(.delete, "/v1/customers/bob/grants/\(grant.grantID)?reason=over")
+            #expect(ended.status == 204)
+            #expect(try await world.entitlements(of: "bob").map(\.state) == [.withdrawn])
+            let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self).events
+            #expect(events.map(\.type) == [.handGranted, .handRevoked, .handLifted, .handLifted])
+            #expect(events.map(\.reason) == ["goodwill", "by mistake", "rückgängig", "over"])
+        }
+    }
+
+    @Test("A repeated grant of units under its Idempotency-Key is one grant, and another request under it is refused")
+    func idempotency() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let grant = GrantRequest(productID: Self.coins, quantity: 10, reason: "goodwill")
+            var ids: Set<String> = []
+            for _ in 0..<3 {
+                let answer = try await world.send(.post, "/v1/customers/bob/grants", grant, idempotencyKey: "1")
+                #expect(answer.status == 201)
+                ids.insert(try answer.message(GrantMessage.self).grantID)
+            }
+            #expect(ids.count == 1)
+            #expect(try await world.entitlements(of: "bob").map(\.balance) == [10])
+            let other = try await world.send(
+                .post, "/v1/customers/bob/grants",
+                GrantRequest(productID: Self.coins, quantity: 11, reason: "goodwill"), idempotencyKey: "1")
+            #expect(other.status == 422)
+            #expect(try other.problem == "idempotency_key_reused")
+            let revocation = RevocationRequest(grantID: ids.first, reason: "no")
+            for _ in 0..<2 {
+                let answer = try await world.send(
+                    .post, "/v1/customers/bob/revocations", revocation, idempotencyKey: "2")
+                #expect(answer.status == 201)
+                ids.insert(try answer.message(RevocationMessage.self).revocationID)
+            }
+            #expect(ids.count == 2)
+            #expect(try await world.entitlements(of: "bob").map(\.balance) == [0])
+        }
+    }
+
+    @Test("A revocation of a purchase takes it from its owner, whatever Apple says, and only from them")
+    func revocation() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let claim = try PurchaseServerWorld.purchase("2000000000000002", product: Self.pro)
+            #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
+            let request = RevocationRequest(transactionID: "2000000000000002", reason: "chargeback")
+            let stranger = try await world.send(.post, "/v1/customers/nobody/revocations", request)
+            #expect(try stranger.problem == "customer_unknown" && stranger.status == 404)
+            _ = try await world.send(
+                .post, "/v1/customers/bob/grants", GrantRequest(productID: Self.pro, reason: "goodwill"))
+            let other = try await world.send(.post, "/v1/customers/bob/revocations", request)
+            #expect(try other.problem == "purchase_unknown" && other.status == 404)
+            let elsewhere = RevocationRequest(
+                transactionID: "2000000000000002", environment: .production, reason: "chargeback")
+            let production = try await world.send(.post, "/v1/customers/alice/revocations", elsewhere)
+            #expect(try production.problem == "purchase_unknown")
+            #expect(try await world.send(.post, "/v1/customers/alice/revocations", request).status == 201)
+            let again = try await world.send(.post, "/v1/purchases", claim, as: .client)
+            #expect(try again.message(PurchaseAnswer.self).entitlement?.state == .withdrawn)
+            let state = try await world.entitlements(of: "alice").first { $0.productID == Self.pro }
+            #expect(state?.state == .withdrawn && state?.reason == .revokedByHand)
+        }
+    }
+
+    @Test("What is wrong with a request is named, with what it must be, and grants nothing")
+    func refusals() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let long = String(repeating: "x", count: 501)
+            let cases: [(String, String, Int, String, String?)] = [
+                ("grants", "", 400, "field_missing", "product_id"),
+                ("grants", "[]", 400, "body_malformed", "a JSON object"),
+                ("grants", #"{"product_id":"p"}"#, 400, "field_missing", "reason"),
+                (
+                    "grants", #"{"product_id":"p","reason":" "}"#, 400, "field_malformed",
+                    "reason: \(RequestMembers.reasonRule)"
+                ),
+                (
+                    "grants", #"{"product_id":"p","reason":"a\u0000b"}"#, 400, "field_malformed",
+                    "reason: \(RequestMembers.reasonRule)"
+                ),
+                (
+                    "grants", #"{"product_id":"p","reason":"\#(long)"}"#, 400, "field_malformed",
+                    "reason: \(RequestMembers.reasonRule)"
+                ), ("grants", #"{"product_id":"p","reason":"r"}"#, 422, "product_unknown", nil),
+                (
+                    "grants", #"{"product_id":"\#(Self.pro)","reason":"r","environment":"Moon"}"#, 400,
+                    "field_malformed", "environment: Production, Sandbox"
+                ),
+                (
+                    "grants", #"{"product_id":"\#(Self.pro)","reason":"r","until":"tomorrow"}"#, 400,
+                    "field_malformed", "until: a time such as 2030-01-31T10:00:00Z"
+                ),
+                (
+                    "grants", #"{"product_id":"\#(Self.pro)","reason":"r","until":"2001-01-01T00:00:00Z"}"#, 400,
+                    "field_malformed", "until: a time in the future"
+                ),
+                (
+                    "grants", #"{"product_id":"\#(Self.pro)","reason":"r","quantity":2}"#, 400, "field_malformed",
+                    "quantity: 1, because only a consumable has units"
+                ),
+                (
+                    "grants", #"{"product_id":"\#(Self.coins)","reason":"r","until":"2099-01-01T00:00:00Z"}"#, 400,
+                    "field_malformed", "until: absent, because units of a consumable do not end"
+                ), ("revocations", #"{"reason":"r"}"#, 400, "field_missing", "transaction_id or grant_id"),
+                (
+                    "revocations", #"{"transaction_id":"1","grant_id":"2","reason":"r"}"#, 400, "field_malformed",
+                    "grant_id: transaction_id or grant_id, not both"
+                ), ("revocations", #"{"transaction_id":"1"}"#, 400, "field_missing", "reason"),
+                ("revocations", #"{"grant_id":"1","reason":"r"}"#, 404, "grant_unknown", "1"),
+            ]
+            for (kind, body, status, code, expected) in cases {
+                let answer = try await world.send(.post, "/v1/customers/bob/\(kind)", data: Data(body.utf8))
+                #expect(answer.status == status, "\(body): \(answer.text)")
+                let document = try answer.document
+                #expect(document?.code == code && document?.expected == expected, "\(body): \(answer.text)")
+                #expect(document?.detail?.isEmpty == false)
+            }
+            let id = UUID().uuidString
+            let bare = try await world.send(.delete, "/v1/customers/bob/grants/\(id)")
+            #expect(try bare.problem == "field_missing" && bare.document?.expected == "reason")
+            let blank = try await world.send(.delete, "/v1/customers/bob/revocations/\(id)?reason=%20")
+            #expect(try blank.problem == "field_malformed" && blank.status == 400)
+            let unknown = try await world.send(.delete, "/v1/customers/bob/revocations/\(id)?reason=x")
+            #expect(try unknown.problem == "grant_unknown" && unknown.status == 404)
+            #expect(try await world.entitlements(of: "bob").isEmpty)
+            let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self)
+            #expect(events.events.isEmpty)
+        }
+    }
+}

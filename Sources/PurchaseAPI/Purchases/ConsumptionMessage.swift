@@ -1,0 +1,39 @@
+/// Units that were taken from a balance.
+public struct ConsumptionMessage: Codable, Sendable, Equatable {
+    public var consumptionID: String
+    public var customerID: String
+    public var productID: String
+    public var environment: EnvironmentName
+    public var quantity: Int64
+    /// What is left now, also if an earlier request took the units.
+    public var balance: Int64
+    /// Units that were used and then refunded, or used of a purchase that is another customer's now.
+    public var shortfall: Int64
+    public var consumedAt: String
+    /// Whether an earlier request took the units.
+    public var replayed: Bool
+
+    /// A consumption by its parts.
+    public init(
+        consumptionID: String, customerID: String, productID: String, environment: EnvironmentName, quantity: Int64,
+        balance: Int64, shortfall: Int64, consumedAt: String, replayed: Bool
+    ) {
+        self.consumptionID = consumptionID
+        self.customerID = customerID
+        self.productID = productID
+        self.environment = environment
+        self.quantity = quantity
+        self.balance = balance
+        self.shortfall = shortfall
+        self.consumedAt = consumedAt
+        self.replayed = replayed
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case environment, quantity, balance, shortfall, replayed
+        case consumptionID = "consumption_id"
+        case customerID = "customer_id"
+        case productID = "product_id"
+        case consumedAt = "consumed_at"
+    }
+}

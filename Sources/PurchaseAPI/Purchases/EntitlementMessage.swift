@@ -1,0 +1,102 @@
+/// What a customer may use of a product in an environment, and why or why not.
+public struct EntitlementMessage: Codable, Sendable, Equatable {
+    public var productID: String
+    public var productType: ProductType
+    public var environment: EnvironmentName
+    /// `active` alone entitles.
+    public var state: State
+    /// Why it is not active; absent if it is.
+    public var reason: Reason?
+    /// How many are left; only of consumables.
+    public var balance: Int64?
+    /// Units that were used and then refunded, or used of a purchase that is another customer's now; only of
+    /// consumables.
+    public var shortfall: Int64?
+    /// Since when; only of what is active and no balance.
+    public var since: String?
+    /// Until when, or when it ended; absent if it does not end.
+    public var until: String?
+    /// The transaction that it rests on; absent for a balance and for a grant by an operator.
+    public var transactionID: String?
+
+    /// An entitlement by its parts.
+    public init(
+        productID: String, productType: ProductType, environment: EnvironmentName, state: State, reason: Reason? = nil,
+        balance: Int64? = nil, shortfall: Int64? = nil, since: String? = nil, until: String? = nil,
+        transactionID: String? = nil
+    ) {
+        self.productID = productID
+        self.productType = productType
+        self.environment = environment
+        self.state = state
+        self.reason = reason
+        self.balance = balance
+        self.shortfall = shortfall
+        self.since = since
+        self.until = until
+        self.transactionID = transactionID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case environment, state, reason, balance, shortfall, since, until
+        case productID = "product_id"
+        case productType = "product_type"
+        case transactionID = "transaction_id"
+    }
+}
+
+extension EntitlementMessage {
+    /// Whether something may be used; `active` alone entitles.
+    public struct State: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let active = State(rawValue: "active")
+        /// No product gives it; only of named entitlements.
+        public static let inactive = State(rawValue: "inactive")
+        /// The balance is used up.
+        public static let consumed = State(rawValue: "consumed")
+        /// The paid time has ended.
+        public static let expired = State(rawValue: "expired")
+        /// Apple or an operator withdrew it.
+        public static let withdrawn = State(rawValue: "withdrawn")
+        /// Another product of the subscription has taken its place.
+        public static let upgraded = State(rawValue: "upgraded")
+        /// It belongs to another customer, or to nobody yet.
+        public static let moved = State(rawValue: "moved")
+        /// It does not count: it begins later, or the settings do not accept it.
+        public static let pending = State(rawValue: "pending")
+    }
+
+    /// Why something may not be used.
+    public struct Reason: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let expired = Reason(rawValue: "expired")
+        /// The paid time has ended, and Apple still tries to collect the next payment.
+        public static let billingRetry = Reason(rawValue: "billing_retry")
+        /// Apple refunded or revoked it.
+        public static let revoked = Reason(rawValue: "revoked")
+        /// A receipt states a cancellation date.
+        public static let cancelled = Reason(rawValue: "cancelled")
+        public static let upgraded = Reason(rawValue: "upgraded")
+        /// A later period of another product has taken its place.
+        public static let superseded = Reason(rawValue: "superseded")
+        public static let consumed = Reason(rawValue: "consumed")
+        public static let notStarted = Reason(rawValue: "not_started")
+        /// Nobody owns the purchase yet.
+        public static let held = Reason(rawValue: "held")
+        public static let ownedByAnother = Reason(rawValue: "owned_by_another")
+        /// An operator revoked it.
+        public static let revokedByHand = Reason(rawValue: "revoked_by_hand")
+        /// Sandbox purchases do not count for this customer.
+        public static let sandboxNotAccepted = Reason(rawValue: "sandbox_not_accepted")
+        public static let productUnknown = Reason(rawValue: "product_unknown")
+        public static let productKindMismatch = Reason(rawValue: "product_kind_mismatch")
+        /// No evidence states when the period ends.
+        public static let periodUnknown = Reason(rawValue: "period_unknown")
+    }
+}

@@ -1,0 +1,108 @@
+/// A change in the ledger, in one shape for all types.
+public struct EventMessage: Codable, Sendable, Equatable {
+    public var type: Kind
+    public var at: String
+    public var app: String
+    /// The customer whose purchase or order changed.
+    public var customerID: String?
+    /// The owner before a transfer, or the customer before a merge.
+    public var formerCustomerID: String?
+    public var environment: EnvironmentName?
+    public var productID: String?
+    public var transactionID: String?
+    public var originalTransactionID: String?
+    public var orderID: String?
+    /// Units that were granted, withdrawn, given back or consumed.
+    public var units: Int64?
+    /// The balance afterwards.
+    public var balance: Int64?
+    /// Units that the customer consumed and Apple withdrew, in all, afterwards.
+    public var shortfall: Int64?
+    /// When the access that the event is about ends.
+    public var until: String?
+    /// The reason of an operator's act, or the fields that contradict each other.
+    public var reason: String?
+    /// The entry of the record that caused the event.
+    public var entryID: String
+
+    /// An event by its parts.
+    public init(
+        type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
+        environment: EnvironmentName? = nil, productID: String? = nil, transactionID: String? = nil,
+        originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
+        shortfall: Int64? = nil, until: String? = nil, reason: String? = nil, entryID: String
+    ) {
+        self.type = type
+        self.at = at
+        self.app = app
+        self.customerID = customerID
+        self.formerCustomerID = formerCustomerID
+        self.environment = environment
+        self.productID = productID
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.orderID = orderID
+        self.units = units
+        self.balance = balance
+        self.shortfall = shortfall
+        self.until = until
+        self.reason = reason
+        self.entryID = entryID
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case type, at, app, environment, units, balance, shortfall, until, reason
+        case customerID = "customer_id"
+        case formerCustomerID = "former_customer_id"
+        case productID = "product_id"
+        case transactionID = "transaction_id"
+        case originalTransactionID = "original_transaction_id"
+        case orderID = "order_id"
+        case entryID = "entry_id"
+    }
+}
+
+extension EventMessage {
+    /// The types of events. Expiry is no event: time alone makes it.
+    public struct Kind: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A purchase has its first owner.
+        public static let granted = Kind(rawValue: "granted")
+        /// A further period of a subscription has an owner.
+        public static let renewed = Kind(rawValue: "renewed")
+        /// The App Store extended a period.
+        public static let extended = Kind(rawValue: "extended")
+        /// A purchase has another owner.
+        public static let transferred = Kind(rawValue: "transferred")
+        /// Apple withdrew a purchase or part of it.
+        public static let revoked = Kind(rawValue: "revoked")
+        /// A refund was reversed, or part of it.
+        public static let reversed = Kind(rawValue: "reversed")
+        /// An upgrade ended a period.
+        public static let upgraded = Kind(rawValue: "upgraded")
+        /// Grace, billing retry or the next product of a subscription changed.
+        public static let renewalChanged = Kind(rawValue: "renewal_changed")
+        /// Evidence disagrees with other evidence about the same transaction.
+        public static let contradicted = Kind(rawValue: "contradicted")
+        public static let consumed = Kind(rawValue: "consumed")
+        public static let orderCreated = Kind(rawValue: "order_created")
+        public static let orderPaid = Kind(rawValue: "order_paid")
+        public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
+        public static let orderCancelled = Kind(rawValue: "order_cancelled")
+        public static let orderRefunded = Kind(rawValue: "order_refunded")
+        /// The refund of an order's purchase was reversed.
+        public static let orderRestored = Kind(rawValue: "order_restored")
+        public static let handGranted = Kind(rawValue: "hand_granted")
+        public static let handRevoked = Kind(rawValue: "hand_revoked")
+        public static let handLifted = Kind(rawValue: "hand_lifted")
+        public static let customerMerged = Kind(rawValue: "customer_merged")
+        public static let tokenAssigned = Kind(rawValue: "token_assigned")
+        /// A product was registered, so what was known of it counts now.
+        public static let registered = Kind(rawValue: "registered")
+        /// Newer rules, or a repair, give another result than before.
+        public static let corrected = Kind(rawValue: "corrected")
+    }
+}

@@ -1,0 +1,20 @@
+/// The account token of a customer.
+public struct AccountTokenMessage: Codable, Sendable, Equatable {
+    public var customerID: String
+    public var appAccountToken: String
+    /// Whether the token named the customer before.
+    public var replayed: Bool
+
+    /// A token of a customer.
+    public init(customerID: String, appAccountToken: String, replayed: Bool) {
+        self.customerID = customerID
+        self.appAccountToken = appAccountToken
+        self.replayed = replayed
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case replayed
+        case customerID = "customer_id"
+        case appAccountToken = "app_account_token"
+    }
+}

@@ -1,0 +1,20 @@
+/// `PUT /v1/customers/{id}/app_account_token`: gives the customer an account token.
+public struct AccountTokenRequest: Codable, Sendable, Equatable {
+    /// The UUID that the app hands to StoreKit 2 (`appAccountToken`). It names this customer for ever.
+    public var appAccountToken: String
+
+    /// A token.
+    public init(appAccountToken: String) {
+        self.appAccountToken = appAccountToken
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case appAccountToken = "app_account_token"
+    }
+}
+
+extension AccountTokenRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        appAccountToken = members.identifier(CodingKeys.appAccountToken)
+    }
+}

@@ -1,0 +1,25 @@
+/// `POST /v1/customers/{id}/merge`: merges the customer of the path, such as an anonymous one, into another. It cannot
+/// be undone.
+public struct MergeRequest: Codable, Sendable, Equatable {
+    /// The customer who remains and keeps everything of both.
+    public var into: String
+    /// Why; it is recorded.
+    public var reason: String?
+
+    /// A merge into a customer.
+    public init(into: String, reason: String? = nil) {
+        self.into = into
+        self.reason = reason
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case into, reason
+    }
+}
+
+extension MergeRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        into = members.identifier(CodingKeys.into)
+        reason = members.optionalReason(CodingKeys.reason)
+    }
+}

@@ -1,0 +1,42 @@
+/// The answer to a purchase that was accepted. One that was rejected is answered with a `ProblemDocument`.
+public struct PurchaseAnswer: Codable, Sendable, Equatable {
+    public var verdict: SubmissionVerdict
+    /// `accepted`.
+    public var code: String
+    /// `granted`.
+    public var disposition: Disposition
+    /// Whether the same customer claimed the transaction before; then nothing was granted anew.
+    public var replayed: Bool
+    /// The submission in the record.
+    public var submissionID: String
+    /// The hash of the submission's leaf in the Merkle log, in hexadecimal.
+    public var leafHash: String
+    public var transaction: TransactionMessage
+    /// The order that it paid.
+    public var order: OrderMessage?
+    /// What the customer may use of the product now.
+    public var entitlement: EntitlementMessage?
+
+    /// An answer by its parts.
+    public init(
+        verdict: SubmissionVerdict, code: String, disposition: Disposition, replayed: Bool, submissionID: String,
+        leafHash: String, transaction: TransactionMessage, order: OrderMessage? = nil,
+        entitlement: EntitlementMessage? = nil
+    ) {
+        self.verdict = verdict
+        self.code = code
+        self.disposition = disposition
+        self.replayed = replayed
+        self.submissionID = submissionID
+        self.leafHash = leafHash
+        self.transaction = transaction
+        self.order = order
+        self.entitlement = entitlement
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case verdict, code, disposition, replayed, transaction, order, entitlement
+        case submissionID = "submission_id"
+        case leafHash = "leaf_hash"
+    }
+}

@@ -1,0 +1,38 @@
+/// `POST /v1/restores`: evidence from which a customer gets every purchase that is theirs.
+public struct RestoreRequest: Codable, Sendable, Equatable {
+    public var customerID: String
+    /// An app receipt or a transaction receipt, in base64.
+    public var receiptData: String?
+    /// Signed transactions of StoreKit 2.
+    public var signedTransactions: [String]?
+
+    /// The most signed transactions in one request.
+    public static let signedTransactionLimit = 100
+
+    /// The evidence of a customer; either of the two kinds.
+    public init(customerID: String, receiptData: String? = nil, signedTransactions: [String]? = nil) {
+        self.customerID = customerID
+        self.receiptData = receiptData
+        self.signedTransactions = signedTransactions
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case customerID = "customer_id"
+        case receiptData = "receipt_data"
+        case signedTransactions = "signed_transactions"
+    }
+}
+
+extension RestoreRequest: RequestMessage {
+    public init(members: inout RequestMembers) {
+        customerID = members.identifier(CodingKeys.customerID)
+        receiptData = members.text(CodingKeys.receiptData)
+        signedTransactions = members.list(CodingKeys.signedTransactions, limit: Self.signedTransactionLimit)
+        let kinds = [receiptData == nil, signedTransactions == nil]
+        if !kinds.contains(true) { members.refuse(CodingKeys.receiptData, Self.oneEvidence) }
+        if !kinds.contains(false) { members.miss(CodingKeys.receiptData.rawValue) }
+    }
+
+    private static let oneEvidence =
+        "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransactions.rawValue), not both"
+}

@@ -1,0 +1,71 @@
+/// A submission as it is recorded.
+public struct SubmissionMessage: Codable, Sendable, Equatable {
+    public var submissionID: String
+    public var receivedAt: String
+    public var verdict: SubmissionVerdict
+    public var code: String
+    public var expected: String?
+    public var found: String?
+    public var replayed: Bool
+    /// Whether it came by `POST /v1/restores`.
+    public var restore: Bool
+    public var customerID: String?
+    public var orderID: String?
+    public var productID: String?
+    public var transactionID: String?
+    public var quantity: Int64?
+    public var evidenceKind: String?
+    /// SHA-256 of the evidence as it was sent, in hexadecimal.
+    public var evidenceSHA256: String?
+    /// The key that it came with.
+    public var keyID: String?
+    public var sourceAddress: String?
+    /// The hash of its leaf in the Merkle log, in hexadecimal.
+    public var leafHash: String
+    /// Whether its details were erased.
+    public var erased: Bool
+
+    /// A submission by its parts.
+    public init(
+        submissionID: String, receivedAt: String, verdict: SubmissionVerdict, code: String, expected: String? = nil,
+        found: String? = nil, replayed: Bool, restore: Bool, customerID: String? = nil, orderID: String? = nil,
+        productID: String? = nil, transactionID: String? = nil, quantity: Int64? = nil, evidenceKind: String? = nil,
+        evidenceSHA256: String? = nil, keyID: String? = nil, sourceAddress: String? = nil, leafHash: String,
+        erased: Bool
+    ) {
+        self.submissionID = submissionID
+        self.receivedAt = receivedAt
+        self.verdict = verdict
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.replayed = replayed
+        self.restore = restore
+        self.customerID = customerID
+        self.orderID = orderID
+        self.productID = productID
+        self.transactionID = transactionID
+        self.quantity = quantity
+        self.evidenceKind = evidenceKind
+        self.evidenceSHA256 = evidenceSHA256
+        self.keyID = keyID
+        self.sourceAddress = sourceAddress
+        self.leafHash = leafHash
+        self.erased = erased
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case verdict, code, expected, found, replayed, restore, quantity, erased
+        case submissionID = "submission_id"
+        case receivedAt = "received_at"
+        case customerID = "customer_id"
+        case orderID = "order_id"
+        case productID = "product_id"
+        case transactionID = "transaction_id"
+        case evidenceKind = "evidence_kind"
+        case evidenceSHA256 = "evidence_sha256"
+        case keyID = "key_id"
+        case sourceAddress = "source_address"
+        case leafHash = "leaf_hash"
+    }
+}

@@ -1,0 +1,98 @@
+/// A purchase as the App Store states it, and whose it is. Times are RFC 3339 in UTC.
+public struct TransactionMessage: Codable, Sendable, Equatable {
+    public var transactionID: String
+    public var originalTransactionID: String
+    public var productID: String
+    /// Absent if the settings do not agree with the evidence.
+    public var productType: ProductType?
+    public var environment: EnvironmentName
+    public var quantity: Int64?
+    /// Whose it is.
+    public var customerID: String?
+    /// The order that it paid.
+    public var orderID: String?
+    public var purchasedAt: String?
+    /// When the paid period ends.
+    public var expiresAt: String?
+    /// The refund, revocation or cancellation.
+    public var withdrawal: WithdrawalMessage?
+    /// When an upgrade took its place.
+    public var upgradedAt: String?
+    /// What was charged, in thousandths of the currency, as the App Store states it.
+    public var price: Int64?
+    /// ISO 4217.
+    public var currency: String?
+    public var offer: OfferMessage?
+    /// Whether it came by family sharing.
+    public var familyShared: Bool?
+    /// The rule that gave it its owner.
+    public var ownerReason: OwnerReason?
+    /// When the ledger first knew of it.
+    public var knownAt: String?
+
+    /// A purchase by its parts.
+    public init(
+        transactionID: String, originalTransactionID: String, productID: String, productType: ProductType? = nil,
+        environment: EnvironmentName, quantity: Int64? = nil, customerID: String? = nil, orderID: String? = nil,
+        purchasedAt: String? = nil, expiresAt: String? = nil, withdrawal: WithdrawalMessage? = nil,
+        upgradedAt: String? = nil, price: Int64? = nil, currency: String? = nil, offer: OfferMessage? = nil,
+        familyShared: Bool? = nil, ownerReason: OwnerReason? = nil, knownAt: String? = nil
+    ) {
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.productID = productID
+        self.productType = productType
+        self.environment = environment
+        self.quantity = quantity
+        self.customerID = customerID
+        self.orderID = orderID
+        self.purchasedAt = purchasedAt
+        self.expiresAt = expiresAt
+        self.withdrawal = withdrawal
+        self.upgradedAt = upgradedAt
+        self.price = price
+        self.currency = currency
+        self.offer = offer
+        self.familyShared = familyShared
+        self.ownerReason = ownerReason
+        self.knownAt = knownAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case environment, quantity, withdrawal, price, currency, offer
+        case transactionID = "transaction_id"
+        case originalTransactionID = "original_transaction_id"
+        case productID = "product_id"
+        case productType = "product_type"
+        case customerID = "customer_id"
+        case orderID = "order_id"
+        case purchasedAt = "purchased_at"
+        case expiresAt = "expires_at"
+        case upgradedAt = "upgraded_at"
+        case familyShared = "family_shared"
+        case ownerReason = "owner_reason"
+        case knownAt = "known_at"
+    }
+}
+
+extension TransactionMessage {
+    /// Which rule gave a purchase its owner.
+    public struct OwnerReason: WireEnumeration {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// It carries the customer's account token.
+        public static let accountToken = OwnerReason(rawValue: "account_token")
+        /// An earlier transaction of the same original carries it.
+        public static let inheritedToken = OwnerReason(rawValue: "inherited_token")
+        /// The customer claimed it first.
+        public static let claim = OwnerReason(rawValue: "claim")
+        /// The customer claimed it, and the app's policy transfers purchases.
+        public static let transfer = OwnerReason(rawValue: "transfer")
+        /// An operator moved it.
+        public static let operatorMove = OwnerReason(rawValue: "operator_move")
+        /// Its owner was merged into the customer.
+        public static let merge = OwnerReason(rawValue: "merge")
+    }
+}
