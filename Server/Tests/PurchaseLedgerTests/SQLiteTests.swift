@@ -353,8 +353,8 @@ struct SQLiteTests {
             // A replacement of evidence is left out without an error, since evidence often comes again.
             try await database.write {
                 _ = try $0.execute(
-                    "INSERT OR REPLACE INTO evidence (evidence_key, sha256, size, form, content) "
-                        + "SELECT evidence_key, sha256, 1, form, x'00' FROM evidence", [])
+                    "INSERT OR REPLACE INTO evidence (evidence_key, sha256, size, content) "
+                        + "SELECT evidence_key, sha256, 1, x'00' FROM evidence", [])
             }
             try await world.requireConsistency()
             // An erasure is the one change.

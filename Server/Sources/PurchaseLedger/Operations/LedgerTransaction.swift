@@ -8,6 +8,8 @@ public struct LedgerTransaction {
     /// The time of everything that the transaction does.
     let now: Timestamp
     let registry: Registry
+    /// The shared parts of evidence that the write knows.
+    var evidenceParts: EvidencePartWrites?
 
     var journal: Journal { Journal(connection: connection) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

@@ -16,6 +16,7 @@ public struct PurchaseLedger: Sendable {
     let verifier: PurchaseVerifier
     let registry: Registry
     let clock: @Sendable () -> Timestamp
+    private let evidenceParts = EvidencePartKeys()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -60,11 +61,15 @@ public struct PurchaseLedger: Sendable {
         let (registry, clock) = (registry, clock)
         var attempt = 1
         while true {
+            let parts = EvidencePartWrites(evidenceParts)
             do {
-                return try await database.write { connection in
+                let outcome = try await database.write { connection in
                     try operation.perform(
-                        LedgerTransaction(connection: connection, now: clock(), registry: registry))
+                        LedgerTransaction(
+                            connection: connection, now: clock(), registry: registry, evidenceParts: parts))
                 }
+                parts.commit()
+                return outcome
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1
             }

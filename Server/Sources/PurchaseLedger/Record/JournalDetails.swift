@@ -28,6 +28,25 @@ extension JournalDetails {
     }
 }
 
+/// How evidence that did not verify was stored. A rebuild does not need its bytes: it proved nothing when it came.
+enum UnverifiedEvidence: String, Codable, Sendable {
+    case whole
+    /// Beyond the budget: hash, size and the first kilobyte.
+    case prefix
+
+    /// What the details of an entry say; `nil` if its evidence was verified, or if it has none.
+    init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
+        let stated: UnverifiedEvidence?
+        switch kind {
+        case .claim: stated = try ClaimDetails(encoded: details).unverified
+        case .evidence: stated = try EvidenceDetails(encoded: details).unverified
+        default: stated = nil
+        }
+        guard let stated else { return nil }
+        self = stated
+    }
+}
+
 /// `evidence`: where evidence without a claim came from.
 struct EvidenceDetails: JournalDetails {
     static var kind: JournalKind { .evidence }
@@ -35,6 +54,7 @@ struct EvidenceDetails: JournalDetails {
     var evidenceKind: String?
     /// Why it was not observed.
     var held: String?
+    var unverified: UnverifiedEvidence?
 }
 
 /// `claim`: the fields of the request, and what was decided.
@@ -53,6 +73,7 @@ struct ClaimDetails: JournalDetails {
     var expected: String?
     var found: String?
     var replayed: Bool
+    var unverified: UnverifiedEvidence?
     /// The transfer policy in force.
     var transfer: String
     /// The transactions that the claim binds, and what became of each.

@@ -31,7 +31,7 @@ struct ClaimJudgement {
     private var draft: JournalDraft
     private var customer: CustomerRow?
     private var order: OrderRow?
-    private var evidenceKey: Int64?
+    private var kept: KeptEvidence?
     private var rejection: Rejection?
     private var prior: PriorClaim?
     private var isReplayed = false
@@ -58,14 +58,14 @@ struct ClaimJudgement {
     /// Stores the evidence and observes it, whatever becomes of the claim.
     mutating func observe() throws(LedgerStorageError) {
         guard let evidence = examined.evidence else { return }
-        let key = try EvidenceStore(connection: transaction.connection).keep(evidence.stored)
-        evidenceKey = key
-        draft.evidence = (key, evidence.stored.sha256)
+        let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
+        self.kept = kept
+        draft.evidence = (kept.key, kept.sha256)
         guard case .success(let observation) = evidence.verified else { return }
         // Evidence of another app is that app's news.
         if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
             if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
-            try changes.observe(observation, evidence: key)
+            try changes.observe(observation, evidence: kept.key)
         }
     }
 
@@ -272,7 +272,7 @@ struct ClaimJudgement {
         draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
         let entry = try transaction.journal.append(draft, details(record, paid))
         try changes.writeRest(entry, customer: customer)
-        try transaction.hold(examined.evidence, evidenceKey, entry)
+        try transaction.hold(examined.evidence, kept?.key, entry)
         return try outcome(entry, record, paid)
     }
 
@@ -283,6 +283,7 @@ struct ClaimJudgement {
             transactionID: claim.transactionID, quantity: claim.quantity,
             evidenceKind: examined.evidence?.kind?.rawValue, expected: rejection?.expected, found: rejection?.found,
             replayed: isReplayed && rejection == nil, transfer: app.settings.transfer.rawValue, outcomes: [])
+        if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         if let record {
             details.outcomes = [
                 ClaimDetails.Outcome(record, code: draft.code, binds: binds, order: changes.orderPaid(by: record))
