@@ -8,7 +8,7 @@ import Testing
 @Suite("Evidence taken apart for storage")
 struct EvidenceSplitTests {
     /// The stored form, with the shared parts numbered from 1; `nil` if the evidence is stored as it is.
-    private func stored(_ evidence: [UInt8], sharesParts: Bool) -> (bytes: [UInt8], parts: [[UInt8]])? {
+    private func split(_ evidence: [UInt8], sharesParts: Bool) -> (bytes: [UInt8], parts: [[UInt8]])? {
         guard let compressed = CompressedEvidence(evidence, sharesParts: sharesParts) else { return nil }
         return (compressed.stored(keys: compressed.parts.indices.map { Int64($0 + 1) }), compressed.parts)
     }
@@ -23,7 +23,7 @@ struct EvidenceSplitTests {
 
     private func requireRoundTrip(_ evidence: [UInt8], _ name: @autoclosure () -> String) throws {
         for sharesParts in [true, false] {
-            guard let stored = stored(evidence, sharesParts: sharesParts) else { continue }
+            guard let stored = split(evidence, sharesParts: sharesParts) else { continue }
             let found = try read(stored.bytes, parts: stored.parts, size: evidence.count)
             #expect(found == evidence, "\(name()), shared parts: \(sharesParts)")
         }
@@ -60,15 +60,15 @@ struct EvidenceSplitTests {
 
     @Test("A signed transaction takes at most 260 bytes beside its certificates, and a receipt of one purchase 980")
     func sizes() throws {
-        let transaction = try #require(stored(try LedgerWorld.signed("2000000830000007"), sharesParts: true))
+        let transaction = try #require(split(try LedgerWorld.signed("2000000830000007"), sharesParts: true))
         #expect(transaction.bytes.count <= 260)
         #expect(transaction.parts.count == 1)
         let purchase = PurchaseTemplate.consumable(
             productID: LedgerWorld.coins, transactionID: "2000000830000007", purchaseDate: MintedWorld.moment)
-        let receipt = try #require(stored(try LedgerWorld.receipt([purchase]), sharesParts: true))
+        let receipt = try #require(split(try LedgerWorld.receipt([purchase]), sharesParts: true))
         #expect(receipt.bytes.count <= 980)
         #expect(receipt.parts.count == 1)
-        let notification = try #require(stored(try MintedWorld.mint(MintedWorld.notification()), sharesParts: true))
+        let notification = try #require(split(try MintedWorld.mint(MintedWorld.notification()), sharesParts: true))
         #expect(notification.bytes.count <= 600)
         // The three payloads inside each other have one signer.
         #expect(notification.parts.count == 1)
@@ -86,7 +86,7 @@ struct EvidenceSplitTests {
             try requireRoundTrip(evidence, item.file)
             let kind = item.kind.hasPrefix("jws-") ? "jws" : item.kind
             if kind == "app-receipt", !(1...10).contains(item.inAppCount ?? 0) { continue }
-            if let stored = stored(evidence, sharesParts: true) { sizes[kind, default: []].append(stored.bytes.count) }
+            if let stored = split(evidence, sharesParts: true) { sizes[kind, default: []].append(stored.bytes.count) }
         }
         func median(_ kind: String) throws -> Int {
             let sorted = try #require(sizes[kind]).sorted()
@@ -140,7 +140,7 @@ struct EvidenceSplitTests {
     @Test("A change of any stored byte is noticed, and so is a byte more or less")
     func storedBytes() throws {
         for evidence in [try LedgerWorld.signed("1"), try LedgerWorld.receipt(MintedWorld.purchases())] {
-            let stored = try #require(stored(evidence, sharesParts: true)).bytes
+            let stored = try #require(split(evidence, sharesParts: true)).bytes
             for place in stored.indices {
                 for bit in 0..<8 {
                     var changed = stored
@@ -157,7 +157,7 @@ struct EvidenceSplitTests {
     func hostileContent() throws {
         var generator = SeededGenerator(seed: 41)
         let evidence = try LedgerWorld.signed("1")
-        let genuine = try #require(stored(evidence, sharesParts: true))
+        let genuine = try #require(split(evidence, sharesParts: true))
         func check(_ content: [UInt8], size: Int) throws {
             guard let form = StoredContent.form(genuine.bytes) else { return }
             let sealed = StoredContent.sealed(form, content)
@@ -168,10 +168,12 @@ struct EvidenceSplitTests {
             var changed = content
             changed[place] = UInt8.random(in: 0...255, using: &generator)
             try check(changed, size: evidence.count)
-            #expect(try read(StoredContent.sealed(.splitClaims1, Array(content.prefix(place))), parts: genuine.parts, size: evidence.count) == nil)
+            let cut = StoredContent.sealed(.splitClaims1, Array(content.prefix(place)))
+            #expect(try read(cut, parts: genuine.parts, size: evidence.count) == nil)
         }
         // A stream that goes on, and sizes that were changed.
-        #expect(try read(StoredContent.sealed(.splitClaims1, content + [0]), parts: genuine.parts, size: evidence.count) == nil)
+        let longer = StoredContent.sealed(.splitClaims1, content + [0])
+        #expect(try read(longer, parts: genuine.parts, size: evidence.count) == nil)
         for size in [0, 1, evidence.count - 1, Int.max / 8] { try check(content, size: size) }
         for _ in 0..<2000 {
             let random = (0..<Int.random(in: 0...80, using: &generator)).map { _ in

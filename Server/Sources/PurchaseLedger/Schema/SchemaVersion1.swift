@@ -58,9 +58,15 @@ enum SchemaVersion1 {
                 event_key INTEGER PRIMARY KEY,
                 app_key INTEGER NOT NULL,
                 entry_key INTEGER NOT NULL,
-                customer_key INTEGER,
                 type TEXT NOT NULL,
-                body BLOB NOT NULL)
+                customer_key INTEGER,
+                former_key INTEGER,
+                environment INTEGER,
+                product_key INTEGER,
+                transaction_key INTEGER,
+                original_key INTEGER,
+                order_key INTEGER,
+                figures BLOB NOT NULL)
             """),
         .definition("CREATE INDEX events_by_app ON events (app_key, event_key)"),
     ]

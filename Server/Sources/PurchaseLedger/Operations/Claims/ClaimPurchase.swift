@@ -271,7 +271,7 @@ struct ClaimJudgement {
         draft.transactionKey = record.flatMap { $0.row.key == 0 ? nil : $0.row.key }
         draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
         let entry = try transaction.journal.append(draft, details(record, paid))
-        try changes.writeRest(entry, customer: customer)
+        try changes.writeRest(entry)
         try transaction.hold(examined.evidence, kept?.key, entry)
         return try outcome(entry, record, paid)
     }

@@ -412,12 +412,8 @@ final class LedgerChanges {
     }
 
     /// Writes acts and orders, and the events of everything.
-    ///
-    /// - Parameter customer: a customer whose row is known, so that it is not read again.
-    func writeRest(_ entry: JournalEntry, customer: CustomerRow? = nil) throws(LedgerStorageError) {
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
-        if let customer { events.know(customer) }
-        for history in histories { events.know(history) }
+    func writeRest(_ entry: JournalEntry) throws(LedgerStorageError) {
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         for (index, history) in histories.enumerated() where !history.isNew {
             for act in history.acts where act.entry == nil {
                 guard let place = history.index(of: act.transaction) else { continue }

@@ -56,12 +56,11 @@ struct HandGrantWriter {
             let productID = try transaction.products.id(grant.productKey)
             balances = try write(grant, kind: app.settings.product(productID)?.kind ?? .nonConsumable)
         }
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)
-        event.productID = try transaction.products.id(row.productKey)
-        event.environment = try transaction.environments.environment(row.environment).name
-        event.reason = reason
-        (event.balance, event.shortfall) = (balances[customer]?.balance, balances[customer]?.shortfall)
+        (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
+        event.figures.balance = balances[customer]?.balance
+        event.figures.shortfall = balances[customer]?.shortfall
         try events.write(event, customer: customer)
     }
 }

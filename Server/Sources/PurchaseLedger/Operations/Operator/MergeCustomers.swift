@@ -50,10 +50,9 @@ public struct MergeCustomers: LedgerOperation {
         try changes.settleOrders()
         try changes.writeFacts()
         try changes.writeEntitlements()
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
-        event.formerCustomerID = customer.name
-        event.reason = reason
+        (event.formerKey, event.figures.reason) = (customer.key, reason)
         try events.write(event, customer: target.key)
         try changes.writeRest(entry)
     }
