@@ -14,7 +14,7 @@ setup: ## Checks what a build needs, and installs it on Debian.
 	@dev/setup.sh
 
 # Built in debug: from a fresh clone that takes about half the time of the optimised build, and nothing here is measured.
-demo: setup ## Starts a simulated App Store and the purchase server: buys, renews, refunds, replays and forges, step by step.
+demo: setup ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
 	swift build $(SERVER) --product assay
 	python3 dev/demo.py
 

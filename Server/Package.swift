@@ -125,6 +125,23 @@ let package = Package(
             path: "Tests/ServerTestSupport",
             swiftSettings: strict
         ),
+        // Not PurchaseLedger: what it expects of the ledger must be worked out by other code.
+        .target(
+            name: "ExpectedEntitlements",
+            dependencies: ["AppStoreSimulator"],
+            path: "Tests/ExpectedEntitlements",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StoreHistoryTests",
+            dependencies: [
+                "AppStoreSimulator", "ExpectedEntitlements", "PurchaseLedger", "ServerTestSupport",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [

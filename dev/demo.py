@@ -242,7 +242,7 @@ class Demo:
         self.submit(
             "alice sends the old receipt, from before the refund", (422, "purchase_withdrawn", "refused"),
             receipt_data=self.receipt, product_id=PRO, transaction_id=self.pro, customer_id="alice")
-        self.control("clock", {"advance": "PT1M"})
+        self.control("clock", {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))})
         reversed_ = self.control(f"transactions/{self.pro}/reverse-refund")
         print("  a minute later Apple reverses the refund")
         self.news("the transaction as the store signs it now", reversed_["evidence"]["signed_transaction"])
@@ -302,7 +302,7 @@ class Demo:
         title("verifyReceipt: the store's own answer beside the server's, from the same receipt")
         receipt = self.control("receipts/refresh", {"bundle_id": BUNDLE, "customer_id": "alice"})["app_receipt"]
         body = {"receipt-data": receipt, "password": "the shared secret of the game"}
-        answers = [ask(address, "/sandbox/verifyReceipt", body)[1] for address in (self.store, self.shop)]
+        answers = [ask(address, "/verifyReceipt", body)[1] for address in (self.store, self.shop)]
         for name, answer in zip(("store ", "server"), answers):
             purchases = [each["transaction_id"] for each in answer.get("receipt", {}).get("in_app", [])]
             show(name, {"status": answer["status"], "environment": answer.get("environment"), "in_app": purchases})
@@ -346,7 +346,9 @@ class Demo:
             expect(status == 200, "The events are listed", page)
             for event in page["events"]:
                 who = event.get("customer_id", "nobody")
-                if event.get("former_customer_id"):
+                if event.get("former_customer_id") == who:
+                    who = f"{who} -> another"  # the same transfer, for the customer who lost it
+                elif event.get("former_customer_id"):
                     who = f"{event['former_customer_id']} -> {who}"
                 what = [event[name] for name in ("product_id", "transaction_id") if event.get(name)]
                 numbers = [f"{name} {event[name]}" for name in ("units", "balance", "shortfall") if event.get(name) is not None]

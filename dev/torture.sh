@@ -1,10 +1,12 @@
 #!/bin/sh
-# Flips every bit of evidence, measures what hostile evidence costs the core and the server, and asks OpenSSL and Apple's
-# library for Python for a second opinion (Torture/README.md). The exit status is 0 only if everything holds.
+# Flips every bit of evidence, measures what hostile evidence costs the core and the server, asks OpenSSL and Apple's library
+# for Python for a second opinion, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
+# everything holds.
 #
 #   dev/torture.sh                        all parts
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each door, /healthz under attack
+#   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -38,8 +40,18 @@ server() {
     done
 }
 
+# Whether the ledger agrees with the store, whatever happens to evidence on the way. The ordinary tests have four histories.
+store() {
+    say "Building the tests of the server"
+    swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching --build-tests
+    say "Comparing the ledger with the store"
+    ASSAY_STORE_HISTORIES=${ASSAY_STORE_HISTORIES:-20} swift test -c release --package-path Server \
+        --scratch-path "$scratch" --disable-build-manifest-caching --skip-build --disable-xctest --filter StoreHistoryTests
+}
+
 case ${1:-} in
-    '') core; server ;;
+    '') core; server; store ;;
     server) server ;;
+    store) store ;;
     *) core "$@" ;;
 esac

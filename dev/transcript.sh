@@ -20,8 +20,9 @@ apps:
 SETTINGS
 assay keys create --app game --scope client >client.key 2>/dev/null
 assay keys create --app game --scope backend >backend.key 2>/dev/null
-assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000001,quantity=3 -o coins.jws >/dev/null 2>&1
-assay mint --kind signed-transaction --purchase product=coins,transaction=2000000000000002 --fault wrong-root -o forged.jws >/dev/null 2>&1
+assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000001,quantity=3 -o coins.jws >/dev/null 2>&1
+assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000003,quantity=3 -o more.jws >/dev/null 2>&1
+assay mint --kind signed-transaction --environment Production --purchase product=coins,transaction=500000000000002 --fault wrong-root -o forged.jws >/dev/null 2>&1
 start_server serve assay serve --port 0 --trust assay-authority/trust.pem --log-level error
 
 # Prints and runs one request. The printed one names files instead of their content.
@@ -40,7 +41,7 @@ ask() {
     fi
     if [ -n "$body" ]; then
         shown="$shown -d '$body'"
-        sent=$(printf '%s' "$body" | sed "s/<coins.jws>/$(cat coins.jws)/; s/<forged.jws>/$(cat forged.jws)/")
+        sent=$(printf '%s' "$body" | sed "s/<coins.jws>/$(cat coins.jws)/; s/<more.jws>/$(cat more.jws)/; s/<forged.jws>/$(cat forged.jws)/")
         set -- "$@" -H 'Content-Type: application/json' -d "$sent"
     fi
     answer=$(curl "$@" "$address$path")
@@ -59,7 +60,7 @@ cat <<'HEAD'
 # The API by hand
 
 The requests that `dev/transcript.sh` sent to `assay serve`, and the answers. `$ASSAY` is the address of the server;
-`<coins.jws>` stands for a signed transaction over three coins that `assay mint` made.
+`<coins.jws>` and `<more.jws>` stand for signed transactions over three coins each, which `assay mint` made.
 
 HEAD
 printf '    $ cat assay.yaml\n'
@@ -68,29 +69,33 @@ step "The shop's backend creates an order:"
 ask backend POST /v1/orders '{"customer_id":"alice","product_id":"coins","quantity":3}' 'Idempotency-Key: 4711'
 order=$(field order_id)
 step "The app submits the purchase for it, after the App Store sold it:"
-purchase="{\"signed_transaction\":\"<coins.jws>\",\"product_id\":\"coins\",\"transaction_id\":\"2000000000000001\",\"order_id\":\"$order\"}"
+purchase="{\"signed_transaction\":\"<coins.jws>\",\"product_id\":\"coins\",\"transaction_id\":\"500000000000001\",\"order_id\":\"$order\"}"
 ask client POST /v1/purchases "$purchase"
 step "The app repeats the request, because it saw no answer. Nothing is granted twice:"
 ask client POST /v1/purchases "$purchase"
 step "Another customer submits the same evidence:"
-ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"2000000000000001","customer_id":"mallory"}'
+ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"500000000000001","customer_id":"mallory"}'
 step "A forged transaction, signed below another root:"
-ask client POST /v1/purchases '{"signed_transaction":"<forged.jws>","product_id":"coins","transaction_id":"2000000000000002","customer_id":"mallory"}'
+ask client POST /v1/purchases '{"signed_transaction":"<forged.jws>","product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'
 step "A claim without evidence:"
-ask client POST /v1/purchases '{"product_id":"coins","transaction_id":"2000000000000002","customer_id":"mallory"}'
+ask client POST /v1/purchases '{"product_id":"coins","transaction_id":"500000000000002","customer_id":"mallory"}'
 step "A request without a key, and one with a key that lacks the scope:"
 ask '' GET "/v1/orders/$order"
 ask client GET "/v1/orders/$order"
-step "The order is paid. The backend fulfils it:"
+step "The order is paid. The backend fulfils it, which takes the coins from the balance; only the first caller delivers:"
 ask backend POST "/v1/orders/$order/fulfil"
-step "The customer's entitlements; two coins are spent, once:"
+ask backend POST "/v1/orders/$order/fulfil"
+step "Coins that no order bought stay in the balance until the backend consumes them:"
+ask client POST /v1/purchases '{"signed_transaction":"<more.jws>","product_id":"coins","transaction_id":"500000000000003","customer_id":"alice"}'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}'
 ask backend GET /v1/customers/alice/entitlements
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4712'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4712'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2}' 'Idempotency-Key: 4713'
 step "The record has refused submissions, too:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
-step "The server stops; then the audit log is verified:"
+step "What changed, in order, and where to continue:"
+ask backend GET '/v1/events?after=0'
+step "The server stops; then everything is computed again from the journal and compared:"
 stop_server
-printf '    $ assay audit verify\n'
-assay audit verify | sed 's/^/    /'
+printf '    $ assay audit verify --trust assay-authority/trust.pem\n'
+assay audit verify --trust assay-authority/trust.pem 2>/dev/null | sed 's/^/    /'

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
-import PurchaseLedger
 import NIOCore
+import PurchaseLedger
 
 /// `GET /healthz`: the process is alive and answers. `GET /readyz`: it can do its work, so the database takes what it writes.
 struct HealthRoutes {

@@ -1,9 +1,9 @@
 public import Foundation
 public import Hummingbird
 import HummingbirdCore
-public import PurchaseLedger
 public import Logging
 import NIOCore
+public import PurchaseLedger
 import PurchaseVerification
 
 /// Builds the server as an application that can be run, or tested in the same process.

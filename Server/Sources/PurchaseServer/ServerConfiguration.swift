@@ -1,5 +1,5 @@
-public import PurchaseLedger
 public import Logging
+public import PurchaseLedger
 public import PurchaseVerification
 
 /// The settings of the server, all with defaults that work on a developer's machine.

@@ -50,7 +50,8 @@ struct DatabaseRefusalTests {
     @Test("No database, a file that is none, and a folder")
     func none() async throws {
         try await Program.inTemporaryFolder { folder in
-            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "migrate" }) {
+            for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "migrate" })
+            {
                 let result = try await Program.shell("assay \(command)", in: folder)
                 #expect(
                     result.status == 2 && result.output.contains("there is no such database"),

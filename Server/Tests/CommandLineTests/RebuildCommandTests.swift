@@ -40,40 +40,41 @@ struct RebuildCommandTests {
     /// Changes the database behind the program's back.
     private static func change(_ sql: String, _ folder: URL) async throws {
         try sql.write(to: folder.appending(path: "change.sql"), atomically: true, encoding: .utf8)
-        let python = "python3 -c 'import sqlite3; "
+        let python =
+            "python3 -c 'import sqlite3; "
             + "c = sqlite3.connect(\"assay.sqlite\"); c.executescript(open(\"change.sql\").read()); c.commit()'"
         let result = try await Program.shell(python, in: folder)
         try #require(result.status == 0, "\(result.output)")
     }
 
-    private static func rebuild(_ options: String = "", _ folder: URL) async throws -> Program.Result {
+    private static func rebuild(in folder: URL, _ options: String = "") async throws -> Program.Result {
         try await Program.shell("assay rebuild \(options) 2>/dev/null", in: folder)
     }
 
     @Test("A changed row, a missing row and an added row are listed; --repair restores them and records it")
     func repair() async throws {
         try await Self.with { folder in
-            #expect(try await Self.rebuild(folder).status == 0)
+            #expect(try await Self.rebuild(in: folder).status == 0)
             try await Self.change(
                 """
                 UPDATE entitlements SET balance = 1000000;
                 DELETE FROM ownership_acts WHERE original_key = (SELECT min(original_key) FROM ownership_acts);
                 INSERT INTO testers SELECT app_key, customer_key, 1 FROM customers LIMIT 1;
                 """, folder)
-            let found = try await Self.rebuild(folder)
+            let found = try await Self.rebuild(in: folder)
             #expect(found.status == 1)
             for finding in ["row_differs  entitlements", "row_missing  ownership_acts", "row_unknown  testers"] {
                 #expect(found.output.contains(finding), "\(found.output)")
             }
             #expect(found.output.contains("1000000 instead of 60"), "\(found.output)")
             // Looking changes nothing.
-            #expect(try await Self.rebuild(folder).output == found.output)
+            #expect(try await Self.rebuild(in: folder).output == found.output)
             #expect(try await Program.shell("assay audit verify", in: folder).status == 1)
-            let repaired = try await Self.rebuild("--repair", folder)
+            let repaired = try await Self.rebuild(in: folder, "--repair")
             #expect(
                 repaired.status == 0 && repaired.output.contains("were replaced by the rebuild"),
                 "\(repaired.output)")
-            let after = try await Self.rebuild(folder)
+            let after = try await Self.rebuild(in: folder)
             #expect(after.status == 0, "\(after.output)")
             let export = try await Program.shell("assay audit export 2>/dev/null | tail -1", in: folder).output
             #expect(export.contains(#""kind":"rules""#) && export.contains("3 findings"), "\(export)")
@@ -104,7 +105,7 @@ struct RebuildCommandTests {
             let result = try await Program.shell(command, in: folder)
             #expect(result.status == 1 && result.output.contains("evidence_refused  "), "\(result.output)")
             #expect(result.output.contains("name the certificates with --trust"), "\(result.output)")
-            #expect(try await Self.rebuild(folder).status == 0)
+            #expect(try await Self.rebuild(in: folder).status == 0)
             let named = try await Program.shell(
                 "\(command) --trust assay-authority/trust.pem", in: folder)
             #expect(named.status == 0, "\(named.output)")
@@ -116,18 +117,18 @@ struct RebuildCommandTests {
         try await Self.with { folder in
             for delay in ["0.05", "0.1", "0.2", "0.4"] {
                 try await Self.change("UPDATE entitlements SET balance = 7;", folder)
-                let before = try await Self.rebuild(folder)
+                let before = try await Self.rebuild(in: folder)
                 #expect(before.status == 1)
                 let kill = """
                     mkdir -p tmp; TMPDIR=tmp assay rebuild --repair >killed 2>&1 & p=$!; sleep \(delay); kill -KILL $p
                     wait $p; echo $?
                     """
                 let status = try await Program.shell(kill, in: folder).output
-                let after = try await Self.rebuild(folder)
+                let after = try await Self.rebuild(in: folder)
                 // Killed before the commit or after it; what was not killed has repaired.
                 #expect(after.status == 0 || after.output == before.output, "\(status) \(after.output)")
-                #expect(try await Self.rebuild("--repair", folder).status == 0)
-                #expect(try await Self.rebuild(folder).status == 0)
+                #expect(try await Self.rebuild(in: folder, "--repair").status == 0)
+                #expect(try await Self.rebuild(in: folder).status == 0)
             }
         }
     }

@@ -51,7 +51,8 @@ struct CodeDocumentationTests {
         let listed = Dictionary(uniqueKeysWithValues: rows.map { (Self.code($0[0]), $0[1]) })
         let claims = Set(DecisionCode.allCases.map(\.rawValue))
         let atStart: Set = ["bundle_of_another_app", "app_name_too_long"]
-        for code in LedgerRefusal.Code.allCases where !claims.contains(code.rawValue) && !atStart.contains(code.rawValue) {
+        for code in LedgerRefusal.Code.allCases
+        where !claims.contains(code.rawValue) && !atStart.contains(code.rawValue) {
             #expect(listed[code.rawValue] == "\(HTTPResponse.Status(code).code)", "\(code.rawValue)")
         }
         #expect(listed.keys.allSatisfy { LedgerRefusal.Code(rawValue: $0) != nil })

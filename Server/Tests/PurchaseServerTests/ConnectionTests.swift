@@ -104,9 +104,9 @@ struct ConnectionTests {
     @Test("A head that trickles is cut off at the idle time, however steadily it comes")
     func slowHead() async throws {
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 1) }) { port in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send("POST /verifyReceipt HTTP/1.1\r\n")
-                #expect(try await connection.isCutOff((0..<Self.parts).map { "X-\($0): y\r\n" }))
+            try await RawConnection.open(port: port) { connection async throws in
+                let fields = (0..<Self.parts).map { "X-\($0): y\r\n" }
+                #expect(try await connection.isCutOff(["POST /verifyReceipt HTTP/1.1\r\n"] + fields))
             }
         }
     }

@@ -105,7 +105,8 @@ struct GrantRouteTests {
             #expect(try production.problem == "purchase_unknown")
             #expect(try await world.send(.post, "/v1/customers/alice/revocations", request).status == 201)
             let again = try await world.send(.post, "/v1/purchases", claim, as: .client)
-            #expect(try again.message(PurchaseAnswer.self).entitlement?.state == .withdrawn)
+            #expect(again.status == 422, "\(again.text)")
+            #expect(try again.document?.disposition == .refused, "\(again.text)")
             let state = try await world.entitlements(of: "alice").first { $0.productID == Self.pro }
             #expect(state?.state == .withdrawn && state?.reason == .revokedByHand)
         }

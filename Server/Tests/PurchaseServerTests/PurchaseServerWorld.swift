@@ -47,7 +47,7 @@ struct PurchaseServerWorld: Sendable {
         }
         var configuration = ServerConfiguration()
         configuration.port = 0
-        configuration.anchors = [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)]
+        configuration.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         configuration.apps = ["example": app]
         change(&configuration)
         let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path, busySeconds: busySeconds)

@@ -21,7 +21,11 @@ struct SettingEffectTests {
         var app = PurchaseServerWorld.app
         change(&app)
         let changed = app
-        try await PurchaseServerWorld.run { $0.apps = ["example": changed] } _: { world in try await body(world) }
+        try await PurchaseServerWorld.run {
+            $0.apps = ["example": changed]
+        } _: { world in
+            try await body(world)
+        }
     }
 
     @Test(

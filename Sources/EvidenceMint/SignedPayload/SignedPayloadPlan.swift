@@ -93,11 +93,17 @@ struct SignedPayloadMessage {
 
     /// Base64 in the alphabet for URLs, without padding (RFC 4648, 5).
     private func base64(_ bytes: [UInt8]) -> String {
-        var text = Data(bytes).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-        if !padsBase64 {
-            while text.hasSuffix("=") { text.removeLast() }
+        var text = [UInt8](Data(bytes).base64EncodedData())
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+            default: break
+            }
         }
-        return text
+        if !padsBase64 {
+            while text.last == UInt8(ascii: "=") { text.removeLast() }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

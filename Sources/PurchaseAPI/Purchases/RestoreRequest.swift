@@ -30,9 +30,9 @@ extension RestoreRequest: RequestMessage {
         signedTransactions = members.list(CodingKeys.signedTransactions, limit: Self.signedTransactionLimit)
         let kinds = [receiptData == nil, signedTransactions == nil]
         if !kinds.contains(true) { members.refuse(CodingKeys.receiptData, Self.oneEvidence) }
-        if !kinds.contains(false) { members.miss(CodingKeys.receiptData.rawValue) }
+        if !kinds.contains(false) { members.miss(Self.evidenceNames) }
     }
 
-    private static let oneEvidence =
-        "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransactions.rawValue), not both"
+    private static let evidenceNames = "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransactions.rawValue)"
+    private static let oneEvidence = "\(evidenceNames), not both"
 }

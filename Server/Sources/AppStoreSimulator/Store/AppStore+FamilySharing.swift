@@ -31,8 +31,11 @@ extension AppStore {
             follower = StoreSubscription(
                 originalTransactionID: shared.transactionID, bundleID: shared.bundleID, customerID: customerID,
                 groupID: subscription.groupID, productID: shared.productID, transactionID: shared.transactionID,
-                status: .active, expiresDate: subscription.expiresDate, autoRenewProductID: shared.productID,
-                renewalPrice: 0, recentStartDate: now, sharedFrom: subscription.originalTransactionID)
+                status: subscription.status, expiresDate: subscription.expiresDate,
+                autoRenewProductID: shared.productID, renewalPrice: 0, recentStartDate: now,
+                sharedFrom: subscription.originalTransactionID)
+            follower?.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
+            follower?.expirationIntent = subscription.expirationIntent
             follower.map { store($0) }
         }
         record(
@@ -55,16 +58,17 @@ extension AppStore {
         return try self.transaction(transactionID)
     }
 
+    /// Ends the sharing of a transaction and of its restored copies.
     mutating func revokeShared(_ shared: StoreTransaction) {
-        var transaction = shared
-        transaction.revocation = StoreTransaction.Revocation(
-            date: now, reason: 0, kind: .familySharing, percentage: nil)
-        state.transactions[transaction.transactionID] = transaction
-        let subscription = revokeSubscription(of: transaction.transactionID)
+        let revocation = StoreTransaction.Revocation(date: now, reason: 0, kind: .familySharing, percentage: nil)
+        var subscription: StoreSubscription?
+        for copy in copies(of: shared.transactionID) {
+            state.transactions[copy]?.revocation = revocation
+            subscription = revokeSubscription(of: copy)
+        }
         record(
-            .revoked, "\(transaction.productID) is no longer shared with \(transaction.customerID)", transaction,
-            subscription,
-            notify: ("REVOKE", nil))
+            .revoked, "\(shared.productID) is no longer shared with \(shared.customerID)",
+            state.transactions[shared.transactionID], subscription, notify: ("REVOKE", nil))
     }
 
     /// Gives family members the period that the one who pays just got.

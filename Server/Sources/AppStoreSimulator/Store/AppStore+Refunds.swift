@@ -61,7 +61,8 @@ extension AppStore {
         record(
             .refunded, "\(transaction.productID) is \(part) to \(transaction.customerID)", transaction, subscription,
             notify: ("REFUND", nil))
-        for shared in copies.flatMap(sharedTransactions) { revokeShared(shared) }
+        // A restored copy ends with what it is a copy of.
+        for shared in copies.flatMap(sharedTransactions) where shared.restoredFrom == nil { revokeShared(shared) }
         return transaction
     }
 

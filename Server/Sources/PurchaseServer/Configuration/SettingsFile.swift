@@ -161,7 +161,9 @@ extension SettingsReader {
         if let transfer = choice(&section, "transfer", TransferPolicy.self) { app.transfer = transfer }
         if let lifetime = lifetime(&section, "order_lifetime") { app.orderLifetime = lifetime }
         if let access = choice(&section, "sandbox_access", SandboxAccess.self) { app.sandboxAccess = access }
-        if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) { app.refundShortfall = policy }
+        if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) {
+            app.refundShortfall = policy
+        }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
@@ -185,7 +187,7 @@ extension SettingsReader {
                 entry.line, "the product id is empty, too long or has control characters",
                 "Write it as in App Store Connect")
         }
-        let key = kindKey(section, of: entry)
+        let key = kindKey(&section, of: entry)
         let kind = choice(&section, key, ProductKind.self)
         let lines = section.lines
         let duration = duration(&section, "duration")
@@ -195,7 +197,7 @@ extension SettingsReader {
                 lines["entitlements"], "an entitlement of \(entry.key) is too long or has control characters",
                 "Give it a short name: entitlements: [pro]")
         }
-        section.known += ["kind", "entitlements"]
+        section.known += ["entitlements"]
         finish(section)
         guard let kind else {
             if lines[key] == nil {
@@ -221,9 +223,9 @@ extension SettingsReader {
     }
 
     /// The name under which a product has its kind: `kind`, or `type` as in the first versions of the file.
-    private mutating func kindKey(_ section: SettingsSection, of entry: SettingsSection.Entry) -> String {
+    private mutating func kindKey(_ section: inout SettingsSection, of entry: SettingsSection.Entry) -> String {
         guard section.lines["type"] != nil else { return "kind" }
-        if section.lines["kind"] != nil {
+        if section.take("kind") != nil {
             note(section.lines["type"], "the product \(entry.key) has a kind and a type", "Keep kind")
         }
         return "type"

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import PurchaseLedger
 import Logging
+import PurchaseLedger
 
 /// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
 /// limited, too, and then the key.

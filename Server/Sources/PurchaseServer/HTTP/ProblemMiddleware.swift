@@ -43,7 +43,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 
     /// Whether an app waits for the answer with a transaction that it has not finished.
     private static func isClaim(_ request: Request) -> Bool {
-        request.method == .post && ["/v1/purchases", "/v1/restores"].contains { $0.utf8.elementsEqual(request.uri.path.utf8) }
+        request.method == .post
+            && ["/v1/purchases", "/v1/restores"].contains { $0.utf8.elementsEqual(request.uri.path.utf8) }
     }
 }
 

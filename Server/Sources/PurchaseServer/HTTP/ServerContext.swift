@@ -1,6 +1,6 @@
 import Hummingbird
-import PurchaseLedger
 import NIOCore
+import PurchaseLedger
 
 /// What is known of a request while it is answered.
 struct ServerContext: RequestContext {

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
-import PurchaseLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// What a customer may use, and taking from it.

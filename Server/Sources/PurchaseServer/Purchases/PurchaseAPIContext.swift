@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import PurchaseLedger
 import NIOCore
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import PurchaseLedger
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseVerification
 
 /// `POST /v1/purchases`, and the purchases that were recorded.

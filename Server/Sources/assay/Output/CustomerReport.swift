@@ -45,7 +45,8 @@ struct CustomerReport {
 
     private var entitlementTable: TextTable {
         var table = TextTable([
-            "product", "kind", "environment", "state", "reason", "balance", "shortfall", "since", "until", "transaction",
+            "product", "kind", "environment", "state", "reason", "balance", "shortfall", "since", "until",
+            "transaction",
         ])
         for entitlement in entitlements.entitlements {
             let isBalance = entitlement.productKind == .consumable

@@ -1,25 +1,13 @@
 import AppStoreSimulator
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("Any script")
 struct RandomScriptTests {
-    /// A generator that gives the same numbers for the same seed (Steele and others, SplitMix64).
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     /// Runs calls at random; some are refused, as they must be.
     private func run(_ seed: UInt64, steps: Int) throws -> (store: AppStore, refused: Int) {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         var store = try StoreWorld.store(gracePeriodDays: 16, trial: seed % 2 == 0)
         var refused = 0
         for _ in 0..<steps {
@@ -34,7 +22,7 @@ struct RandomScriptTests {
         return (store, refused)
     }
 
-    private func step(_ store: inout AppStore, _ random: inout Seeded) throws {
+    private func step(_ store: inout AppStore, _ random: inout SeededGenerator) throws {
         let app = StoreWorld.app
         let customer = ["ada", "grace"].randomElement(using: &random) ?? "ada"
         let product = ["coins", "full", "season", "gold", "silver"].randomElement(using: &random) ?? "coins"

@@ -136,6 +136,13 @@ struct SubscriptionTests {
         try store.setBilling(works: false, for: name)
         let graceEnd = try store.letFallDue(name).gracePeriodExpiresDate
         #expect(try store.subscription(shared).gracePeriodExpiresDate == graceEnd)
+        try store.addCustomer("lin", environment: .production)
+        let sharedInGrace = try store.share(name, with: "lin").transactionID
+        #expect(try store.subscription(sharedInGrace).gracePeriodExpiresDate == graceEnd)
+        let copy = try #require(try store.restore(app, for: "lin").first).transactionID
+        try store.revokeSharing(of: sharedInGrace)
+        #expect(try store.transaction(copy).revocation?.kind == .familySharing)
+        #expect(try store.subscription(sharedInGrace).status == .revoked)
         try store.letFallDue(name)
         let toldGrace = store.events.filter { $0.customerID == "grace" }.compactMap { $0.notification?.type }
         #expect(toldGrace == ["SUBSCRIBED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED"])

@@ -317,7 +317,7 @@ struct ClaimJudgement {
         guard isOwner else { return outcome }
         outcome.ownerReason = record.row.ownerReason
         outcome.order = try paid.map { row throws(LedgerStorageError) in
-            try transaction.order(row, paidBy: OrderPayment(record.facts))
+            try transaction.order(row, of: customer?.name, paidBy: OrderPayment(record.facts))
         }
         outcome.entitlement = entitlement
         return outcome

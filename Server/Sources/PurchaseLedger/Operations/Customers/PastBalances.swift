@@ -13,15 +13,15 @@ struct PastBalances {
         let input = try EntitlementInputReader(reader: reader).input(of: customer.key)
         let access = CustomerEntitlements(input).access(at: moment, refundShortfall: app.settings.refundShortfall)
         return entitlements.map { entitlement in
-            guard entitlement.productKind == .consumable,
-                let past = access.first(where: {
-                    $0.productID == ExactText(entitlement.productID) && $0.environment == entitlement.environment
-                })
-            else { return entitlement }
+            guard entitlement.productKind == .consumable else { return entitlement }
+            let past = access.first {
+                $0.productID == ExactText(entitlement.productID) && $0.environment == entitlement.environment
+            }
             var entitlement = entitlement
-            (entitlement.balance, entitlement.shortfall) = (past.balance, past.shortfall)
-            entitlement.reason = past.denial
-            entitlement.state = Entitlement.State(past.denial)
+            (entitlement.balance, entitlement.shortfall) = (past?.balance ?? 0, past?.shortfall ?? 0)
+            // Without an answer, all lots are another customer's now, and nothing had been used of them yet.
+            entitlement.reason = past.map(\.denial) ?? .ownedByAnother
+            entitlement.state = Entitlement.State(entitlement.reason)
             return entitlement
         }
     }

@@ -5,16 +5,21 @@ import struct Foundation.UUID
 extension LedgerTransaction {
     /// An order as it is answered.
     func order(_ row: OrderRow) throws(LedgerStorageError) -> Order {
-        guard let key = row.paidBy, let paid = try transactions.row(key) else { return try order(row, paidBy: nil) }
+        let customerID = try customers.surviving(try customers.row(row.customerKey)).name
+        guard let key = row.paidBy, let paid = try transactions.row(key) else {
+            return try order(row, of: customerID, paidBy: nil)
+        }
         let environment = try environments.environment(paid.environment)
-        return try order(row, paidBy: OrderPayment(try paid.observed(in: environment)))
+        return try order(row, of: customerID, paidBy: OrderPayment(try paid.observed(in: environment)))
     }
 
-    /// An order as it is answered, whose payment is known.
-    func order(_ row: OrderRow, paidBy payment: OrderPayment?) throws(LedgerStorageError) -> Order {
+    /// An order as it is answered, whose customer and payment are known.
+    func order(
+        _ row: OrderRow, of customerID: String?, paidBy payment: OrderPayment?
+    ) throws(LedgerStorageError) -> Order {
         Order(
             id: row.id, app: registry.app(key: row.appKey)?.settings.id ?? "",
-            customerID: try customers.surviving(try customers.row(row.customerKey)).name ?? "",
+            customerID: customerID ?? "",
             productID: try products.id(row.productKey), quantity: row.quantity,
             environment: try row.environment.map { key throws(LedgerStorageError) in try environments.environment(key)
             },

@@ -6,7 +6,8 @@ import PurchaseVerification
 /// `assay customers revoke`.
 struct RevokeFromCustomer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revokes a purchase or a grant of a customer, and prints the id of the revocation.",
+        commandName: "revoke",
+        abstract: "Revokes a purchase or a grant of a customer, and prints the id of the revocation.",
         discussion: """
             The revocation overrides the App Store and ends only when it is lifted: 'assay customers lift'. Revoking a \
             transaction of a subscription revokes all of its periods.

@@ -1,0 +1,41 @@
+import ExpectedEntitlements
+import Foundation
+import Testing
+
+/// The ledger against the store: random histories, in which evidence is lost, repeated and delayed. When all of it has arrived, the
+/// ledger answers for every time as the store itself would.
+///
+/// `dev/torture.sh store` runs twenty, `ASSAY_STORE_HISTORIES` as many as it says, from seed 1.
+@Suite("The ledger and the store")
+struct StoreHistoryTests {
+    /// How many steps a history has. Without optimisation they take several times as long.
+    #if DEBUG
+        private static let steps = 300
+    #else
+        private static let steps = 1000
+    #endif
+    /// How many questions are asked about a history, each about every product.
+    private static let questions = 400
+
+    /// Without a number, four that have all policies and all lengths of the grace period among them.
+    private static let seeds: ClosedRange<UInt64> = {
+        let count = ProcessInfo.processInfo.environment["ASSAY_STORE_HISTORIES"].flatMap { UInt64($0) }
+        return count.map { 1...max(1, $0) } ?? 5...8
+    }()
+
+    @Test("agree about every customer, product and time once all evidence has arrived", arguments: seeds)
+    func agreement(seed: UInt64) async throws {
+        try await StoreHistory.with(seed: seed) { history in
+            var history = history
+            for _ in 0..<Self.steps { try await history.step() }
+            try await history.deliverEverything()
+            let differences = try await history.differences(questions: Self.questions)
+            print("history \(seed): \(history.report)")
+            #expect(differences == [], "seed \(seed)")
+            #expect(try await history.audit() == [], "seed \(seed)")
+            // A history in which nothing happened would agree, too.
+            #expect(history.counts.activeAnswers > 100 && history.counts.inactiveAnswers > 100, "seed \(seed)")
+            #expect(history.missingEvents == [], "seed \(seed)")
+        }
+    }
+}
