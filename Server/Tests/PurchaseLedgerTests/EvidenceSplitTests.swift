@@ -212,7 +212,9 @@ struct EvidenceSplitTests {
         }
         #expect(
             digests == [
-                "1 ", "2 ", "3 ",
+                "1 188e0b4b6bd6cf371ab4f7213efa428fd8844fd0976a44534d51432b51918aca",
+                "2 f6cd313d895c5f13b32c2cb0b7ac8773833b30d3a3931885c0a8d4026304e179",
+                "3 3aa94f620762a1404dd4bb90107cb549f749ff57d20db6eea157655121a430a0",
             ])
     }
 }

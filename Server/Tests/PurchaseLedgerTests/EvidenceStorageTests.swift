@@ -87,7 +87,7 @@ struct EvidenceStorageTests {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.signed("1")
             let outcome = try await world.claim("1", evidence)
-            try await world.database.write { connection in
+            _ = try await world.database.write { connection in
                 try connection.execute("UPDATE evidence SET content = NULL", [])
             }
             #expect(try await stored(outcome, world) == nil)

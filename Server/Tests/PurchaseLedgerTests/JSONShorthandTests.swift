@@ -27,7 +27,8 @@ struct JSONShorthandTests {
     func fragments() {
         #expect(JSONShorthand.fragments.count == 31)
         #expect(JSONShorthand.fragments.allSatisfy { $0.allSatisfy { $0 >= 0x20 } })
-        let digest = SHA256.hash(data: JSONShorthand.fragments.joined(separator: [0]))
-        #expect(digest.map { String(format: "%02x", $0) }.joined() == "")
+        let digest = SHA256.hash(data: Array(JSONShorthand.fragments.joined(separator: [0])))
+        #expect(digest.map { String(format: "%02x", $0) }.joined()
+                == "21dae8885eb2ca79d1af1c0aa2907cf4fe21261c485c54ca195a508947a2b7b3")
     }
 }

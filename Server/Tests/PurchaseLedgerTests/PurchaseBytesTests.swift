@@ -13,31 +13,39 @@ import Testing
 struct PurchaseBytesTests {
     private static let count = ProcessInfo.processInfo.environment["ASSAY_COST_PURCHASES"].flatMap(Int.init) ?? 1000
 
-    @Test("A purchase that signed data proves keeps at most 1,300 bytes, all rows and indexes included")
+    @Test("A purchase that signed data proves keeps at most 1,300 bytes and dirties at most 6 pages, indexes included")
     func signedData() async throws {
-        let bytes = try await bytes("JWS") { id in try LedgerWorld.signed(id) }
-        #expect(bytes <= 1300)
+        let cost = try await cost("JWS") { id in try LedgerWorld.signed(id) }
+        #expect(cost.bytes <= 1300)
+        #expect(cost.pages <= 6)
     }
 
-    @Test("A purchase that a receipt proves keeps at most 2,100 bytes, all rows and indexes included")
+    @Test("A purchase that a receipt proves keeps at most 2,100 bytes and dirties at most 6 pages, indexes included")
     func receipts() async throws {
-        let bytes = try await bytes("receipt") { id in
+        let cost = try await cost("receipt") { id in
             try LedgerWorld.receipt([
                 .consumable(productID: LedgerWorld.coins, transactionID: id, purchaseDate: MintedWorld.moment)
             ])
         }
-        #expect(bytes <= 2100)
+        #expect(cost.bytes <= 2100)
+        #expect(cost.pages <= 6)
     }
 
-    /// The bytes for each purchase of a customer of its own, without what an empty database has.
-    private func bytes(_ name: String, evidence: (String) throws -> [UInt8]) async throws -> Double {
-        var bytes = 0.0
+    /// The bytes for each purchase of a customer of its own, without what an empty database has, and the pages that it writes.
+    private func cost(
+        _ name: String, evidence: (String) throws -> [UInt8]
+    ) async throws -> (bytes: Double, pages: Double) {
+        var cost = (bytes: 0.0, pages: 0.0)
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
             let database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database)
-            let size = { (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 }
-            _ = try await database.set("wal_checkpoint", to: "TRUNCATE")
+            func size(_ suffix: String = "") throws -> Int {
+                (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int) ?? 0
+            }
+            try await database.set("wal_checkpoint", to: "TRUNCATE")
+            // So every page that is written stays in the WAL, and can be counted.
+            try await database.set("wal_autocheckpoint", to: "0")
             let empty = try size()
             for start in stride(from: 0, to: Self.count, by: 32) {
                 var claims: [ExaminedSubmission] = []
@@ -57,12 +65,14 @@ struct PurchaseBytesTests {
                     try await group.waitForAll()
                 }
             }
+            // A frame of the WAL is a page with a header of 24 bytes.
+            cost.pages = Double(try size("-wal")) / Double(4096 + 24) / Double(Self.count)
             try await database.close()
-            bytes = Double(try size() - empty) / Double(Self.count)
-            print("\(name): \(Int(bytes)) bytes per purchase of \(Self.count)")
+            cost.bytes = Double(try size() - empty) / Double(Self.count)
+            print("\(name): \(Int(cost.bytes)) bytes and \(cost.pages) pages per purchase of \(Self.count)")
             try printTables(path)
         }
-        return bytes
+        return cost
     }
 
     /// Prints what each table and index takes of a purchase, if SQLite was built with `dbstat`.

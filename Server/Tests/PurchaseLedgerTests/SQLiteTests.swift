@@ -230,7 +230,7 @@ struct SQLiteTests {
             let world = try await LedgerWorld(database)
             // The engine's own limit has the same result code as a full file system.
             let pages = try #require(Int(try await database.setting("page_count") ?? ""))
-            try await database.set("max_page_count", to: "\(pages + 40)")
+            try await database.set("max_page_count", to: "\(pages + 12)")
             var accepted: Int64 = 0
             var kind: LedgerStorageError.Kind?
             for number in 0..<200 where kind == nil {

@@ -5,15 +5,22 @@ import PurchaseVerification
 /// names, so an erasure deletes them.
 protocol JournalDetails: Codable, Sendable {
     static var kind: JournalKind { get }
+    /// The same without what can be told from the rest.
+    var abridged: Self { get }
+    /// What `abridged` left out, filled in.
+    var complete: Self { get }
 }
 
 extension JournalDetails {
+    var abridged: Self { self }
+    var complete: Self { self }
+
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return [UInt8](try encoder.encode(self))
+            return [UInt8](try encoder.encode(abridged))
         } catch {
             throw LedgerStorageError(.other, "the details of a \(Self.kind.name) entry cannot be encoded: \(error)")
         }
@@ -21,7 +28,7 @@ extension JournalDetails {
 
     init(encoded: [UInt8]) throws(LedgerStorageError) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: Data(encoded))
+            self = try JSONDecoder().decode(Self.self, from: Data(encoded)).complete
         } catch {
             throw LedgerStorageError(.corrupt, "the details of a \(Self.kind.name) entry cannot be read: \(error)")
         }
@@ -91,6 +98,23 @@ struct ClaimDetails: JournalDetails {
 }
 
 extension ClaimDetails {
+    /// The one transaction of a claim is usually the one that it names, which an empty id stands for.
+    var abridged: ClaimDetails {
+        var details = self
+        if outcomes.count == 1, outcomes[0].transactionID.isSame(as: transactionID), transactionID != "" {
+            details.outcomes[0].transactionID = ""
+        }
+        return details
+    }
+
+    var complete: ClaimDetails {
+        var details = self
+        if outcomes.count == 1, outcomes[0].transactionID.isEmpty, let transactionID {
+            details.outcomes[0].transactionID = transactionID
+        }
+        return details
+    }
+
     /// The longest field that is recorded, in bytes; more only costs room.
     private static let fieldBytes = 512
 

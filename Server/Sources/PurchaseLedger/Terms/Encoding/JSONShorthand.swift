@@ -16,7 +16,8 @@ package enum JSONShorthand {
         #"","transactionID":""#, #"","transfer":"deny"}"#, #"","transfer":""#, #"","order":""#, #","quantity":"#,
         #""environment":"Production""#, #""code":""#, #""productID":""#, #""expiresAt":"#,
         #"{"assignsToken":false,"customer":""#, #"","token":""#, #"{"evidenceKind":""#, #"","source":"notification"}"#,
-        #""unverified":"whole""#, #""keyID":""#, #""takes":[{"#, #""consumptionID":""#, #""units":"#,
+        #"","outcomes":[{"binds":true,"code":"accepted","environment":"Production","transactionID":""}],"productID":""#,
+        #""keyID":""#, #""takes":[{"#, #""consumptionID":""#, #""units":"#,
     ].map { Array($0.utf8) }
 
     /// The bytes of fragments by their first character, the longest first.
