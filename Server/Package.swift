@@ -158,10 +158,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // A second process for the tests of the ledger: it submits claims from files, and says what was acknowledged.
+        .executableTarget(
+            name: "ledger-writer",
+            dependencies: [
+                "PurchaseLedger",
+                .product(name: "PurchaseVerification", package: "assay"),
+            ],
+            path: "Tests/LedgerWriter",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "PurchaseLedgerTests",
             dependencies: [
-                "PurchaseLedger",
+                "PurchaseLedger", "ledger-writer",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

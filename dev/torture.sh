@@ -7,6 +7,7 @@
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each door, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
+#   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -49,9 +50,20 @@ store() {
         --scratch-path "$scratch" --disable-build-manifest-caching --skip-build --disable-xctest --filter StoreHistoryTests
 }
 
+# Facts, owners and entitlements must not depend on when evidence arrived, through real operations on SQLite.
+histories() {
+    say "Building the ledger's tests"
+    # shellcheck disable=SC2086
+    swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching \
+        --build-tests ${ASSAY_BUILD_OPTIONS:-}
+    ASSAY_HISTORIES="${1:-10000}" "$(products_folder release)/assay-serverPackageTests.xctest" \
+        --testing-library swift-testing --filter ArrivalTests
+}
+
 case ${1:-} in
-    '') core; server; store ;;
+    '') core; server; store; histories ;;
     server) server ;;
     store) store ;;
+    histories) histories "${2:-}" ;;
     *) core "$@" ;;
 esac

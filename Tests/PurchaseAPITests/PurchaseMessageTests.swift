@@ -5,7 +5,7 @@ import Testing
 /// The messages of restores, events and operators.
 @Suite("Messages of purchases")
 struct PurchaseMessageTests {
-    private static let rule = RequestMembers.IdentifierRule("at most 8 bytes") { $0.utf8.count <= 8 }
+    private static let rule = RequestMembers.IdentifierRule("at most 16 bytes") { $0.utf8.count <= 16 }
 
     private func read<Message: RequestMessage>(
         _: Message.Type, _ json: String

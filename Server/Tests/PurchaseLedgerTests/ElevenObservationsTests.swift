@@ -150,7 +150,7 @@ struct ElevenObservationsTests {
             let refunded = try await world.claim("1", evidence)
             #expect(refunded.code == "purchase_withdrawn")
             #expect(refunded.disposition == .refused)
-            #expect(refunded.entitlement?.state == .consumed)
+            #expect(refunded.entitlement?.state == .withdrawn)
         }
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -270,7 +270,8 @@ struct ElevenObservationsTests {
                 "901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
             #expect(outcome.code == "product_kind_mismatch")
             #expect(outcome.disposition == .operator)
-            #expect(try await world.entitlement(LedgerWorld.monthly)?.state != .active)
+            let entitlement = try #require(try await world.entitlement(LedgerWorld.monthly))
+            #expect(entitlement.state == .pending && entitlement.reason == .productKindMismatch)
             let fixed = try await world.restarted([LedgerWorld.app()])
             #expect(try await fixed.entitlement(LedgerWorld.monthly)?.state == .active)
             try await fixed.requireConsistency()

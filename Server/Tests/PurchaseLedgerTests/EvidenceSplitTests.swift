@@ -36,7 +36,8 @@ struct EvidenceSplitTests {
         let windowsLines = Data(bytes).base64EncodedString(options: .lineLength76Characters)
         let urlSafe = text.replacing("+", with: "-").replacing("/", with: "_")
         return [
-            text, text + "\n", lines, windowsLines, windowsLines + "\r\n\r\n", urlSafe, urlSafe.replacing("=", with: ""),
+            text, text + "\n", lines, windowsLines, windowsLines + "\r\n\r\n", urlSafe,
+            urlSafe.replacing("=", with: ""),
             " " + text, text + "=", text.replacing("A", with: "\n"),
         ].map { Array($0.utf8) }
     }
@@ -54,7 +55,9 @@ struct EvidenceSplitTests {
     func minted() throws {
         for evidence in try mintedEvidence() {
             try requireRoundTrip(evidence, "bare")
-            for text in writings(evidence) { try requireRoundTrip(text, String(decoding: text.prefix(20), as: UTF8.self)) }
+            for text in writings(evidence) {
+                try requireRoundTrip(text, String(decoding: text.prefix(20), as: UTF8.self))
+            }
         }
     }
 
@@ -72,8 +75,9 @@ struct EvidenceSplitTests {
         #expect(notification.bytes.count <= 600)
         // The three payloads inside each other have one signer.
         #expect(notification.parts.count == 1)
-        print("stored: transaction \(transaction.bytes.count), receipt \(receipt.bytes.count), "
-            + "notification \(notification.bytes.count)")
+        print(
+            "stored: transaction \(transaction.bytes.count), receipt \(receipt.bytes.count), "
+                + "notification \(notification.bytes.count)")
     }
 
     @Test(
@@ -92,8 +96,9 @@ struct EvidenceSplitTests {
             let sorted = try #require(sizes[kind]).sorted()
             return sorted[sorted.count / 2]
         }
-        print("stored, medians: signed data \(try median("jws")), receipts \(try median("app-receipt")), "
-            + "transaction receipts \(try median("transaction-receipt"))")
+        print(
+            "stored, medians: signed data \(try median("jws")), receipts \(try median("app-receipt")), "
+                + "transaction receipts \(try median("transaction-receipt"))")
         #expect(try median("jws") <= 260)
         #expect(try median("app-receipt") <= 980)
     }

@@ -8,7 +8,10 @@ struct JSONShorthandTests {
     @Test("Any bytes come back, also those that contain the bytes of fragments")
     func roundTrip() {
         var generator = SeededGenerator(seed: 3)
-        let pieces = JSONShorthand.fragments + [Array("x".utf8), Array("\"".utf8), Array("{".utf8), Array("é\n".utf8), [0], [7], [31]]
+        let pieces =
+            JSONShorthand.fragments + [
+                Array("x".utf8), Array("\"".utf8), Array("{".utf8), Array("é\n".utf8), [0], [7], [31],
+            ]
         for _ in 0..<3000 {
             let count = Int.random(in: 0...12, using: &generator)
             let bytes = (0..<count).flatMap { _ in pieces.randomElement(using: &generator) ?? [] }
@@ -28,7 +31,8 @@ struct JSONShorthandTests {
         #expect(JSONShorthand.fragments.count == 31)
         #expect(JSONShorthand.fragments.allSatisfy { $0.allSatisfy { $0 >= 0x20 } })
         let digest = SHA256.hash(data: Array(JSONShorthand.fragments.joined(separator: [0])))
-        #expect(digest.map { String(format: "%02x", $0) }.joined()
+        #expect(
+            digest.map { String(format: "%02x", $0) }.joined()
                 == "21dae8885eb2ca79d1af1c0aa2907cf4fe21261c485c54ca195a508947a2b7b3")
     }
 }

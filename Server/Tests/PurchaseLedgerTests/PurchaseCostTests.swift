@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import PurchaseLedger
+import PurchaseVerification
 import TestSupport
 import Testing
 
@@ -68,6 +69,50 @@ struct PurchaseCostTests {
                 "restore of 10 periods: \(short.receipt) statements, of 200: \(long.receipt); renewal: \(long.renewal)")
             #expect(long.receipt <= 22 * short.receipt)
             #expect(long.renewal == short.renewal)
+            try await world.database.close()
+        }
+    }
+
+    @Test(
+        "A customer with 5,000 consumables and ten years of a subscription is one query of the primary key, of few rows"
+    )
+    func longHistory() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
+            let world = try await LedgerWorld(recorder)
+            var purchases: [PurchaseTemplate] = (0..<5000).map {
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "2\(100_000_000 + $0)",
+                    purchaseDate: MintedWorld.moment.addingTimeInterval(Double($0)))
+            }
+            for week in 0..<520 {
+                let start = MintedWorld.moment.addingTimeInterval(Double(week) * 604_800)
+                purchases.append(
+                    .subscription(
+                        productID: LedgerWorld.monthly, transactionID: "2\(200_000_000 + week)",
+                        originalTransactionID: "2200000000", purchaseDate: start,
+                        originalPurchaseDate: MintedWorld.moment, expiresDate: start.addingTimeInterval(604_800)))
+            }
+            for start in stride(from: 0, to: purchases.count, by: 1000) {
+                let receipt = try LedgerWorld.receipt(Array(purchases[start..<min(start + 1000, purchases.count)]))
+                let outcome = try await world.ledger.restore(
+                    RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt]))
+                #expect(outcome.refused.isEmpty)
+            }
+            _ = recorder.take()
+            #expect(try await world.entitlement(environment: .sandbox)?.balance == 5000)
+            let statements = recorder.take()
+            #expect(statements.count == 3)
+            let query = try #require(statements.first { $0.contains("FROM entitlements") })
+            let (plan, rows) = try await recorder.read(.lists) { connection in
+                (
+                    try connection.rows("EXPLAIN QUERY PLAN " + query, [.integer(1)]).flatMap(\.values),
+                    try connection.rows(query, [.integer(1)]).count
+                )
+            }
+            #expect(rows == 2)
+            #expect(plan.contains(.text("SEARCH entitlements USING PRIMARY KEY (customer_key=?)")), "\(plan)")
             try await world.database.close()
         }
     }

@@ -40,6 +40,31 @@ struct RebuildTests {
         }
     }
 
+    @Test("A repair lists each entitlement that changes as the event corrected; so do newer rules")
+    func corrected() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            _ = try await world.claim(
+                "2", product: LedgerWorld.pro, customer: "bob",
+                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable))
+            #expect(try await world.ledger.applyNewRules() == nil)
+            try await world.database.write { connection in
+                _ = try connection.execute("UPDATE entitlements SET balance = 7 WHERE timeline IS NULL", [])
+            }
+            _ = try await world.ledger.repair()
+            #expect(try await world.events().count { $0 == "corrected" } == 1)
+            // Tables of older rules, which had given Bob nothing.
+            try await world.database.write { connection in
+                try connection.execute("UPDATE rules SET version = 0", [])
+                try connection.execute("DELETE FROM entitlements WHERE timeline IS NOT NULL", [])
+            }
+            #expect(try await world.ledger.applyNewRules()?.findings.count == 1)
+            #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state == .active)
+            #expect(try await world.events().count { $0 == "corrected" } == 2)
+            #expect(try await world.ledger.applyNewRules() == nil)
+        }
+    }
+
     private func step(
         _ step: Int, _ world: LedgerWorld, _ orders: inout [Order], _ generator: inout SeededGenerator
     ) async throws {

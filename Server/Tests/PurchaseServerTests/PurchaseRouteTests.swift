@@ -129,7 +129,7 @@ struct PurchaseRouteTests {
             #expect(try refused.problem == "field_missing")
             #expect(try refused.document?.disposition == .operator)
             let entitlement = try #require(try await world.entitlements(of: "alice").first)
-            #expect(entitlement.state == .consumed && entitlement.balance == 0)
+            #expect(entitlement.state == .withdrawn && entitlement.balance == 0)
             let again = try await world.send(
                 .post, "/v1/purchases", bought.claim(), as: .client, idempotencyKey: "any")
             #expect(try again.problem == "purchase_withdrawn")

@@ -19,6 +19,20 @@ extension PurchaseLedger {
     }
 }
 
+extension PurchaseLedger {
+    /// Rebuilds the tables if this release has newer rules than they were computed under. Each entitlement that changes is
+    /// listed as the event `corrected`. A release calls it after the migration, before it serves.
+    ///
+    /// - Returns: the differences; `nil` if the rules are the same.
+    public func applyNewRules(
+        in folder: URL = FileManager.default.temporaryDirectory
+    ) async throws -> AuditReport? {
+        let rules = try await database.read(.keys) { try RulesTable(connection: $0).latest() }
+        guard let rules, rules < RegisterSettings.rulesVersion else { return nil }
+        return try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: true, isOfNewRules: true)
+    }
+}
+
 /// An audit. It reads in pages, so that the WAL does not grow behind a long transaction.
 struct LedgerAudit {
     /// Entries or pieces of evidence in a page.
@@ -27,7 +41,12 @@ struct LedgerAudit {
     let ledger: PurchaseLedger
     let folder: URL
 
-    func run(isRepairing: Bool) async throws -> AuditReport {
+    /// Audits the ledger.
+    ///
+    /// - Parameters:
+    ///   - isRepairing: whether differences are mended.
+    ///   - isOfNewRules: whether the rules are newer than the tables, so that the rebuild is recorded in any case.
+    func run(isRepairing: Bool, isOfNewRules: Bool = false) async throws -> AuditReport {
         let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
         let rebuilt = try SQLiteDatabase(path: file.path)
         defer {
@@ -43,7 +62,7 @@ struct LedgerAudit {
             try await checkEvidence(&report)
             try await compare(rebuilt, &report)
             let differences = report.findings.count { $0.kind.isOfTables }
-            if isRepairing, differences > 0, differences == report.findings.count {
+            if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
                 try await ledger.perform(Repair(content: content, findings: differences))
             }

@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 /// Replaces the derived tables of a ledger by those of a rebuild.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with what they refer to.
@@ -37,6 +39,8 @@ struct LedgerRepair {
                 .corrupt, "the rebuild numbers its rows differently, or the journal grew; stop the server and try again"
             )
         }
+        let entitlements = TableDump.all.first { $0.name == "entitlements" }
+        let before = try entitlements?.rows(connection) ?? [:]
         for table in tables {
             try connection.execute("DELETE FROM \(table)", [])
             for row in content.tables[table] ?? [] {
@@ -44,9 +48,45 @@ struct LedgerRepair {
                 try connection.execute("INSERT INTO \(table) VALUES (\(places))", row.values)
             }
         }
-        try transaction.journal.append(
+        let entry = try transaction.journal.append(
             transaction.draft(nil),
             RulesDetails(version: RegisterSettings.rulesVersion, repair: "\(findings) findings"))
+        try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
+        let after = try entitlements?.rows(connection) ?? [:]
+        try writeCorrections(before, after, entry, transaction)
+    }
+
+    /// One event for each customer and product whose entitlement is another one than before.
+    private static func writeCorrections(
+        _ before: [[LedgerValue]: [LedgerValue]], _ after: [[LedgerValue]: [LedgerValue]], _ entry: JournalEntry,
+        _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        var corrected: Set<[LedgerValue]> = []
+        for key in Set(before.keys).union(after.keys) where before[key] != after[key] { corrected.insert(key) }
+        let connection = transaction.connection
+        // A row's key begins with the customer's reference, the product and the environment.
+        for subject in Set(corrected.map { Array($0.prefix(3)) }).sorted(by: { "\($0)" < "\($1)" }) {
+            guard case .blob(let reference)? = subject.first,
+                let customer = try CustomersTable(connection: connection).row(reference: reference),
+                let name = try AppsTable(connection: connection).all().first(where: { $0.key == customer.appKey })?.name
+            else { continue }
+            let app =
+                transaction.registry.app(key: customer.appKey)
+                ?? RegistryApp(key: customer.appKey, settings: RegisteredApp(id: name, bundleIDs: []))
+            let events = EventWriter(transaction: transaction, app: app, entry: entry)
+            var event = events.event(.corrected)
+            if let product = text(subject[1]) {
+                event.productKey = try transaction.products.key(product, appKey: customer.appKey)
+            }
+            if let environment = text(subject[2]) {
+                event.environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
+            }
+            try events.write(event, customer: customer.key)
+        }
+    }
+
+    private static func text(_ value: LedgerValue) -> String? {
+        if case .blob(let bytes) = value { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
 
     private static func references(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[LedgerValue]] {

@@ -64,7 +64,7 @@ struct TableDump {
             sql: """
                 SELECT customers.reference, products.product_id, environments.name, originals.original_id,
                 hand_grants.grant_id, entitlements.kind, entitlements.balance, entitlements.shortfall,
-                entitlements.timeline
+                entitlements.timeline, entitlements.reason
                 FROM entitlements JOIN customers ON customers.customer_key = entitlements.customer_key
                 JOIN products ON products.product_key = entitlements.product_key
                 JOIN environments ON environments.environment_key = entitlements.environment
@@ -75,7 +75,8 @@ struct TableDump {
             name: "lots", keyCount: 3,
             sql: """
                 SELECT environments.name, originals.original_id, hand_grants.grant_id, customers.reference,
-                products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available, lots.purchased_at
+                products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available, lots.purchased_at,
+                lots.reason
                 FROM lots JOIN customers ON customers.customer_key = lots.customer_key
                 JOIN products ON products.product_key = lots.product_key
                 JOIN environments ON environments.environment_key = lots.environment

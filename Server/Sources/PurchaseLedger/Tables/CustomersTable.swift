@@ -46,6 +46,11 @@ struct CustomersTable {
 
     let connection: any LedgerConnection
 
+    /// The customer of a reference. It reads the table; only a repair asks.
+    func row(reference: [UInt8]) throws(LedgerStorageError) -> CustomerRow? {
+        try CustomerRow.first("WHERE reference = ?1", [.blob(reference)], connection)
+    }
+
     func row(_ key: Int64) throws(LedgerStorageError) -> CustomerRow {
         guard let row = try CustomerRow.first("WHERE customer_key = ?1", [.integer(key)], connection) else {
             throw LedgerStorageError(.corrupt, "there is no customer \(key)")

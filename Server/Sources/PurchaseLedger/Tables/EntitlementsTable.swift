@@ -6,6 +6,7 @@ struct EntitlementRow: TableRow, Equatable {
         "entitlements", key: nil,
         columns: [
             "customer_key", "product_key", "environment", "ground", "kind", "balance", "shortfall", "timeline",
+            "reason",
         ])
 
     /// The ground of a balance, and of a chain of passes.
@@ -21,6 +22,8 @@ struct EntitlementRow: TableRow, Equatable {
     var shortfall: Int64
     /// When the ground gives access, in its stored form; `nil` for a balance.
     var timeline: [UInt8]?
+    /// Why a balance is empty; `nil` if it is not.
+    var reason: NoAccessReason?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         customerKey = try reader.integer()
@@ -31,6 +34,7 @@ struct EntitlementRow: TableRow, Equatable {
         balance = try reader.integer()
         shortfall = try reader.integer()
         timeline = try reader.optionalBlob()
+        reason = try reader.optionalNamed(NoAccessReason.self)
     }
 
     init(customerKey: Int64, productKey: Int64, environment: Int64, ground: Int64, kind: ProductKind) {
@@ -42,10 +46,18 @@ struct EntitlementRow: TableRow, Equatable {
         (balance, shortfall) = (0, 0)
     }
 
+    /// A balance.
+    init(balance: (balance: Int64, shortfall: Int64), of customer: Int64, product: Int64, environment: Int64) {
+        self.init(
+            customerKey: customer, productKey: product, environment: environment, ground: Self.wholeGround,
+            kind: .consumable)
+        (self.balance, shortfall) = balance
+    }
+
     var values: [LedgerValue] {
         [
             .integer(customerKey), .integer(productKey), .integer(environment), .integer(ground), .text(kind.rawValue),
-            .integer(balance), .integer(shortfall), .blob(timeline),
+            .integer(balance), .integer(shortfall), .blob(timeline), .text(reason?.rawValue),
         ]
     }
 }
@@ -59,7 +71,7 @@ struct EntitlementsTable {
         for row in try connection.rows(
             """
             SELECT customer_key, entitlements.product_key, environment, ground, kind, balance, shortfall, timeline,
-            product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
+            reason, product_id FROM entitlements JOIN products ON products.product_key = entitlements.product_key
             WHERE customer_key = ?1 ORDER BY entitlements.product_key, environment, ground
             """, [.integer(customer)])
         {
@@ -91,11 +103,11 @@ struct EntitlementsTable {
         try connection.execute(
             EntitlementRow.table.insertion + """
                  ON CONFLICT (customer_key, product_key, environment, ground)
-                DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8
+                DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8, reason = ?9
                 """, row.values)
     }
 
-    /// Adds to a balance and to its shortfall.
+    /// Adds to a balance and to its shortfall. The lots are written before, because the newest one explains an empty balance.
     ///
     /// - Returns: both afterwards.
     func add(
@@ -103,17 +115,63 @@ struct EntitlementsTable {
     ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64) {
         var row = row
         // Without a row, both were 0.
-        (row.balance, row.shortfall) = (max(0, balance), max(0, shortfall))
+        (row.balance, row.shortfall, row.reason) = (max(0, balance), max(0, shortfall), nil)
         let rows = try connection.rows(
             EntitlementRow.table.insertion + """
                  ON CONFLICT (customer_key, product_key, environment, ground)
-                DO UPDATE SET balance = entitlements.balance + ?9, shortfall = entitlements.shortfall + ?10
+                DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
+                reason = NULL
                 RETURNING balance, shortfall
                 """, row.values + [.integer(balance), .integer(shortfall)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.constraint, "entitlements did not take a row")
         }
-        return (try reader.integer(), try reader.integer())
+        let sum = (balance: try reader.integer(), shortfall: try reader.integer())
+        if sum.balance == 0 { try explain(row) }
+        return sum
+    }
+
+    /// Writes why a balance is empty: as its newest lot, or because what was used belongs to another customer. A customer who
+    /// has no lot and used nothing has no balance.
+    func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
+        let reason = try LotsTable(connection: connection)
+            .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
+        if reason == nil {
+            try connection.execute(
+                """
+                DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
+                AND ground = ?4 AND balance = 0 AND shortfall = 0
+                """,
+                [
+                    .integer(row.customerKey), .integer(row.productKey), .integer(row.environment),
+                    .integer(row.ground),
+                ])
+        }
+        try connection.execute(
+            """
+            UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
+            AND ground = ?4 AND balance = 0
+            """,
+            [
+                .integer(row.customerKey), .integer(row.productKey), .integer(row.environment), .integer(row.ground),
+                .text((reason ?? .ownedByAnother).rawValue),
+            ])
+    }
+
+    /// The originals that a customer has a row of.
+    func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
+        var keys: [Int64] = []
+        for row in try connection.rows(
+            "SELECT DISTINCT ground FROM entitlements WHERE customer_key = ?1 AND ground > 0", [.integer(customer)])
+        {
+            var reader = row.reader
+            keys.append(try reader.integer())
+        }
+        return keys
+    }
+
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func delete(

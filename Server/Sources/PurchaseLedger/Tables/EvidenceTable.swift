@@ -47,7 +47,9 @@ struct EvidenceTable {
     ///
     /// - Returns: the key of the new row; `nil` if the hash exists.
     func insertIfNew(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64? {
-        guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else { return nil }
+        guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else {
+            return nil
+        }
         return try reader.integer()
     }
 

@@ -60,7 +60,8 @@ struct JournalRow: TableRow {
 
     var values: [LedgerValue] {
         [
-            .id(id), .blob(leaf), .blob(salt), .blob(details.map(JSONShorthand.shortened)), .integer(appKey), .integer(customerKey),
+            .id(id), .blob(leaf), .blob(salt), .blob(details.map(JSONShorthand.shortened)), .integer(appKey),
+            .integer(customerKey),
             .integer(orderKey), .integer(transactionKey), .integer(evidenceKey), .integer(kind), .text(code), .time(at),
         ]
     }
@@ -103,6 +104,16 @@ struct JournalTable {
 
     func row(key: Int64) throws(LedgerStorageError) -> JournalRow? {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
+    }
+
+    /// Whether an entry of a kind names both an order and a transaction.
+    func hasEntry(
+        of kind: Int64, naming orderKey: Int64, transaction transactionKey: Int64
+    ) throws(LedgerStorageError) -> Bool {
+        try !connection.rows(
+            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = ?3 LIMIT 1",
+            [.integer(orderKey), .integer(transactionKey), .integer(kind)]
+        ).isEmpty
     }
 
     /// The entries after a key, in the order of the journal.

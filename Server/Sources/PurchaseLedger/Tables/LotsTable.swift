@@ -6,7 +6,7 @@ struct LotRow: TableRow, Equatable {
         "lots", key: nil,
         columns: [
             "ground", "customer_key", "product_key", "environment", "quantity", "withdrawn", "taken", "available",
-            "purchased_at",
+            "purchased_at", "reason",
         ])
 
     /// The original's key, or a hand grant's key made negative.
@@ -21,6 +21,8 @@ struct LotRow: TableRow, Equatable {
     /// Units that the present owner consumed.
     var taken: Int64
     var purchasedAt: Timestamp
+    /// Why units were withdrawn; `nil` if none were.
+    var reason: NoAccessReason?
 
     /// Units that can be consumed.
     var available: Int64 { max(0, quantity - withdrawn - taken) }
@@ -37,11 +39,17 @@ struct LotRow: TableRow, Equatable {
         taken = try reader.integer()
         _ = try reader.integer()
         purchasedAt = try reader.time()
+        let name = try reader.text()
+        guard !name.isEmpty else { return }
+        guard let known = NoAccessReason(rawValue: name) else {
+            throw LedgerStorageError(.corrupt, "the reason of lot \(ground) cannot be read; run assay rebuild")
+        }
+        reason = known
     }
 
     init(
         ground: Int64, customerKey: Int64, productKey: Int64, environment: Int64, quantity: Int64,
-        withdrawn: Int64, taken: Int64, purchasedAt: Timestamp
+        withdrawn: Int64, taken: Int64, purchasedAt: Timestamp, reason: NoAccessReason?
     ) {
         self.ground = ground
         self.customerKey = customerKey
@@ -51,12 +59,14 @@ struct LotRow: TableRow, Equatable {
         self.withdrawn = withdrawn
         self.taken = taken
         self.purchasedAt = purchasedAt
+        self.reason = reason
     }
 
     var values: [LedgerValue] {
         [
             .integer(ground), .integer(customerKey), .integer(productKey), .integer(environment),
             .integer(quantity), .integer(withdrawn), .integer(taken), .integer(available), .time(purchasedAt),
+            .text(reason?.rawValue ?? ""),
         ]
     }
 }
@@ -77,12 +87,27 @@ struct LotsTable {
         try connection.execute(
             """
             UPDATE lots SET customer_key = ?2, product_key = ?3, environment = ?4, quantity = ?5, withdrawn = ?6,
-            taken = ?7, available = ?8, purchased_at = ?9 WHERE ground = ?1
+            taken = ?7, available = ?8, purchased_at = ?9, reason = ?10 WHERE ground = ?1
             """, row.values)
     }
 
     func delete(_ ground: Int64) throws(LedgerStorageError) {
         try connection.execute("DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
+    }
+
+    /// Why the newest empty lot of a balance is empty.
+    ///
+    /// - Returns: `nil` if there is no empty lot; `consumed` if all of its units were used.
+    func emptiness(
+        _ customer: Int64, product: Int64, environment: Int64
+    ) throws(LedgerStorageError) -> NoAccessReason? {
+        let rows = try connection.rows(
+            """
+            SELECT reason FROM lots WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND available = 0
+            ORDER BY purchased_at DESC, reason DESC LIMIT 1
+            """, [.integer(customer), .integer(product), .integer(environment)])
+        guard var reader = rows.first?.reader else { return nil }
+        return NoAccessReason(rawValue: try reader.text()) ?? .consumed
     }
 
     /// The lots of a balance that have units left, the oldest purchase first.

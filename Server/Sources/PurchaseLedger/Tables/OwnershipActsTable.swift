@@ -73,6 +73,15 @@ struct OwnershipActsTable {
         return acts
     }
 
+    /// Gives the acts on a transaction to another original.
+    func move(_ transactionKey: Int64, to originalKey: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            UPDATE ownership_acts SET original_key = ?2 WHERE transaction_key = ?1
+            AND original_key <> ?2
+            """, [.integer(transactionKey), .integer(originalKey)])
+    }
+
     func insert(_ row: OwnershipActRow) throws(LedgerStorageError) {
         try connection.execute(OwnershipActRow.table.insertion, row.values)
     }

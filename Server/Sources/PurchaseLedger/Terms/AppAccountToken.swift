@@ -1,3 +1,5 @@
+import struct Foundation.UUID
+
 /// The UUID that an app gives to a purchase in order to name its customer (Apple, "appAccountToken").
 public struct AppAccountToken: Sendable, Hashable, Comparable {
     /// The first 8 bytes, big-endian.
@@ -55,5 +57,23 @@ extension AppAccountToken: CustomStringConvertible {
             rest = rest.dropFirst(length)
         }
         return text
+    }
+}
+
+extension AppAccountToken {
+    /// The token as 16 bytes.
+    var uuid: UUID {
+        let bytes = [high, low].flatMap { word in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+        }
+        return UUID(bytes: bytes) ?? UUID()
+    }
+
+    /// The token of 16 bytes.
+    init(_ id: UUID) {
+        let bytes = id.bytes
+        self.init(
+            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            low: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }

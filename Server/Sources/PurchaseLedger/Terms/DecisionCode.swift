@@ -139,6 +139,12 @@ public struct Rejection: Error, Sendable, Equatable {
         Rejection(.alreadyClaimed, found: prior.rawValue)
     }
 
+    /// By what the purchase was claimed, if that is the reason.
+    var priorClaim: PriorClaim? {
+        guard reason == .decision(.alreadyClaimed) else { return nil }
+        return found.flatMap(PriorClaim.init(rawValue:))
+    }
+
     /// The stable code.
     public var code: String {
         switch reason {

@@ -24,6 +24,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case orderFulfilled = "order_fulfilled"
     case orderCancelled = "order_cancelled"
     case orderRefunded = "order_refunded"
+    /// The payment of an order, which no claim had asked for, went to another order that a claim named.
+    case orderReopened = "order_reopened"
     /// The refund of an order's purchase was reversed.
     case orderRestored = "order_restored"
     case handGranted = "hand_granted"

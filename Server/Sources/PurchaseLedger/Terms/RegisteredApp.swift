@@ -40,6 +40,19 @@ public struct RegisteredApp: Sendable, Equatable {
     func product(_ id: String) -> RegisteredProduct? {
         products.index(forKey: id).flatMap { products[$0].key.isSame(as: id) ? products[$0].value : nil }
     }
+
+    /// The kind and duration by which a purchase counts; `nil` if its product is not registered, or under another kind.
+    func terms(of facts: ObservedTransaction) -> ProductTerms? {
+        guard let productID = facts.productID?.string else { return nil }
+        guard !products.isEmpty else {
+            // How long a pass lasts only the settings can say.
+            guard let kind = facts.kind, kind != .nonRenewing else { return nil }
+            return ProductTerms(kind: kind)
+        }
+        guard let product = product(productID), facts.kind == nil || facts.kind == product.kind else { return nil }
+        guard product.kind == .nonRenewing else { return ProductTerms(kind: product.kind) }
+        return product.duration.map { ProductTerms(kind: .nonRenewing, duration: $0) }
+    }
 }
 
 /// A product of an app.

@@ -37,3 +37,23 @@ public struct TransactionOwner: Sendable, Equatable {
         case merge(entry: Int64)
     }
 }
+
+extension TransactionOwner {
+    /// The rule that gave the transaction its owner, as the row stores it.
+    var reason: String? {
+        guard customer != nil else { return nil }
+        switch change {
+        case .transfer: return "transfer"
+        case .move: return "operator_move"
+        case .merge: return "merge"
+        case nil: break
+        }
+        switch ground {
+        case .ownToken: return "account_token"
+        case .inheritedToken: return "inherited_token"
+        case .claim: return "claim"
+        case .move: return "operator_move"
+        case nil: return nil
+        }
+    }
+}

@@ -115,24 +115,30 @@ public struct CustomerEntitlements: Sendable {
                 productID: product.productID, environment: product.environment, kind: .consumable, denial: nil)
             access.balance = balance.available(under: policy)
             access.shortfall = balance.shortfall
-            let newest = lots[product]?.last
-            access.transaction = newest?.transaction
-            if access.balance == 0 { access.denial = newest?.denial(of: customer, at: moment) ?? .consumed }
+            access.transaction = lots[product]?.last?.transaction
+            if access.balance == 0 {
+                access.denial = balance.remaining > 0 ? .consumed : emptiness(of: lots[product] ?? [], at: moment)
+            }
             return access
         }
+    }
+}
+
+extension CustomerEntitlements {
+    /// Why a balance is empty: as the newest of the customer's own lots says.
+    private func emptiness(of lots: [ConsumableLot], at moment: Timestamp) -> NoAccessReason {
+        let own = lots.filter { $0.owner == customer }
+        guard !own.isEmpty else { return lots.contains { $0.owner != nil } ? .ownedByAnother : .held }
+        let begun = own.filter { moment.isAtOrAfter(startOf: $0.date) }
+        func name(_ lot: ConsumableLot) -> String { lot.denial(at: moment)?.rawValue ?? "" }
+        guard let newest = begun.max(by: { ($0.date, name($0)) < ($1.date, name($1)) }) else { return .notStarted }
+        return newest.denial(at: moment) ?? .consumed
     }
 }
 
 extension ConsumableLot {
     fileprivate var key: CustomerEntitlements.LotKey {
         CustomerEntitlements.LotKey(product: .init(productID: productID, environment: environment), source: source)
-    }
-
-    fileprivate func denial(of customer: CustomerNumber, at moment: Timestamp) -> NoAccessReason? {
-        if owner == nil { return .held }
-        if owner != customer { return .ownedByAnother }
-        if !moment.isAtOrAfter(startOf: date) { return .notStarted }
-        return denial(at: moment)
     }
 }
 

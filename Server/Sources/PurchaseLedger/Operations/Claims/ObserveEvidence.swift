@@ -70,10 +70,7 @@ public struct ObserveEvidence: LedgerOperation {
             if let observer {
                 let change = LedgerChanges(transaction, app: observer)
                 try change.observe(observation, evidence: key)
-                try change.own()
-                try change.settleOrders()
-                try change.writeFacts()
-                try change.writeEntitlements()
+                try change.settle()
                 changes = change
                 let record = change.histories.first?.records.first { $0.isChanged }
                 draft.transactionKey = record?.row.key
@@ -83,7 +80,7 @@ public struct ObserveEvidence: LedgerOperation {
             }
         }
         let entry = try transaction.journal.append(draft, details)
-        try changes?.writeRest(entry)
+        try changes?.finish(entry)
         try transaction.hold(evidence, key, entry)
         return ObservationOutcome(
             submissionID: entry.id, code: draft.code, app: observer?.settings.id, transactions: count)

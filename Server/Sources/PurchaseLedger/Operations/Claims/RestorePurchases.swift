@@ -140,10 +140,7 @@ public struct RestorePurchases: LedgerOperation {
         }
         var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
         try claims.claim(proven, transaction)
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
+        try changes.settle()
         let purchases = try claims.outcomes(transaction)
         details.outcomes = purchases.map(\.recorded)
         draft.code = rejection?.code ?? DecisionCode.accepted.rawValue
@@ -151,7 +148,7 @@ public struct RestorePurchases: LedgerOperation {
         details.found = rejection?.found
         if purchases.count == 1 { draft.transactionKey = purchases.first?.transactionKey }
         let entry = try transaction.journal.append(draft, details.bounded())
-        try changes.writeRest(entry)
+        try changes.finish(entry)
         try transaction.hold(evidence, key, entry)
         for purchase in purchases {
             var answer = purchase.answer
@@ -163,104 +160,6 @@ public struct RestorePurchases: LedgerOperation {
                 RefusedEvidence(
                     submissionID: entry.id, leafHash: entry.leafHash, index: index, rejection: rejection,
                     disposition: rejection.disposition(hasPurchase: false)))
-        }
-    }
-}
-
-/// The claims of one piece of evidence.
-private struct RestoredClaims {
-    let changes: LedgerChanges
-    let app: RegistryApp
-    let customer: CustomerRow
-    let source: EvidenceSource
-    private var claims: [(proven: ObservedTransaction, refusal: Rejection?, isReplayed: Bool)] = []
-
-    init(changes: LedgerChanges, app: RegistryApp, customer: CustomerRow, source: EvidenceSource) {
-        self.changes = changes
-        self.app = app
-        self.customer = customer
-        self.source = source
-    }
-
-    struct Outcome {
-        var answer: RestoredPurchase
-        var recorded: ClaimDetails.Outcome
-        var transactionKey: Int64
-    }
-
-    mutating func claim(
-        _ proven: [ObservedTransaction], _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) {
-        for facts in proven {
-            let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
-            guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
-            let record = changes.histories[place.history].records[place.record]
-            var tokenOwner: Int64?
-            if let token = record.facts.accountToken { tokenOwner = try changes.customer(of: token) }
-            do throws(Rejection) {
-                try ClaimDecision.requireBinding(
-                    ClaimFields(), facts, facts: record.facts, customer: customer.key, tokenOwner: tokenOwner,
-                    isOwned: record.formerRow?.ownerKey != nil, source: source, app: app.settings)
-                let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-                let isReplayed = changes.claim(
-                    facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-                claims.append((facts, nil, isReplayed))
-            } catch {
-                claims.append((facts, error, false))
-            }
-        }
-    }
-
-    func outcomes(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> [Outcome] {
-        var outcomes: [Outcome] = []
-        let copies = Dictionary(
-            uniqueKeysWithValues: changes.histories.enumerated().map { ($0.offset, $0.element.copies) })
-        for claim in claims {
-            let environment = try transaction.environments.keyToWrite(of: claim.proven.key.environment)
-            guard let place = try changes.place(of: claim.proven.key, environment: environment) else { continue }
-            let record = changes.histories[place.history].records[place.record]
-            let isOwner = record.row.ownerKey == customer.key
-            var rejection = claim.refusal
-            if rejection == nil {
-                rejection = try self.rejection(
-                    of: claim.proven, record, isCopy: copies[place.history]?.contains(claim.proven.key) ?? false,
-                    transaction)
-            }
-            let code = rejection?.code ?? DecisionCode.accepted.rawValue
-            let prior = rejection?.found.flatMap(PriorClaim.init(rawValue:))
-            let answer = RestoredPurchase(
-                submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
-                transactionID: claim.proven.key.transactionID.string,
-                originalTransactionID: record.facts.original.transactionID.string, productID: record.productID,
-                rejection: rejection,
-                disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
-                isReplayed: claim.isReplayed && rejection == nil, claimedBy: prior, expiresAt: record.facts.end)
-            outcomes.append(
-                Outcome(
-                    answer: answer,
-                    recorded: ClaimDetails.Outcome(
-                        record, code: code, binds: claim.refusal == nil, order: changes.orderPaid(by: record)),
-                    transactionKey: record.row.key))
-        }
-        return outcomes
-    }
-
-    private func rejection(
-        of proven: ObservedTransaction, _ record: TransactionRecord, isCopy: Bool, _ transaction: LedgerTransaction
-    ) throws(LedgerStorageError) -> Rejection? {
-        guard record.row.ownerKey == customer.key else { return .alreadyClaimed(.anotherCustomer) }
-        let purchase = ClaimedPurchase(
-            facts: record.facts, kind: record.row.kind, isCopy: isCopy, hasPaidAnotherOrder: false)
-        let entitlement = try transaction.entitlement(
-            of: customer.key, product: record.row.productKey, productID: record.productID,
-            environment: record.row.environment, app: app)
-        do throws(Rejection) {
-            try ClaimDecision.requireTerms(purchase, app.settings)
-            try ClaimDecision.requireState(purchase, proven, entitlement: entitlement, now: transaction.now)
-            // A consumable is granted once, whatever its copies.
-            return isCopy && record.row.kind == .consumable ? .alreadyClaimed(.restoredCopy) : nil
-        } catch {
-            return error
         }
     }
 }

@@ -48,10 +48,7 @@ public struct AssignToken: LedgerOperation {
         guard !originals.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: app)
         for original in originals { _ = try changes.history(original) }
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 }

@@ -23,20 +23,28 @@ struct EntitlementReading {
             }
             entitlement.balance = balance.available(under: app.refundShortfall)
             entitlement.shortfall = balance.shortfall
-            entitlement.reason = entitlement.balance > 0 ? nil : .consumed
+            let own = rows.first { $0.ground == EntitlementRow.wholeGround } ?? first
+            entitlement.reason = entitlement.balance > 0 ? nil : own.reason ?? .consumed
         } else {
             var spans: [StoredTimeline.Span] = []
             for row in rows { spans += try row.timeline.map(StoredTimeline.init(encoded:))?.spans ?? [] }
             read(spans, into: &entitlement)
         }
+        if entitlement.reason == .productUnknown, isRegistered(productID) { entitlement.reason = .productKindMismatch }
         entitlement.state = Entitlement.State(entitlement.reason)
         return entitlement
     }
 
+    /// Whether the settings have the product. A purchase of such a product that does not count was signed as another kind; the
+    /// tables keep only that it does not count, because settings change without it.
+    private func isRegistered(_ productID: String) -> Bool {
+        guard let product = app.product(productID) else { return false }
+        return product.kind != .nonRenewing || product.duration != nil
+    }
+
     private func read(_ spans: [StoredTimeline.Span], into entitlement: inout Entitlement) {
         let active = spans.filter { $0.contains(moment) }
-        let far = Timestamp(millisecondsSince1970: .max)
-        if let best = active.max(by: { ($0.until ?? far, $1.from) < ($1.until ?? far, $0.from) }) {
+        if let best = active.max(by: { $0.rank(latestFirst: false).isBefore($1.rank(latestFirst: false)) }) {
             entitlement.reason = nil
             entitlement.since = active.map(\.from).min()
             entitlement.until = best.until
@@ -44,10 +52,35 @@ struct EntitlementReading {
             return
         }
         let begun = spans.filter { $0.hasBegun(at: moment) }
-        guard let last = begun.max(by: { ($0.until ?? far, $0.from) < ($1.until ?? far, $1.from) }) else { return }
+        guard let last = begun.max(by: { $0.rank(latestFirst: true).isBefore($1.rank(latestFirst: true)) }) else {
+            return
+        }
         entitlement.reason = last.endReason
         entitlement.until = last.until
         entitlement.transactionID = last.transactionID?.string
+    }
+}
+
+/// Which of several spans of a product stands for all: the one that ends last. Ties are decided by what the spans say, not by
+/// the order of the rows, which is the order of arrival.
+private struct SpanRank {
+    let times: (until: Timestamp, from: Int64, isOwn: Int)
+    let transactionID: ExactText
+
+    func isBefore(_ other: SpanRank) -> Bool {
+        times == other.times ? transactionID < other.transactionID : times < other.times
+    }
+}
+
+extension StoredTimeline.Span {
+    /// - Parameter latestFirst: whether the later of two beginnings wins, or the earlier.
+    fileprivate func rank(latestFirst: Bool) -> SpanRank {
+        let start = from.millisecondsSince1970
+        return SpanRank(
+            times: (
+                until ?? Timestamp(millisecondsSince1970: .max), latestFirst ? start : -start,
+                endReason == .ownedByAnother ? 0 : 1
+            ), transactionID: transactionID ?? "")
     }
 }
 

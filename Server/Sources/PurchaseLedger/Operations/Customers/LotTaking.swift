@@ -17,8 +17,7 @@ struct LotTaking {
         }
         if let lot = takes.first?.lot {
             let row = EntitlementRow(
-                customerKey: customer, productKey: lot.productKey, environment: lot.environment,
-                ground: EntitlementRow.wholeGround, kind: .consumable)
+                balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
             _ = try transaction.entitlements.add(-takes.reduce(0) { $0 + $1.units }, shortfall: 0, to: row)
         }
         return taken

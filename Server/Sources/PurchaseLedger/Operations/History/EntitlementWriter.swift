@@ -13,9 +13,13 @@ struct EntitlementWriter {
 
     /// Writes the entitlements of an original.
     ///
-    /// - Parameter ownership: the owners of what was bought, and of what is shared by a family.
+    /// - Parameters:
+    ///   - ownership: the owners of what was bought, and of what is shared by a family.
+    ///   - claimants: all who ever claimed it or had it transferred. Better facts can make one of them nobody to it, whose rows go.
     /// - Returns: the balances that changed.
-    func write(_ history: PurchaseHistory, _ ownership: [Ownership]) throws(LedgerStorageError) -> Balances {
+    func write(
+        _ history: PurchaseHistory, _ ownership: [Ownership], claimants: Set<Int64>
+    ) throws(LedgerStorageError) -> Balances {
         var spans: [AccessSpan] = []
         var passes: Set<Chain> = []
         var balances: Balances = [:]
@@ -30,16 +34,17 @@ struct EntitlementWriter {
             for pass in access.passes { spans += PassAccess.spans(of: [pass]).filter { $0.customer != pass.owner } }
             if !isShared { lot = access.lots.first }
         }
-        for record in history.records
+        for record in history.records + history.departed
         where [record.row, record.formerRow].contains(where: { $0?.kind == .nonRenewing }) {
             for row in [record.row, record.formerRow].compactMap(\.self) {
                 guard let owner = row.ownerKey else { continue }
                 passes.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
             }
         }
-        try write(spans, of: history)
+        try write(spans, of: history, claimants: claimants)
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
+            try writeOthers(of: lot, history)
         }
         for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
             try write(chain)
@@ -50,9 +55,20 @@ struct EntitlementWriter {
     // MARK: Spans
 
     /// One row for each customer and product that had one or gets one.
-    private func write(_ spans: [AccessSpan], of history: PurchaseHistory) throws(LedgerStorageError) {
+    private func write(
+        _ spans: [AccessSpan], of history: PurchaseHistory, claimants: Set<Int64>
+    ) throws(LedgerStorageError) {
         var owners: Set<Chain> = []
-        for row in history.records.flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
+        if history.records.contains(where: { $0.formerFacts !== $0.facts }) {
+            for customer in claimants {
+                for record in history.records where record.row.ownerKey != customer {
+                    owners.insert(
+                        Chain(
+                            customer: customer, product: record.row.productKey, environment: record.row.environment))
+                }
+            }
+        }
+        for row in (history.records + history.departed).flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
             guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing else { continue }
             owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
         }
@@ -127,11 +143,34 @@ struct EntitlementWriter {
             row = LotRow(
                 ground: history.original.key, customerKey: owner.rawValue, productKey: record.row.productKey,
                 environment: record.row.environment, quantity: lot.quantity,
-                withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date)
+                withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date,
+                reason: lot.denial(at: nil))
         }
         // A lot that nobody had before was not used.
         let isFirst = history.records.allSatisfy(\.isNew)
         return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
+    }
+
+    /// One row, that gives nothing, for each customer who had the lot before its owner, or would have it without a token.
+    private func writeOthers(of lot: ConsumableLot?, _ history: PurchaseHistory) throws(LedgerStorageError) {
+        let others = Set((lot?.others ?? []).map(\.rawValue))
+        for record in history.records + history.departed where record.formerRow?.ownerKey != record.row.ownerKey {
+            for row in [record.row, record.formerRow].compactMap(\.self) {
+                guard let owner = row.ownerKey, !record.isNew, !others.contains(owner) else { continue }
+                try table.delete(
+                    owner, product: row.productKey, environment: row.environment, ground: history.original.key)
+            }
+        }
+        guard let lot, let record = history.records.first(where: { ExactText($0.productID) == lot.productID }) else {
+            return
+        }
+        for other in others.sorted() {
+            var row = EntitlementRow(
+                customerKey: other, productKey: record.row.productKey, environment: record.row.environment,
+                ground: history.original.key, kind: .consumable)
+            row.reason = .ownedByAnother
+            try table.write(row)
+        }
     }
 
     /// Replaces a lot.
@@ -155,12 +194,17 @@ struct EntitlementWriter {
         for customer in customers.sorted() {
             let taken = takes[customer] ?? 0
             let (before, after) = (Self.part(former, customer, taken), Self.part(lot, customer, taken))
-            guard before != after || former == nil, let known = lot ?? former else { continue }
+            guard let known = lot ?? former else { continue }
+            let row = EntitlementRow(
+                balance: (0, 0), of: customer, product: known.productKey, environment: known.environment)
+            // A new owner has a balance, though an empty one.
+            let isNewOwner = customer == lot?.customerKey && customer != former?.customerKey
+            guard before != after || isNewOwner else {
+                try table.explain(row)
+                continue
+            }
             balances[customer] = try table.add(
-                after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall,
-                to: EntitlementRow(
-                    customerKey: customer, productKey: known.productKey, environment: known.environment,
-                    ground: EntitlementRow.wholeGround, kind: .consumable))
+                after.remaining - before.remaining, shortfall: after.shortfall - before.shortfall, to: row)
         }
         return balances
     }

@@ -98,7 +98,8 @@ struct EventWriter {
             case (_, .fulfilled): .orderFulfilled
             case (_, .cancelled): .orderCancelled
             case (_, .refunded): .orderRefunded
-            case (_, .created), (_, .expired): nil
+            case (_, .created): .orderReopened
+            case (_, .expired): nil
             }
         guard let type else { return }
         var event = event(type)

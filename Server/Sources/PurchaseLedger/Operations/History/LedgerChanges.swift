@@ -4,27 +4,42 @@ import struct Foundation.UUID
 
 /// What one transaction of the database changes in facts, owners, entitlements and orders.
 ///
-/// The order is: observe, act, own; decide; write the facts; append the journal entry; write the rest, which names the entry.
-/// Until the facts are written, everything is in memory.
+/// The order is: observe; act; settle, which computes owners, pays orders, and writes facts and entitlements; append the journal
+/// entry; finish, which writes what names the entry. Until it is settled, almost everything is in memory.
 final class LedgerChanges {
     let transaction: LedgerTransaction
     let app: RegistryApp
-    private(set) var histories: [PurchaseHistory] = []
-    /// Orders that are paid, refunded or restored by this change, by their key.
-    private(set) var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
-    /// Renewal info of subscriptions that no transaction is known of yet.
-    private var renewals: [(facts: ObservedRenewal, environment: Int64)] = []
-    /// Whose each token is, as it was assigned.
-    private var tokens: [AppAccountToken: Int64?] = [:]
-    /// The merges of customers that occur, by the customer who was merged.
-    private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
+    private let open: OpenHistories
+    /// The orders that it pays, refunds or restores.
+    let payments: OrderPayments
+    let identities: CustomerIdentities
+    /// The purchases of each history that was settled.
+    private var purchases: [Int: [OwnedPurchase]] = [:]
+    /// The balances after the change, by the place of the history.
+    private var balances: [EntitlementWriter.Balances] = []
 
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
         self.transaction = transaction
         self.app = app
+        payments = OrderPayments(transaction, app: app)
+        identities = CustomerIdentities(transaction, app: app)
+        open = OpenHistories(transaction, app: app, identities)
     }
 
     var connection: any LedgerConnection { transaction.connection }
+
+    /// Everything that was read, with its changes.
+    var histories: [PurchaseHistory] { open.histories }
+
+    /// The place of a known transaction, whose history is read if it was not yet.
+    func place(
+        of key: TransactionKey, environment: Int64
+    ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
+        try open.place(of: key, environment: environment)
+    }
+
+    /// The position of the history of a stored original.
+    func history(_ originalKey: Int64) throws(LedgerStorageError) -> Int { try open.history(originalKey) }
 
     // MARK: Observe
 
@@ -39,31 +54,43 @@ final class LedgerChanges {
     private func observe(_ facts: ObservedTransaction, evidence: Int64) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         if let place = try place(of: facts.key, environment: environment) {
-            var record = histories[place.history].records[place.record]
+            var record = open.histories[place.history].records[place.record]
             let merged = record.facts.merged(with: facts)
             guard merged !== record.facts else { return }
             record.contradictions = record.facts.contradictions(with: facts)
             record.facts = merged
             record.row.evidenceKey = evidence
-            guard merged.original == histories[place.history].key else {
-                // Better evidence names another original.
-                histories[place.history].records.remove(at: place.record)
-                let index = try history(
-                    of: merged.original, environment: environment, isSubscription: merged.kind == .autoRenewable)
-                histories[index].records.append(try described(record))
-                return
+            open.histories[place.history].records[place.record] = try open.described(record)
+            if merged.original != open.histories[place.history].key {
+                try correctOriginal(of: place, environment: environment)
+            } else if record.formerFacts?.kind != .autoRenewable, merged.kind == .autoRenewable {
+                try open.readRenewal(of: place.history)
             }
-            histories[place.history].records[place.record] = try described(record)
             return
         }
-        let index = try history(
+        let index = try open.history(
             of: facts.original, environment: environment, isSubscription: facts.kind == .autoRenewable)
         let row = TransactionRow(
-            originalKey: histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
+            originalKey: open.histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
             facts: [],
             evidenceKey: evidence, knownAt: transaction.now)
-        histories[index].records.append(
-            try described(TransactionRecord(new: row, facts: facts, productID: "")))
+        open.histories[index].records.append(
+            try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
+    }
+
+    /// Moves a transaction, with what was done to it, to the original that better evidence names.
+    private func correctOriginal(
+        of place: (history: Int, record: Int), environment: Int64
+    ) throws(LedgerStorageError) {
+        let record = open.histories[place.history].records.remove(at: place.record)
+        open.histories[place.history].departed += [record]
+        open.histories[place.history].isTouched = true
+        let index = try open.history(
+            of: record.facts.original, environment: environment, isSubscription: record.facts.kind == .autoRenewable)
+        open.histories[index].records.append(record)
+        let acts = open.histories[place.history].acts.filter { $0.transaction == record.facts.key }
+        open.histories[place.history].acts.removeAll { $0.transaction == record.facts.key }
+        open.histories[index].acts = (open.histories[index].acts + acts).sorted { $0.entry ?? .max < $1.entry ?? .max }
     }
 
     private func observe(_ statement: RenewalStatement, evidence: Int64) throws(LedgerStorageError) {
@@ -75,86 +102,24 @@ final class LedgerChanges {
         try table.write(merged, environment: environment, evidence: evidence)
         for original in try OriginalsTable(connection: connection)
             .rows(id: statement.key.originalTransactionID.string, environment: environment)
-        where !histories.contains(where: { $0.original.key == original.key }) {
-            _ = try append(original)
+        where !open.histories.contains(where: { $0.original.key == original.key }) {
+            _ = try open.append(original)
         }
-        for index in histories.indices
-        where histories[index].key.environment == statement.key.environment
-            && histories[index].key.transactionID == statement.key.originalTransactionID
+        for index in open.histories.indices
+        where open.histories[index].key.environment == statement.key.environment
+            && open.histories[index].key.transactionID == statement.key.originalTransactionID
         {
-            histories[index].renewal = merged
-            histories[index].formerRenewal = former
+            open.histories[index].renewal = merged
+            open.histories[index].formerRenewal = former
         }
-    }
-
-    /// A record with the columns that follow from its facts and the settings.
-    private func described(_ record: TransactionRecord) throws(LedgerStorageError) -> TransactionRecord {
-        var record = record
-        let productID = record.facts.productID?.string ?? ""
-        if record.row.productKey == 0 || ExactText(productID) != ExactText(record.productID) {
-            record.productID = productID
-            record.row.productKey = try transaction.products.keyToWrite(
-                productID, appKey: app.key, at: transaction.now)
-        }
-        if record.row.kind == nil, let terms = app.settings.terms(of: record.facts) {
-            (record.row.kind, record.row.duration) = (terms.kind, terms.duration)
-        }
-        return record
     }
 
     /// Reads the settings again for what they did not agree with before.
     func describeAgain(original key: Int64) throws(LedgerStorageError) {
         let index = try history(key)
-        for place in histories[index].records.indices {
-            histories[index].records[place] = try described(histories[index].records[place])
+        for place in open.histories[index].records.indices {
+            open.histories[index].records[place] = try open.described(open.histories[index].records[place])
         }
-    }
-
-    // MARK: Histories
-
-    /// The place of a known transaction, whose history is read if it was not yet.
-    func place(
-        of key: TransactionKey, environment: Int64
-    ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
-        for index in histories.indices {
-            if let record = histories[index].index(of: key) { return (index, record) }
-        }
-        guard let row = try transaction.transactions.row(key, environment: environment) else { return nil }
-        let index = try history(row.originalKey)
-        return histories[index].index(of: key).map { (index, $0) }
-    }
-
-    /// The position of the history of a stored original.
-    func history(_ originalKey: Int64) throws(LedgerStorageError) -> Int {
-        if let index = histories.firstIndex(where: { $0.original.key == originalKey }) { return index }
-        return try append(try OriginalsTable(connection: connection).row(originalKey))
-    }
-
-    /// Reads the history of a stored original, and the merges of the customers who acted on it.
-    private func append(_ original: OriginalRow) throws(LedgerStorageError) -> Int {
-        let history = try HistoryReader(transaction: transaction).history(original)
-        for act in history.acts where act.isMerged {
-            for customer in [act.customerKey, act.formerKey].compactMap(\.self) { try readMerges(of: customer) }
-        }
-        histories.append(history)
-        return histories.count - 1
-    }
-
-    private func history(of key: OriginalKey, environment: Int64, isSubscription: Bool) throws(LedgerStorageError)
-        -> Int
-    {
-        if let index = histories.firstIndex(where: { $0.key == key }) { return index }
-        if let original = try OriginalsTable(connection: connection).row(key, environment: environment) {
-            return try history(original.key)
-        }
-        var history = PurchaseHistory(
-            original: OriginalRow(key, environment: environment, appKey: app.key), key: key, records: [], acts: [])
-        if isSubscription {
-            history.renewal = try HistoryReader(transaction: transaction).renewal(key, environment: environment)
-            history.formerRenewal = history.renewal
-        }
-        histories.append(history)
-        return histories.count - 1
     }
 
     // MARK: Act and own
@@ -167,227 +132,104 @@ final class LedgerChanges {
         _ key: TransactionKey, by customer: Int64, mayTransfer: Bool, in index: Int
     ) -> Bool {
         let kind = mayTransfer ? OwnershipActKind.movingClaim : .claim
-        let acts = histories[index].acts
-        let isRepeated = acts.contains {
-            $0.transaction == key && surviving($0.customerKey) == customer && $0.kind != .move
+        let isClaim = { [identities] (act: RecordedAct) in
+            identities.surviving(act.customerKey) == customer && act.kind != .move
         }
-        let isLast = acts.last.map { surviving($0.customerKey) == customer && $0.kind != .move } ?? false
+        let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
+        let isLast = open.histories[index].lastAct(besides: key).map(isClaim) ?? false
         if isRepeated, kind == .claim || isLast { return true }
-        histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
+        open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
         return isRepeated
     }
 
     /// Adds a transfer by an operator.
     func move(_ key: TransactionKey, from former: Int64?, to customer: Int64, in index: Int) {
-        histories[index].acts.append(
+        open.histories[index].acts.append(
             RecordedAct(transaction: key, customerKey: customer, formerKey: former, kind: .move))
     }
 
-    /// Makes a history's entitlements be computed again.
-    func touch(_ index: Int) { histories[index].isTouched = true }
+    /// Makes the entitlements of a history be computed again.
+    func touch(_ index: Int) { open.histories[index].isTouched = true }
 
     /// Reads the revocations of a history again.
     func readRevocations(_ index: Int) throws(LedgerStorageError) {
-        histories[index].revocations = try HandGrantsTable(connection: connection)
-            .revocations(ofOriginal: histories[index].original.key).map(HandRevocationOfPurchase.init)
-        histories[index].isTouched = true
+        open.histories[index].revocations = try HandGrantsTable(connection: connection)
+            .revocations(ofOriginal: open.histories[index].original.key).map(HandRevocationOfPurchase.init)
+        open.histories[index].isTouched = true
+    }
+
+    /// Computes owners, pays orders, and writes facts and entitlements.
+    ///
+    /// - Parameter named: a transaction whose claim names an order; it pays no other.
+    func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
+        try own()
+        for history in histories { try payments.settle(history, except: named) }
+        purchases = [:]
+        try writeFacts()
+        try writeEntitlements()
     }
 
     /// Computes the owners of every history that was read.
-    func own() throws(LedgerStorageError) {
-        for index in histories.indices {
-            let tokens = try assignments(of: histories[index])
+    private func own() throws(LedgerStorageError) {
+        for index in open.histories.indices {
+            let tokens = try identities.assignments(of: open.histories[index])
             for isShared in [false, true] {
-                guard histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared }) else {
+                guard open.histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared })
+                else {
                     continue
                 }
-                let owners = histories[index].ownership(isShared: isShared, tokens: tokens, merges: mergeActs).owners
-                for place in histories[index].records.indices
-                where histories[index].records[place].facts.ownership.isFamilyShared == isShared {
-                    let owner = owners[histories[index].records[place].facts.key]
-                    histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
-                    histories[index].records[place].row.ownerReason = owner?.reason
+                let owners = open.histories[index].ownership(
+                    isShared: isShared, tokens: tokens, merges: identities.mergeActs
+                ).owners
+                for place in open.histories[index].records.indices
+                where open.histories[index].records[place].facts.ownership.isFamilyShared == isShared {
+                    let owner = owners[open.histories[index].records[place].facts.key]
+                    open.histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
+                    open.histories[index].records[place].row.ownerReason = owner?.reason
                 }
             }
         }
     }
 
-    /// The account tokens of a history that name a customer.
-    func assignments(of history: PurchaseHistory) throws(LedgerStorageError) -> TokenAssignments {
-        var assignments = TokenAssignments()
-        for record in history.records {
-            guard let token = record.facts.accountToken, let customer = try assignment(of: token) else { continue }
-            do throws(TokenAssignments.TokenTaken) {
-                try assignments.assign(token, to: CustomerNumber(rawValue: customer))
-            } catch {
-                throw LedgerStorageError(.corrupt, "an account token names two customers")
-            }
-        }
-        return assignments
-    }
-
-    /// The customer whom an account token names, after all merges; `nil` if the token is not known.
-    func customer(of token: AppAccountToken) throws(LedgerStorageError) -> Int64? {
-        try assignment(of: token).map(surviving)
-    }
-
-    private func assignment(of token: AppAccountToken) throws(LedgerStorageError) -> Int64? {
-        if let known = tokens[token] { return known }
-        let assignment = try AccountTokensTable(connection: connection).assignment(of: token.uuid, appKey: app.key)
-        if let assignment, assignment.isMerged { try readMerges(of: assignment.customer) }
-        tokens[token] = .some(assignment?.customer)
-        return assignment?.customer
-    }
-
-    /// Reads the merges of a customer, one after the other.
-    private func readMerges(of customer: Int64) throws(LedgerStorageError) {
-        var customer = customer
-        while merges[customer] == nil {
-            let row = try transaction.customers.row(customer)
-            guard let target = row.mergedInto, let entry = row.mergeEntry else { return }
-            merges[customer] = (target, entry)
-            customer = target
-        }
-    }
-
-    /// Whom a customer is by now, as far as merges were read.
-    private func surviving(_ customer: Int64) -> Int64 {
-        var customer = customer
-        while let merge = merges[customer] { customer = merge.target }
-        return customer
-    }
-
-    private var mergeActs: [OwnershipAct] {
-        merges.map { customer, merge in
-            OwnershipAct(
-                entry: merge.entry,
-                content: .merge(CustomerNumber(rawValue: customer), into: CustomerNumber(rawValue: merge.target)))
-        }.sorted { $0.entry < $1.entry }
-    }
-
-    // MARK: Orders
-
-    /// Pays an order with a transaction, in memory.
-    func pay(_ order: OrderRow, with record: TransactionRecord) {
-        var row = orders[order.key]?.row ?? order
-        row.status = .paid
-        row.paidAt = transaction.now
-        paying[order.key] = record.facts.key
-        orders[order.key] = (orders[order.key]?.former ?? order, row)
-    }
-
-    /// The transaction that pays an order. Its key is known once it is written.
-    private(set) var paying: [Int64: TransactionKey] = [:]
-
-    /// The order that a transaction paid before or pays now.
-    func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
-        if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
-        guard !record.isNew else { return nil }
-        return try transaction.orders.row(paidBy: record.row.key)
-    }
-
-    /// The id of the order that a transaction pays by this change.
-    func orderPaid(by record: TransactionRecord) -> String? {
-        paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
-    }
-
-    /// Pays open orders with purchases that have their first owner now, and follows refunds.
+    /// What decides about a claim of a transaction.
     ///
-    /// - Parameter named: a transaction whose claim names an order; it pays no other.
-    func settleOrders(except named: TransactionKey? = nil) throws(LedgerStorageError) {
-        for history in histories where history.records.contains(where: \.isChanged) {
-            let copies = history.copies
-            for record in history.records {
-                if record.formerRow?.ownerKey == nil, let owner = record.row.ownerKey, record.facts.key != named,
-                    !copies.contains(record.facts.key)
-                {
-                    try payOpenOrder(of: owner, with: record)
-                }
-                if let former = record.formerFacts, former.withdrawal != record.facts.withdrawal {
-                    try followWithdrawal(of: record)
-                }
-            }
+    /// - Parameter order: the order that the claim names.
+    func claimedPurchase(
+        _ record: TransactionRecord, in index: Int, named order: OrderRow?
+    ) throws(LedgerStorageError) -> ClaimedPurchase {
+        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
+        let purchase = purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+        var keepsAnother = false
+        if let order, let paid = try payments.order(paidBy: record), paid.key != order.key {
+            keepsAnother = try payments.isBound(paid, to: record)
         }
-    }
-
-    private func payOpenOrder(of owner: Int64, with record: TransactionRecord) throws(LedgerStorageError) {
-        guard record.row.kind != nil, record.facts.withdrawal == nil, let date = record.facts.purchaseDate else {
-            return
+        let isShared = record.facts.ownership.isFamilyShared
+        let isRevoked = open.histories[index].revocations.contains {
+            $0.row.revokedShared == isShared && $0.row.liftedAt == nil
         }
-        let purchase = ClaimedPurchase(
-            facts: record.facts, kind: record.row.kind, isCopy: false, hasPaidAnotherOrder: false)
-        // Older orders that nobody pays could hide one behind them; a customer has few with a life that is not over.
-        let open = try transaction.orders.open(of: owner, product: record.row.productKey, at: date, limit: 16)
-        for order in open where orders[order.key] == nil {
-            let terms = try terms(of: order, purchase: record)
-            if terms.refusal(of: purchase) == nil {
-                pay(order, with: record)
-                return
-            }
-        }
-    }
-
-    /// What the decision needs to know of an order.
-    func terms(of order: OrderRow, purchase record: TransactionRecord) throws(LedgerStorageError) -> OrderTerms {
-        var environments: [AppStoreEnvironment] = []
-        if let environment = order.environment {
-            environments = [try transaction.environments.environment(environment)]
-        } else {
-            environments = [.production]
-            let environment = record.facts.key.environment
-            if environment == .sandbox {
-                let testers = TestersTable(connection: connection)
-                let isTester = try testers.contains(order.customerKey, appKey: app.key)
-                if app.settings.sandboxAccess.counts(environment, isTester: isTester) {
-                    environments.append(environment)
-                }
-            }
-        }
-        return OrderTerms(
-            productID: ExactText(
-                order.productKey == record.row.productKey
-                    ? record.productID : try transaction.products.id(order.productKey)), quantity: order.quantity,
-            environments: environments, createdAt: order.createdAt, expiresAt: order.expiresAt, status: order.status,
-            isPaidByThis: order.paidBy.map { $0 == record.row.key } ?? false)
-    }
-
-    /// An order whose purchase is withdrawn as a whole is refunded, and back again. A receipt's cancellation of a subscription
-    /// leaves it, since that may be an upgrade.
-    private func followWithdrawal(of record: TransactionRecord) throws(LedgerStorageError) {
-        guard let order = try order(paidBy: record) else { return }
-        let withdrawal = record.facts.withdrawal
-        let isCancelled = record.row.kind == .autoRenewable && withdrawal?.cause == .cancelled
-        let isDivisible = record.row.kind == .consumable || record.row.kind == .nonRenewing
-        let units = withdrawal?.units ?? 0
-        let isRefunded = !isCancelled && units > 0 && (!isDivisible || units >= record.facts.quantity)
-        var row = orders[order.key]?.row ?? order
-        if isRefunded, row.status == .paid || row.status == .fulfilled {
-            (row.status, row.closedAt) = (.refunded, transaction.now)
-        } else if !isRefunded, row.status == .refunded {
-            (row.status, row.closedAt) = (row.fulfilledAt == nil ? .paid : .fulfilled, nil)
-        } else {
-            return
-        }
-        orders[order.key] = (orders[order.key]?.former ?? order, row)
+        return ClaimedPurchase(
+            facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,
+            isCopy: purchase?.transaction != record.facts.key, hasPaidAnotherOrder: keepsAnother)
     }
 
     // MARK: Writing
 
     /// Writes originals and transactions with their owners.
-    func writeFacts() throws(LedgerStorageError) {
-        for index in histories.indices where histories[index].records.contains(where: \.isChanged) {
-            if histories[index].isNew {
-                histories[index].original = try OriginalsTable(connection: connection)
-                    .insert(histories[index].original)
+    private func writeFacts() throws(LedgerStorageError) {
+        for index in open.histories.indices where open.histories[index].records.contains(where: \.isChanged) {
+            if open.histories[index].isNew {
+                open.histories[index].original = try OriginalsTable(connection: connection)
+                    .insert(open.histories[index].original)
             }
-            for place in histories[index].records.indices {
-                histories[index].records[place].row.originalKey = histories[index].original.key
-                guard histories[index].records[place].isChanged else { continue }
-                histories[index].records[place].row.facts = histories[index].records[place].facts.encoded
-                histories[index].records[place].row.token = histories[index].records[place].facts.accountToken?.uuid
-                let row = histories[index].records[place].row
+            for place in open.histories[index].records.indices {
+                open.histories[index].records[place].row.originalKey = open.histories[index].original.key
+                guard open.histories[index].records[place].isChanged else { continue }
+                open.histories[index].records[place].row.facts = open.histories[index].records[place].facts.encoded
+                open.histories[index].records[place].row.token =
+                    open.histories[index].records[place].facts.accountToken?.uuid
+                let row = open.histories[index].records[place].row
                 if row.key == 0 {
-                    histories[index].records[place].row.key = try transaction.transactions.insert(row)
+                    open.histories[index].records[place].row.key = try transaction.transactions.insert(row)
                 } else {
                     try transaction.transactions.update(row)
                 }
@@ -396,108 +238,54 @@ final class LedgerChanges {
     }
 
     /// Writes the entitlements of every history that changed. They need the facts in the database, and no journal entry.
-    func writeEntitlements() throws(LedgerStorageError) {
+    private func writeEntitlements() throws(LedgerStorageError) {
         balances = []
         for history in histories {
             guard history.isChanged, !history.isNew else {
                 balances.append([:])
                 continue
             }
-            let assignments = try assignments(of: history)
+            let assignments = try identities.assignments(of: history)
             let ownership = [false, true].map {
-                history.ownership(isShared: $0, tokens: assignments, merges: mergeActs)
+                history.ownership(isShared: $0, tokens: assignments, merges: identities.mergeActs)
             }
-            balances.append(try EntitlementWriter(transaction: transaction, app: app).write(history, ownership))
+            let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
+            balances.append(
+                try EntitlementWriter(transaction: transaction, app: app).write(
+                    history, ownership, claimants: Set(claimants.map(identities.surviving))))
         }
     }
 
-    /// Writes acts and orders, and the events of everything.
-    func writeRest(_ entry: JournalEntry) throws(LedgerStorageError) {
+    /// Writes acts and orders, and the events of everything, under an entry of the journal.
+    func finish(_ entry: JournalEntry) throws(LedgerStorageError) {
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        for (index, history) in histories.enumerated() where !history.isNew {
-            for act in history.acts where act.entry == nil {
-                guard let place = history.index(of: act.transaction) else { continue }
-                try OwnershipActsTable(connection: connection).insert(
-                    OwnershipActRow(
-                        originalKey: history.original.key, entryKey: entry.key,
-                        transactionKey: history.records[place].row.key, customerKey: act.customerKey,
-                        formerKey: act.formerKey, kind: act.kind))
-            }
+        for (index, history) in open.histories.enumerated() where !history.isNew {
+            try writeActs(of: history, entry)
             if history.isChanged {
                 try events.write(history, balances: balances.indices.contains(index) ? balances[index] : [:])
             }
         }
-        for (former, row) in orders.values.sorted(by: { $0.row.key < $1.row.key }) {
-            var row = row
-            if let key = paying[row.key] {
-                row.paidBy =
-                    histories.lazy.compactMap { history in
-                        history.index(of: key).map { history.records[$0].row.key }
-                    }.first
-            }
-            try transaction.orders.update(row, from: former.status)
-            try events.write(order: row, former: former)
-        }
+        try payments.write(histories, events)
     }
 
-    /// The balances after the change, by the place of the history.
-    private var balances: [EntitlementWriter.Balances] = []
+    private func writeActs(of history: PurchaseHistory, _ entry: JournalEntry) throws(LedgerStorageError) {
+        let table = OwnershipActsTable(connection: connection)
+        for record in history.records where record.formerRow.map({ $0.originalKey != record.row.originalKey }) ?? false
+        {
+            try table.move(record.row.key, to: history.original.key)
+        }
+        for act in history.acts where act.entry == nil {
+            guard let place = history.index(of: act.transaction) else { continue }
+            try table.insert(
+                OwnershipActRow(
+                    originalKey: history.original.key, entryKey: entry.key,
+                    transactionKey: history.records[place].row.key, customerKey: act.customerKey,
+                    formerKey: act.formerKey, kind: act.kind))
+        }
+    }
 
     /// The balance of a customer after the change, if a history changed it.
     func balance(of customer: Int64, in index: Int) -> (balance: Int64, shortfall: Int64)? {
         balances.indices.contains(index) ? balances[index][customer] : nil
-    }
-}
-
-extension TransactionOwner {
-    /// The rule that gave the transaction its owner, as the row stores it.
-    fileprivate var reason: String? {
-        guard customer != nil else { return nil }
-        switch change {
-        case .transfer: return "transfer"
-        case .move: return "operator_move"
-        case .merge: return "merge"
-        case nil: break
-        }
-        switch ground {
-        case .ownToken: return "account_token"
-        case .inheritedToken: return "inherited_token"
-        case .claim: return "claim"
-        case .move: return "operator_move"
-        case nil: return nil
-        }
-    }
-}
-
-extension AppAccountToken {
-    /// The token as 16 bytes.
-    var uuid: UUID {
-        let bytes = [high, low].flatMap { word in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-        }
-        return UUID(bytes: bytes) ?? UUID()
-    }
-
-    /// The token of 16 bytes.
-    init(_ id: UUID) {
-        let bytes = id.bytes
-        self.init(
-            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-            low: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
-    }
-}
-
-extension RegisteredApp {
-    /// The kind and duration by which a purchase counts; `nil` if its product is not registered, or under another kind.
-    func terms(of facts: ObservedTransaction) -> ProductTerms? {
-        guard let productID = facts.productID?.string else { return nil }
-        guard !products.isEmpty else {
-            // How long a pass lasts only the settings can say.
-            guard let kind = facts.kind, kind != .nonRenewing else { return nil }
-            return ProductTerms(kind: kind)
-        }
-        guard let product = product(productID), facts.kind == nil || facts.kind == product.kind else { return nil }
-        guard product.kind == .nonRenewing else { return ProductTerms(kind: product.kind) }
-        return product.duration.map { ProductTerms(kind: .nonRenewing, duration: $0) }
     }
 }

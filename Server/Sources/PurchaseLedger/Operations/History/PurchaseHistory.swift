@@ -6,6 +6,8 @@ struct PurchaseHistory {
     let key: OriginalKey
     /// In the order in which they were first observed.
     var records: [TransactionRecord]
+    /// Transactions of which better evidence names another original.
+    var departed: [TransactionRecord] = []
     /// In the order of the journal.
     var acts: [RecordedAct]
     var renewal: ObservedRenewal?
@@ -48,15 +50,18 @@ struct PurchaseHistory {
         return Ownership(OwnershipInput(transactions: own.map(\.facts), tokens: tokens, acts: ordered))
     }
 
-    /// The transactions that are copies of an earlier one of the same purchase.
-    var copies: Set<TransactionKey> {
-        var copies: Set<TransactionKey> = []
-        for isShared in [false, true] {
-            for purchase in purchases(isShared: isShared, Ownership(owners: [:])) {
-                copies.formUnion(purchase.transactions.dropFirst().map(\.key))
-            }
+    /// The purchases, whoever owns them.
+    var purchases: [OwnedPurchase] {
+        [false, true].flatMap { purchases(isShared: $0, Ownership(owners: [:])) }
+    }
+
+    /// The last act on what is shared by a family like a transaction, or on what is not.
+    func lastAct(besides key: TransactionKey) -> RecordedAct? {
+        let isShared = { (transaction: TransactionKey) in
+            index(of: transaction).map { records[$0].facts.ownership.isFamilyShared } ?? false
         }
-        return copies
+        let isSharedHere = isShared(key)
+        return acts.last { isShared($0.transaction) == isSharedHere }
     }
 
     /// The position of a transaction.

@@ -30,6 +30,7 @@ struct CustomerMerge {
     func moveBalances(originals: [Int64]) throws(LedgerStorageError) {
         let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
         let granted = try HandGrantsTable(connection: connection).rows(of: to).map { -$0.key }
+        var changed: [LotRow] = []
         for ground in Set(originals + granted + (try takes.grounds(of: from))).sorted() {
             guard let former = try lots.row(ground) else { continue }
             let units = try takes.units(of: ground)
@@ -46,6 +47,12 @@ struct CustomerMerge {
                 try takes.delete(ground, of: from)
                 try takes.add(fromUnits, from: ground, by: to)
             }
+            changed.append(lot)
+        }
+        for lot in changed {
+            try transaction.entitlements.explain(
+                EntitlementRow(
+                    balance: (0, 0), of: to, product: lot.productKey, environment: lot.environment))
         }
         try ConsumptionsTable(connection: connection).move(from: from, to: to)
     }
@@ -64,7 +71,6 @@ struct CustomerMerge {
         _ = try transaction.entitlements.add(
             sign * part.remaining, shortfall: sign * part.shortfall,
             to: EntitlementRow(
-                customerKey: customer, productKey: lot.productKey, environment: lot.environment,
-                ground: EntitlementRow.wholeGround, kind: .consumable))
+                balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment))
     }
 }

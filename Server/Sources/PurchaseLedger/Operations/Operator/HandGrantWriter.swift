@@ -34,7 +34,7 @@ struct HandGrantWriter {
         let lot = LotRow(
             ground: -grant.key, customerKey: grant.customerKey, productKey: grant.productKey,
             environment: grant.environment, quantity: grant.quantity, withdrawn: isWithdrawn ? grant.quantity : 0,
-            taken: 0, purchasedAt: grant.startsAt)
+            taken: 0, purchasedAt: grant.startsAt, reason: isWithdrawn ? .revokedByHand : nil)
         let former = try LotsTable(connection: transaction.connection).row(-grant.key)
         return try EntitlementWriter(transaction: transaction, app: app)
             .write(lot, former: former, ground: -grant.key, isFirst: former == nil)
@@ -48,13 +48,13 @@ struct HandGrantWriter {
         if let original = row.revokedOriginal {
             let changes = LedgerChanges(transaction, app: app)
             try changes.readRevocations(try changes.history(original))
-            try changes.own()
-            try changes.writeFacts()
-            try changes.writeEntitlements()
-            try changes.writeRest(entry)
+            try changes.settle()
+            try changes.finish(entry)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
-            let productID = try transaction.products.id(grant.productKey)
-            balances = try write(grant, kind: app.settings.product(productID)?.kind ?? .nonConsumable)
+            // As it was granted, whatever the settings say by now.
+            let former = try transaction.entitlements.row(
+                grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
+            balances = try write(grant, kind: former?.kind ?? .consumable)
         }
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)

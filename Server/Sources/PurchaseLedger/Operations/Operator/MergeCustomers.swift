@@ -37,23 +37,23 @@ public struct MergeCustomers: LedgerOperation {
         _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
         _ entry: JournalEntry, reason: String? = nil
     ) throws {
-        let originals = try transaction.transactions.originals(of: customer.key)
+        let owned = try transaction.transactions.originals(of: customer.key)
+        // Those that say that something belongs to another customer now say it to the remaining one.
+        let originals = Set(owned + (try transaction.entitlements.originals(of: customer.key))).sorted()
         try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }
         let merge = CustomerMerge(transaction: transaction, from: customer.key, to: target.key)
         try merge.moveHandGrants()
-        try merge.moveBalances(originals: originals)
+        try merge.moveBalances(originals: owned)
         try merge.moveRows()
+        try transaction.entitlements.deleteAll(of: customer.key)
         let changes = LedgerChanges(transaction, app: app)
-        for original in originals { _ = try changes.history(original) }
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
+        for original in originals { changes.touch(try changes.history(original)) }
+        try changes.settle()
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
         (event.formerKey, event.figures.reason) = (customer.key, reason)
         try events.write(event, customer: target.key)
-        try changes.writeRest(entry)
+        try changes.finish(entry)
     }
 }

@@ -34,10 +34,7 @@ public struct MovePurchase: LedgerOperation {
             throw LedgerStorageError(.corrupt, "transaction \(row.key) is not in its original")
         }
         changes.move(record.facts.key, from: row.ownerKey, to: customer.key, in: index)
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
+        try changes.settle()
         var draft = transaction.draft(app)
         draft.customer = customer
         draft.transactionKey = row.key
@@ -47,7 +44,7 @@ public struct MovePurchase: LedgerOperation {
                 environment: record.facts.key.environment.name, transactionID: transactionID,
                 second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, from: former?.name, to: customerID,
                 reason: reason))
-        try changes.writeRest(entry)
+        try changes.finish(entry)
         return former?.name
     }
 }

@@ -90,11 +90,8 @@ struct RegisterSettings: LedgerOperation {
         guard !originals.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: app)
         for original in originals.sorted() { try changes.describeAgain(original: original) }
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
+        try changes.settle()
+        try changes.finish(entry)
     }
 
     /// Binds a new bundle id to its app, and observes the evidence that waited for it.
@@ -130,53 +127,7 @@ struct RegisterSettings: LedgerOperation {
             try changes.observe(observation, evidence: key)
         }
         try held.delete(bundleID: bundleID)
-        try changes.own()
-        try changes.settleOrders()
-        try changes.writeFacts()
-        try changes.writeEntitlements()
-        try changes.writeRest(entry)
-    }
-}
-
-extension RegisteredApp {
-    /// The settings as canonical JSON: what decides about purchases, in sorted order.
-    func canonicalJSON() throws(LedgerStorageError) -> [UInt8] {
-        let settings = RecordedSettings(
-            app: id, bundle_ids: bundleIDs.sorted(), apple_id: appleID, environments: environments.map(\.name).sorted(),
-            versions: versions.sorted(),
-            products: products.mapValues {
-                RecordedSettings.Product(
-                    kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements)
-            },
-            transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
-            refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return [UInt8](try encoder.encode(settings))
-        } catch {
-            throw LedgerStorageError(.other, "the settings of \(id) cannot be encoded: \(error)")
-        }
-    }
-}
-
-/// The settings of an app as the journal has them.
-struct RecordedSettings: Codable {
-    var app: String
-    var bundle_ids: [String]
-    var apple_id: UInt64?
-    var environments: [String]
-    var versions: [String]
-    var products: [String: Product]
-    var transfer: String
-    var order_lifetime: Int64
-    var sandbox_access: String
-    var refund_shortfall: String
-    var require_account_token: Bool
-
-    struct Product: Codable {
-        var kind: String
-        var duration: String?
-        var entitlements: [String]
+        try changes.settle()
+        try changes.finish(entry)
     }
 }

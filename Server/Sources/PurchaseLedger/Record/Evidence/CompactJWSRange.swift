@@ -10,7 +10,9 @@ struct CompactJWSRange {
     private static let objectStart = Array("eyJ".utf8)
     private static let digits: [Bool] = {
         var digits = [Bool](repeating: false, count: 256)
-        for digit in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8 { digits[Int(digit)] = true }
+        for digit in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8 {
+            digits[Int(digit)] = true
+        }
         return digits
     }()
 

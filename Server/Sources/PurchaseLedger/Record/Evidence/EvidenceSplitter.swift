@@ -104,7 +104,8 @@ package struct EvidenceSplitter {
             let text = list[(open + 1)..<close]
             guard text.count >= Self.minimumText, let (form, content) = Base64Text.decoded(text) else { continue }
             pieces += literal(list[from..<text.startIndex])
-            pieces.append(.base64(form, signatureFieldPieces(content) ?? self.pieces(of: content[...], depth: depth - 1)))
+            pieces.append(
+                .base64(form, signatureFieldPieces(content) ?? self.pieces(of: content[...], depth: depth - 1)))
             from = close
         }
         return pieces.isEmpty ? nil : pieces + literal(list[from...])

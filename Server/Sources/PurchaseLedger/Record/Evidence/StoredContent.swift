@@ -88,7 +88,8 @@ package struct CompressedEvidence {
             case UInt8(ascii: "{") where split.literals.dropFirst().first == 0x0A: .splitPropertyList1
             default: .splitClaims1
             }
-        guard let dictionary = form.dictionary, let deflated = Deflate.compressed(split.shape + split.literals, dictionary)
+        guard let dictionary = form.dictionary,
+            let deflated = Deflate.compressed(split.shape + split.literals, dictionary)
         else { return nil }
         var content: [UInt8] = []
         content.append(number: split.shape.count)

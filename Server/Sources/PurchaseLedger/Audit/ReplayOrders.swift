@@ -1,0 +1,67 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Orders, and the use of consumables.
+extension ReplayStep {
+    func createOrder(_ details: OrderCreatedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let customer = try existing(details.customer, app)
+        guard let id = leaf.order, let token = UUID(uuidString: details.token) else { return }
+        let product = try transaction.products.keyToWrite(details.productID, appKey: app.key, at: leaf.at)
+        var environment: Int64?
+        if let name = details.environment {
+            environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
+        }
+        _ = try transaction.orders.insert(
+            OrderRow(
+                id: id, appKey: app.key, customerKey: customer.key, productKey: product, quantity: details.quantity,
+                environment: environment, token: token, metadata: details.metadata, createdAt: leaf.at,
+                expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
+        guard details.assignsToken else { return }
+        try AccountTokensTable(connection: connection).insert(
+            token, appKey: app.key, customer: customer.key, entry: entry.key)
+        try transaction.customers.setToken(token, of: customer.key)
+    }
+
+    func changeOrder(_ change: (inout OrderRow) -> Void) throws {
+        guard let id = leaf.order, var row = try transaction.orders.row(id: id) else { return }
+        let former = row.status
+        change(&row)
+        try transaction.orders.update(row, from: former)
+    }
+
+    func consume(_ details: ConsumedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let customer = try existing(details.customer, app)
+        try take(details.takes)
+        try ConsumptionsTable(connection: connection).insert(
+            ConsumptionRow(
+                customerKey: customer.key, consumptionID: details.consumptionID, entryKey: entry.key,
+                productKey: try transaction.products.keyToWrite(details.productID, appKey: app.key, at: leaf.at),
+                environment: try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment)),
+                quantity: details.quantity))
+    }
+
+    /// Takes the recorded units from the recorded lots.
+    func take(_ takes: [LotTake]) throws {
+        var lots: [(lot: LotRow, units: Int64)] = []
+        for take in takes {
+            guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
+                throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that is not there")
+            }
+            lots.append((lot, take.units))
+        }
+        guard let owner = lots.first?.lot.customerKey else { return }
+        _ = try LotTaking(transaction: transaction).take(lots, by: owner)
+    }
+
+    private func ground(of take: LotTake) throws -> Int64? {
+        if let id = take.grantID.flatMap({ UUID(uuidString: $0) }) {
+            return try HandGrantsTable(connection: connection).row(id: id).map { -$0.key }
+        }
+        let environment = AppStoreEnvironment(take.environment)
+        let key = OriginalKey(
+            environment: environment, transactionID: ExactText(take.originalID ?? ""), second: take.second ?? 0)
+        return try OriginalsTable(connection: connection)
+            .row(key, environment: try transaction.environments.keyToWrite(of: environment))?.key
+    }
+}

@@ -1,0 +1,190 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// One entry that is applied.
+struct ReplayStep {
+    let transaction: LedgerTransaction
+    let leaf: JournalLeaf
+    let details: [UInt8]
+    let verifier: PurchaseVerifier
+    let evidence: (examined: ExaminedEvidence, key: Int64)?
+
+    var connection: any LedgerConnection { transaction.connection }
+
+    func apply(_ entry: JournalEntry, _ app: RegistryApp?) throws {
+        switch leaf.kind {
+        case .rules:
+            try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
+        case .appStoreAnswer, .customerErased, .decision: return
+        case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
+        case .keyRevoked:
+            _ = try APIKeysTable(connection: connection).revoke(
+                try KeyRevokedDetails(encoded: details).keyID, at: leaf.at)
+        case .evidence:
+            try observe(entry, app, claims: nil)
+        default:
+            guard let app else { return }
+            try apply(entry, of: app)
+        }
+    }
+
+    private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
+        switch leaf.kind {
+        case .claim: try observe(entry, app, claims: try ClaimDetails(encoded: details))
+        case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
+        case .orderCancelled:
+            try changeOrder {
+                $0.status = .cancelled; $0.closedAt = leaf.at
+            }
+        case .orderFulfilled:
+            try take(try OrderFulfilledDetails(encoded: details).takes)
+            try changeOrder {
+                $0.status = .fulfilled; $0.fulfilledAt = leaf.at
+            }
+        case .consumed: try consume(try ConsumedDetails(encoded: details), entry, app)
+        case .tokenAssigned: try assign(try TokenAssignedDetails(encoded: details), entry, app)
+        case .purchaseMoved: try move(try PurchaseMovedDetails(encoded: details), entry, app)
+        case .customerMerged: try merge(try CustomerMergedDetails(encoded: details), entry, app)
+        case .handGranted: try grant(try HandGrantedDetails(encoded: details), entry, app)
+        case .handRevoked: try revoke(try HandRevokedDetails(encoded: details), entry, app)
+        case .handLifted: try lift(try HandLiftedDetails(encoded: details), entry, app)
+        case .testersChanged: try changeTester(try TestersChangedDetails(encoded: details), entry, app)
+        case .settings:
+            try RegisterSettings.countAgain(app, transaction, entry)
+            let bound = try BundlesTable(connection: connection).all().filter { $0.appKey == app.key }
+            for (bundleID, _) in bound {
+                try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
+            }
+        case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
+        case .evidence, .appStoreAnswer, .customerErased, .keyCreated, .keyRevoked, .rules, .decision: return
+        }
+    }
+
+    // MARK: Evidence and claims
+
+    private func observe(_ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?) throws {
+        let examined = evidence?.examined
+        let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
+        let customer = try claims?.customer.flatMap { name in try app.flatMap { try self.customer(name, $0) } }
+        guard let target = observer ?? app else {
+            try transaction.hold(examined, evidence?.key, entry)
+            return
+        }
+        let changes = LedgerChanges(transaction, app: target)
+        if observer != nil, let evidence, let examined, case .success(let observation) = examined.verified {
+            try changes.observe(observation, evidence: evidence.key)
+        }
+        var named: TransactionKey?
+        for outcome in claims?.outcomes ?? [] where outcome.binds {
+            guard let customer, let key = outcome.key,
+                let place = try changes.place(
+                    of: key, environment: try transaction.environments.keyToWrite(of: key.environment))
+            else { continue }
+            let kind = changes.histories[place.history].records[place.record].row.kind
+            let policy = claims.flatMap { TransferPolicy(rawValue: $0.transfer) } ?? .deny
+            let mayTransfer = OwnershipAct.mayTransfer(under: policy, kind: kind)
+            changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+            if claims?.order != nil { named = key }
+        }
+        try changes.settle(except: leaf.order == nil ? nil : named)
+        if let named, let outcome = claims?.outcomes.first, let id = outcome.order.flatMap({ UUID(uuidString: $0) }),
+            id == leaf.order, let order = try transaction.orders.row(id: id), order.status == .created,
+            let place = try changes.place(
+                of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
+        {
+            try changes.payments.pay(order, with: changes.histories[place.history].records[place.record])
+        }
+        try changes.finish(entry)
+        try transaction.hold(examined, evidence?.key, entry)
+    }
+
+    /// Computes originals again after a change.
+    private func settle(_ entry: JournalEntry, _ app: RegistryApp, _ originals: [Int64]) throws {
+        guard !originals.isEmpty else { return }
+        let changes = LedgerChanges(transaction, app: app)
+        for original in originals { _ = try changes.history(original) }
+        try changes.settle()
+        try changes.finish(entry)
+    }
+
+    private func bind(_ details: BundleBoundDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        try BundlesTable(connection: connection).insert(details.bundleID, appKey: app.key, entry: entry.key)
+        try RegisterSettings(apps: [], verifier: verifier).observeHeld(details.bundleID, of: app, transaction, entry)
+    }
+
+    // MARK: Customers
+
+    /// The customer of a name. A new one has the reference of the leaf.
+    private func customer(_ name: String, _ app: RegistryApp) throws -> CustomerRow? {
+        if let known = try transaction.customer(name, app) { return known }
+        guard let reference = leaf.customer else { return nil }
+        return try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: name))
+    }
+
+    func existing(_ name: String, _ app: RegistryApp) throws -> CustomerRow {
+        guard let customer = try customer(name, app) else {
+            throw LedgerStorageError(.corrupt, "entry \(leaf.id) names no customer")
+        }
+        return customer
+    }
+
+    private func assign(_ details: TokenAssignedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let customer = try existing(details.customer, app)
+        guard let token = UUID(uuidString: details.token) else { return }
+        let tokens = AccountTokensTable(connection: connection)
+        let isNew = try tokens.customer(of: token, appKey: app.key) == nil
+        if isNew { try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key) }
+        try transaction.customers.setToken(token, of: customer.key)
+        guard isNew else { return }
+        try settle(entry, app, try transaction.transactions.originals(token: token, appKey: app.key))
+    }
+
+    private func merge(_ details: CustomerMergedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let target = try existing(details.into, app)
+        guard let customer = try transaction.customer(details.from, app), customer.key != target.key else { return }
+        try MergeCustomers.apply(customer, into: target, transaction, app, entry)
+    }
+
+    private func changeTester(_ details: TestersChangedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let customer = try existing(details.customer, app)
+        let table = TestersTable(connection: connection)
+        _ =
+            details.isTester
+            ? try table.insert(customer.key, appKey: app.key, entry: entry.key)
+            : try table.delete(customer.key, appKey: app.key)
+    }
+
+    private func move(_ details: PurchaseMovedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let customer = try existing(details.to, app)
+        let former = try details.from.flatMap { try transaction.customer($0, app) }
+        let environment = AppStoreEnvironment(details.environment)
+        let key = TransactionKey(
+            environment: environment, transactionID: ExactText(details.transactionID), second: details.second ?? 0)
+        let changes = LedgerChanges(transaction, app: app)
+        guard
+            let place = try changes.place(
+                of: key, environment: try transaction.environments.keyToWrite(of: environment))
+        else { return }
+        changes.move(key, from: former?.key, to: customer.key, in: place.history)
+        try changes.settle()
+        try changes.finish(entry)
+    }
+
+    private func createKey(_ details: KeyCreatedDetails) throws {
+        let app = try transaction.appToWrite(leaf.app)
+        try APIKeysTable(connection: connection).insert(
+            APIKeyRow(
+                id: details.keyID, appKey: app.key, name: details.name,
+                scopes: Set(details.scopes.compactMap(APIKeyScope.init(rawValue:))),
+                secretSHA256: [UInt8](hexadecimal: details.secretSHA256), createdAt: leaf.at))
+    }
+}
+
+extension ClaimDetails.Outcome {
+    /// The transaction.
+    var key: TransactionKey? {
+        TransactionKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
+    }
+}

@@ -1,0 +1,84 @@
+import PurchaseVerification
+
+/// What a claim came to: as the journal records it, and as the caller is told.
+struct ClaimAnswer {
+    let examined: ExaminedSubmission
+    let app: RegistryApp
+    let transaction: LedgerTransaction
+    let rejection: Rejection?
+    let customer: CustomerRow?
+    /// The claimed transaction.
+    var record: TransactionRecord?
+    /// The order that the transaction paid, now or before.
+    var paidOrder: OrderRow?
+    /// The id of the order that this claim paid.
+    var newlyPaidOrder: String?
+    var binds = false
+    var isReplayed = false
+    var entitlement: Entitlement?
+    var kept: KeptEvidence?
+
+    init(
+        examined: ExaminedSubmission, app: RegistryApp, transaction: LedgerTransaction, rejection: Rejection?,
+        customer: CustomerRow?
+    ) {
+        self.examined = examined
+        self.app = app
+        self.transaction = transaction
+        self.rejection = rejection
+        self.customer = customer
+    }
+
+    /// `accepted`, or the code of the rejection.
+    var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+
+    private var isAcceptedReplay: Bool { isReplayed && rejection == nil }
+
+    /// The details of the journal entry.
+    var details: ClaimDetails {
+        let (submission, claim) = (examined.submission, examined.submission.claim)
+        var details = ClaimDetails(
+            isRestore: false, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+            customer: customer?.name ?? claim.customerID, order: claim.orderID, productID: claim.productID,
+            transactionID: claim.transactionID, quantity: claim.quantity,
+            evidenceKind: examined.evidence?.kind?.rawValue, expected: rejection?.expected, found: rejection?.found,
+            replayed: isAcceptedReplay, transfer: app.settings.transfer.rawValue, outcomes: [])
+        if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
+        if let record {
+            details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]
+        }
+        return details.bounded()
+    }
+
+    /// The answer to the caller.
+    func outcome(_ entry: JournalEntry) throws(LedgerStorageError) -> PurchaseOutcome {
+        let isOwner = record?.row.ownerKey != nil && record?.row.ownerKey == customer?.key
+        let hasPurchase = isOwner && record?.facts.withdrawal == nil
+        var outcome = PurchaseOutcome(
+            submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
+            disposition: rejection?.disposition(hasPurchase: hasPurchase) ?? .granted,
+            isReplayed: isAcceptedReplay, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+        guard let record else { return outcome }
+        outcome.environment = record.facts.key.environment
+        outcome.transactionID = record.facts.key.transactionID.string
+        outcome.originalTransactionID = record.facts.original.transactionID.string
+        outcome.productID = record.productID
+        outcome.quantity = record.facts.quantity
+        outcome.purchasedAt = record.facts.purchaseDate
+        outcome.expiresAt = record.facts.end
+        outcome.price = record.facts.price
+        outcome.offer = record.facts.offer
+        outcome.productKind = record.row.kind
+        outcome.isFamilyShared = record.facts.ownership.isFamilyShared
+        outcome.knownAt = record.row.knownAt
+        // What belongs to somebody else is not shown.
+        guard isOwner else { return outcome }
+        outcome.ownerReason = record.row.ownerReason
+        if let paidOrder {
+            outcome.order = try transaction.order(
+                paidOrder, of: customer?.name, paidBy: OrderPayment(record.facts))
+        }
+        outcome.entitlement = entitlement
+        return outcome
+    }
+}

@@ -1,0 +1,40 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The customer and the order that a claim names.
+struct ClaimParties {
+    private(set) var customer: CustomerRow?
+    /// The order, if it is the customer's.
+    private(set) var order: OrderRow?
+    private var isOrderOfAnother = false
+
+    /// Nobody.
+    init() {}
+
+    /// Reads them. A customer who was never seen is made; an order names its customer.
+    init(of claim: ClaimFields, _ transaction: LedgerTransaction, _ app: RegistryApp) throws(LedgerStorageError) {
+        guard let orderID = claim.orderID else {
+            if let name = claim.customerID { customer = try transaction.customerToWrite(name, app) }
+            return
+        }
+        guard let id = UUID(uuidString: orderID), let found = try transaction.orders.row(id: id),
+            found.appKey == app.key
+        else { return }
+        let owner = try transaction.customers.surviving(try transaction.customers.row(found.customerKey))
+        if let name = claim.customerID, try transaction.customer(name, app)?.key != owner.key {
+            isOrderOfAnother = true
+            return
+        }
+        (customer, order) = (owner, found)
+    }
+
+    /// The customer.
+    ///
+    /// - Throws: `order_unknown`, `order_of_another_customer`.
+    func requireCustomer(of claim: ClaimFields) throws(Rejection) -> CustomerRow {
+        if let customer { return customer }
+        throw isOrderOfAnother
+            ? Rejection(.orderOfAnotherCustomer) : Rejection(.orderUnknown, expected: claim.orderID)
+    }
+}

@@ -1,0 +1,112 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The claims of one piece of evidence of a restore.
+struct RestoredClaims {
+    let changes: LedgerChanges
+    let app: RegistryApp
+    let customer: CustomerRow
+    let source: EvidenceSource
+    private var claims: [Claim] = []
+
+    init(changes: LedgerChanges, app: RegistryApp, customer: CustomerRow, source: EvidenceSource) {
+        self.changes = changes
+        self.app = app
+        self.customer = customer
+        self.source = source
+    }
+
+    private struct Claim {
+        let proven: ObservedTransaction
+        /// Why it does not agree with its own evidence.
+        var refusal: Rejection?
+        var binds = false
+        var isReplayed = false
+    }
+
+    struct Outcome {
+        var answer: RestoredPurchase
+        var recorded: ClaimDetails.Outcome
+        var transactionKey: Int64
+    }
+
+    /// Claims what the evidence proves.
+    mutating func claim(
+        _ proven: [ObservedTransaction], _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        for facts in proven {
+            let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
+            guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
+            let record = changes.histories[place.history].records[place.record]
+            let tokenOwner = try changes.identities.customer(of: facts.accountToken)
+            var claim = Claim(proven: facts)
+            do throws(Rejection) {
+                try ClaimDecision.requireAgreement(
+                    ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
+                claim.binds = ClaimDecision.binds(source, facts, app.settings)
+                claim.isReplayed = record.formerRow?.ownerKey == customer.key
+            } catch {
+                claim.refusal = error
+            }
+            if claim.binds {
+                let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
+                claim.isReplayed = changes.claim(
+                    facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+            }
+            claims.append(claim)
+        }
+    }
+
+    /// What became of each, after the changes were settled.
+    func outcomes(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for claim in claims {
+            let environment = try transaction.environments.keyToWrite(of: claim.proven.key.environment)
+            guard let place = try changes.place(of: claim.proven.key, environment: environment) else { continue }
+            let record = changes.histories[place.history].records[place.record]
+            let isOwner = record.row.ownerKey == customer.key
+            var rejection = claim.refusal
+            if rejection == nil {
+                rejection = try self.rejection(of: claim.proven, record, in: place.history, transaction)
+            }
+            let code = rejection?.code ?? DecisionCode.accepted.rawValue
+            let answer = RestoredPurchase(
+                submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
+                transactionID: claim.proven.key.transactionID.string,
+                originalTransactionID: record.facts.original.transactionID.string, productID: record.productID,
+                rejection: rejection,
+                disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
+                isReplayed: claim.isReplayed && rejection == nil, claimedBy: rejection?.priorClaim,
+                expiresAt: record.facts.end)
+            outcomes.append(
+                Outcome(
+                    answer: answer,
+                    recorded: ClaimDetails.Outcome(
+                        record, code: code, binds: claim.binds, order: changes.payments.orderPaid(by: record)),
+                    transactionKey: record.row.key))
+        }
+        return outcomes
+    }
+
+    private func rejection(
+        of proven: ObservedTransaction, _ record: TransactionRecord, in index: Int, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Rejection? {
+        let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
+        let purchase = try changes.claimedPurchase(record, in: index, named: nil)
+        let entitlement = try transaction.entitlement(
+            of: customer.key, product: record.row.productKey, productID: record.productID,
+            environment: record.row.environment, app: app)
+        do throws(Rejection) {
+            try ClaimDecision.requireOwner(
+                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
+            try ClaimDecision.requireTerms(purchase, app.settings)
+            try ClaimDecision.requireNotWithdrawn(purchase, proven)
+            try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)
+            // A consumable is granted once, whatever its copies.
+            return purchase.isCopy && record.row.kind == .consumable ? .alreadyClaimed(.restoredCopy) : nil
+        } catch {
+            return error
+        }
+    }
+}

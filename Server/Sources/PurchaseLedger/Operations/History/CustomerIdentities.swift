@@ -1,0 +1,72 @@
+import PurchaseVerification
+
+/// Who customers are: whom account tokens name, and who was merged into whom. It reads each of them once.
+final class CustomerIdentities {
+    private let transaction: LedgerTransaction
+    private let app: RegistryApp
+    /// Whose each token is, as it was assigned.
+    private var tokens: [AppAccountToken: Int64?] = [:]
+    /// The merges of customers that occur, by the customer who was merged.
+    private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
+
+    init(_ transaction: LedgerTransaction, app: RegistryApp) {
+        self.transaction = transaction
+        self.app = app
+    }
+
+    /// The account tokens of a history that name a customer.
+    func assignments(of history: PurchaseHistory) throws(LedgerStorageError) -> TokenAssignments {
+        var assignments = TokenAssignments()
+        for record in history.records {
+            guard let token = record.facts.accountToken, let customer = try assignment(of: token) else { continue }
+            do throws(TokenAssignments.TokenTaken) {
+                try assignments.assign(token, to: CustomerNumber(rawValue: customer))
+            } catch {
+                throw LedgerStorageError(.corrupt, "an account token names two customers")
+            }
+        }
+        return assignments
+    }
+
+    /// The customer whom an account token names, after all merges; `nil` if the token is not known.
+    func customer(of token: AppAccountToken?) throws(LedgerStorageError) -> Int64? {
+        guard let token else { return nil }
+        return try assignment(of: token).map(surviving)
+    }
+
+    private func assignment(of token: AppAccountToken) throws(LedgerStorageError) -> Int64? {
+        if let known = tokens[token] { return known }
+        let table = AccountTokensTable(connection: transaction.connection)
+        let assignment = try table.assignment(of: token.uuid, appKey: app.key)
+        if let assignment, assignment.isMerged { try readMerges(of: assignment.customer) }
+        tokens[token] = .some(assignment?.customer)
+        return assignment?.customer
+    }
+
+    /// Reads the merges of a customer, one after the other.
+    func readMerges(of customer: Int64) throws(LedgerStorageError) {
+        var customer = customer
+        while merges[customer] == nil {
+            let row = try transaction.customers.row(customer)
+            guard let target = row.mergedInto, let entry = row.mergeEntry else { return }
+            merges[customer] = (target, entry)
+            customer = target
+        }
+    }
+
+    /// Whom a customer is by now, as far as merges were read.
+    func surviving(_ customer: Int64) -> Int64 {
+        var customer = customer
+        while let merge = merges[customer] { customer = merge.target }
+        return customer
+    }
+
+    /// The merges, in the order of the journal.
+    var mergeActs: [OwnershipAct] {
+        merges.map { customer, merge in
+            OwnershipAct(
+                entry: merge.entry,
+                content: .merge(CustomerNumber(rawValue: customer), into: CustomerNumber(rawValue: merge.target)))
+        }.sorted { $0.entry < $1.entry }
+    }
+}

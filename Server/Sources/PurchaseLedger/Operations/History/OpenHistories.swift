@@ -1,0 +1,94 @@
+import PurchaseVerification
+
+/// The histories that a change reads and works on.
+final class OpenHistories {
+    /// In the order in which they were read.
+    var histories: [PurchaseHistory] = []
+    private let transaction: LedgerTransaction
+    private let app: RegistryApp
+    private let identities: CustomerIdentities
+
+    init(_ transaction: LedgerTransaction, app: RegistryApp, _ identities: CustomerIdentities) {
+        self.transaction = transaction
+        self.app = app
+        self.identities = identities
+    }
+
+    private var connection: any LedgerConnection { transaction.connection }
+
+    /// The place of a known transaction, whose history is read if it was not yet.
+    func place(
+        of key: TransactionKey, environment: Int64
+    ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
+        for index in histories.indices {
+            if let record = histories[index].index(of: key) { return (index, record) }
+        }
+        guard let row = try transaction.transactions.row(key, environment: environment) else { return nil }
+        let index = try history(row.originalKey)
+        return histories[index].index(of: key).map { (index, $0) }
+    }
+
+    /// The position of the history of a stored original.
+    func history(_ originalKey: Int64) throws(LedgerStorageError) -> Int {
+        if let index = histories.firstIndex(where: { $0.original.key == originalKey }) { return index }
+        return try append(try OriginalsTable(connection: connection).row(originalKey))
+    }
+
+    /// Reads the history of a stored original, and the merges of the customers who acted on it.
+    func append(_ original: OriginalRow) throws(LedgerStorageError) -> Int {
+        let history = try HistoryReader(transaction: transaction).history(original)
+        for act in history.acts where act.isMerged {
+            for customer in [act.customerKey, act.formerKey].compactMap(\.self) {
+                try identities.readMerges(of: customer)
+            }
+        }
+        histories.append(history)
+        return histories.count - 1
+    }
+
+    func history(of key: OriginalKey, environment: Int64, isSubscription: Bool) throws(LedgerStorageError)
+        -> Int
+    {
+        if let index = histories.firstIndex(where: { $0.key == key }) { return index }
+        if let original = try OriginalsTable(connection: connection).row(key, environment: environment) {
+            return try history(original.key)
+        }
+        var history = PurchaseHistory(
+            original: OriginalRow(key, environment: environment, appKey: app.key), key: key, records: [], acts: [])
+        if isSubscription {
+            history.renewal = try HistoryReader(transaction: transaction).renewal(key, environment: environment)
+            history.formerRenewal = history.renewal
+        }
+        histories.append(history)
+        return histories.count - 1
+    }
+
+    /// Reads the renewal info of what turned out to be a subscription.
+    func readRenewal(of index: Int) throws(LedgerStorageError) {
+        guard histories[index].renewal == nil else { return }
+        let history = histories[index]
+        let renewal = try HistoryReader(transaction: transaction)
+            .renewal(history.key, environment: history.original.environment)
+        histories[index].renewal = renewal
+        histories[index].formerRenewal = renewal
+    }
+
+    /// A record with the columns that follow from its facts and the settings.
+    func described(_ record: TransactionRecord) throws(LedgerStorageError) -> TransactionRecord {
+        var record = record
+        let productID = record.facts.productID?.string ?? ""
+        if record.row.productKey == 0 || ExactText(productID) != ExactText(record.productID) {
+            record.productID = productID
+            record.row.productKey = try transaction.products.keyToWrite(
+                productID, appKey: app.key, at: transaction.now)
+        }
+        if let stated = record.facts.kind, record.row.kind != stated {
+            // Better evidence than the one that the settings agreed with.
+            (record.row.kind, record.row.duration) = (nil, nil)
+        }
+        if record.row.kind == nil, let terms = app.settings.terms(of: record.facts) {
+            (record.row.kind, record.row.duration) = (terms.kind, terms.duration)
+        }
+        return record
+    }
+}

@@ -1,0 +1,168 @@
+import PurchaseVerification
+
+/// The orders that one change pays, refunds or restores.
+final class OrderPayments {
+    private let transaction: LedgerTransaction
+    private let app: RegistryApp
+    /// What changes in orders, by their key.
+    private var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
+    /// The transaction that pays an order. Its key is known once it is written.
+    private var paying: [Int64: TransactionKey] = [:]
+
+    init(_ transaction: LedgerTransaction, app: RegistryApp) {
+        self.transaction = transaction
+        self.app = app
+    }
+
+    // MARK: Paying
+
+    /// Pays an order with a transaction. What the transaction had paid without being asked to is open again.
+    func pay(_ order: OrderRow, with record: TransactionRecord) throws(LedgerStorageError) {
+        if let other = try self.order(paidBy: record), other.key != order.key { reopen(other) }
+        change(order) {
+            $0.status = .paid
+            $0.paidAt = transaction.now
+        }
+        paying[order.key] = record.facts.key
+    }
+
+    private func reopen(_ order: OrderRow) {
+        paying[order.key] = nil
+        change(order) { ($0.status, $0.paidAt, $0.paidBy) = (.created, nil, nil) }
+    }
+
+    private func change(_ order: OrderRow, _ change: (inout OrderRow) -> Void) {
+        let former = orders[order.key]?.former ?? order
+        var row = orders[order.key]?.row ?? order
+        change(&row)
+        orders[order.key] = (former, row)
+    }
+
+    /// The order that a transaction paid before or pays now.
+    func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
+        if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
+        guard !record.isNew, let order = try transaction.orders.row(paidBy: record.row.key) else { return nil }
+        return orders[order.key]?.row ?? order
+    }
+
+    /// The id of the order that a transaction pays by this change.
+    func orderPaid(by record: TransactionRecord) -> String? {
+        paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
+    }
+
+    /// Whether a transaction keeps the order that it paid: a claim named it, or it is closed. A payment that no claim asked for
+    /// goes to the order that a claim names later.
+    func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
+        guard order.status == .paid, !record.isNew else { return order.status != .paid }
+        return try JournalTable(connection: transaction.connection)
+            .hasEntry(of: Int64(JournalKind.claim.rawValue), naming: order.key, transaction: record.row.key)
+    }
+
+    // MARK: Following purchases
+
+    /// Pays open orders with purchases that have their first owner now, and follows refunds.
+    ///
+    /// - Parameter named: a transaction whose claim names an order; it pays no other.
+    func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
+        guard history.records.contains(where: \.isChanged) else { return }
+        for purchase in history.purchases {
+            let records = purchase.transactions.compactMap { transaction in
+                history.index(of: transaction.key).map { history.records[$0] }
+            }
+            // A copy pays nothing.
+            if let first = records.first, first.formerRow?.ownerKey == nil, let owner = first.row.ownerKey,
+                first.facts.key != named
+            {
+                try payOpenOrder(of: owner, with: first, purchase)
+            }
+            let isNews = records.contains { record in
+                record.formerFacts.map { $0.withdrawal != record.facts.withdrawal } ?? (record.facts.withdrawal != nil)
+            }
+            guard isNews else { continue }
+            for record in records where !record.isNew {
+                try followWithdrawal(of: record, purchase)
+            }
+        }
+    }
+
+    private func payOpenOrder(
+        of owner: Int64, with record: TransactionRecord, _ purchase: OwnedPurchase
+    ) throws(LedgerStorageError) {
+        guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
+        let claimed = ClaimedPurchase(
+            facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
+            hasPaidAnotherOrder: false)
+        guard claimed.wholeWithdrawal == nil else { return }
+        // Older orders that nobody pays could hide one behind them; a customer has few with a life that is not over.
+        let open = try transaction.orders.open(of: owner, product: record.row.productKey, at: date, limit: 16)
+        for order in open where orders[order.key] == nil {
+            let terms = try terms(of: order, purchase: record)
+            if terms.refusal(of: claimed) == nil {
+                try pay(order, with: record)
+                return
+            }
+        }
+    }
+
+    /// What the decision needs to know of an order.
+    func terms(of order: OrderRow, purchase record: TransactionRecord) throws(LedgerStorageError) -> OrderTerms {
+        var environments: [AppStoreEnvironment] = []
+        if let environment = order.environment {
+            environments = [try transaction.environments.environment(environment)]
+        } else {
+            environments = [.production]
+            let environment = record.facts.key.environment
+            if environment == .sandbox {
+                let testers = TestersTable(connection: transaction.connection)
+                let isTester = try testers.contains(order.customerKey, appKey: app.key)
+                if app.settings.sandboxAccess.counts(environment, isTester: isTester) {
+                    environments.append(environment)
+                }
+            }
+        }
+        return OrderTerms(
+            productID: ExactText(
+                order.productKey == record.row.productKey
+                    ? record.productID : try transaction.products.id(order.productKey)), quantity: order.quantity,
+            environments: environments, createdAt: order.createdAt, expiresAt: order.expiresAt, status: order.status,
+            isPaidByThis: order.paidBy.map { $0 == record.row.key } ?? false)
+    }
+
+    /// An order whose purchase is withdrawn as a whole is refunded, and back again. A receipt's cancellation of a subscription
+    /// leaves it, since that may be an upgrade.
+    private func followWithdrawal(
+        of record: TransactionRecord, _ purchase: OwnedPurchase
+    ) throws(LedgerStorageError) {
+        guard let order = try order(paidBy: record) else { return }
+        let claimed = ClaimedPurchase(
+            facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
+            hasPaidAnotherOrder: false)
+        let isCancelled = record.row.kind == .autoRenewable && purchase.withdrawal?.cause == .cancelled
+        let isRefunded = !isCancelled && claimed.wholeWithdrawal != nil
+        if isRefunded, order.status == .paid || order.status == .fulfilled {
+            change(order) { ($0.status, $0.closedAt) = (.refunded, transaction.now) }
+        } else if !isRefunded, order.status == .refunded {
+            change(order) { ($0.status, $0.closedAt) = ($0.fulfilledAt == nil ? .paid : .fulfilled, nil) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes the orders and their events. Orders that are open again come first: a transaction pays one order at a time.
+    func write(_ histories: [PurchaseHistory], _ events: EventWriter) throws(LedgerStorageError) {
+        let changes = orders.values.sorted {
+            ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)
+        }
+        for (former, row) in changes {
+            var row = row
+            if let key = paying[row.key] {
+                row.paidBy =
+                    histories.lazy.compactMap { history in
+                        history.index(of: key).map { history.records[$0].row.key }
+                    }.first
+            }
+            try transaction.orders.update(row, from: former.status)
+            try events.write(order: row, former: former)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import PurchaseVerification
+
+/// The settings of an app as the journal has them.
+struct RecordedSettings: Codable {
+    var app: String
+    var bundle_ids: [String]
+    var apple_id: UInt64?
+    var environments: [String]
+    var versions: [String]
+    var products: [String: Product]
+    var transfer: String
+    var order_lifetime: Int64
+    var sandbox_access: String
+    var refund_shortfall: String
+    var require_account_token: Bool
+
+    struct Product: Codable {
+        var kind: String
+        var duration: String?
+        var entitlements: [String]
+    }
+}
+
+extension RegisteredApp {
+    /// The settings as canonical JSON: what decides about purchases, in sorted order.
+    func canonicalJSON() throws(LedgerStorageError) -> [UInt8] {
+        let settings = RecordedSettings(
+            app: id, bundle_ids: bundleIDs.sorted(), apple_id: appleID, environments: environments.map(\.name).sorted(),
+            versions: versions.sorted(),
+            products: products.mapValues {
+                RecordedSettings.Product(
+                    kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements)
+            },
+            transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
+            refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return [UInt8](try encoder.encode(settings))
+        } catch {
+            throw LedgerStorageError(.other, "the settings of \(id) cannot be encoded: \(error)")
+        }
+    }
+}
+
+extension RegisteredApp {
+    /// Settings as the journal has them.
+    init(recorded: [UInt8]) throws(LedgerStorageError) {
+        let settings: RecordedSettings
+        do {
+            settings = try JSONDecoder().decode(RecordedSettings.self, from: Data(recorded))
+        } catch {
+            throw LedgerStorageError(.corrupt, "recorded settings cannot be read: \(error)")
+        }
+        self.init(id: settings.app, bundleIDs: Set(settings.bundle_ids))
+        appleID = settings.apple_id
+        environments = Set(settings.environments.map { AppStoreEnvironment($0) })
+        versions = Set(settings.versions)
+        products = settings.products.compactMapValues { product in
+            ProductKind(rawValue: product.kind).map {
+                RegisteredProduct(
+                    kind: $0, duration: product.duration.flatMap { PassDuration($0) },
+                    entitlements: product.entitlements)
+            }
+        }
+        transfer = TransferPolicy(rawValue: settings.transfer) ?? .deny
+        orderLifetime = settings.order_lifetime
+        sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
+        refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
+        requiresAccountToken = settings.require_account_token
+    }
+}

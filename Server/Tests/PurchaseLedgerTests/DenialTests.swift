@@ -1,0 +1,129 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Why a product gives no access")
+struct DenialTests {
+    private func refunded(_ id: String, quantity: Int64 = 1) throws -> [UInt8] {
+        try LedgerWorld.signed(id) {
+            $0.quantity = quantity
+            $0.revocationDate = $0.purchaseDate?.addingTimeInterval(60)
+            $0.signedDate = $0.revocationDate
+        }
+    }
+
+    @Test("An empty balance says whether its newest purchase was used, refunded, cancelled, revoked or transferred")
+    func balances() async throws {
+        try await LedgerWorld.with { world in
+            let (used, other) = ("used", "other")
+            _ = try await world.claim("1", customer: used, try LedgerWorld.signed("1"))
+            _ = try await world.consume(1, "a", of: used)
+            #expect(try await world.entitlement(of: used)?.reason == .consumed)
+            #expect(try await world.entitlement(of: used)?.state == .consumed)
+            // A refund of what was used is a refund all the same.
+            try await world.observe(try refunded("1"))
+            #expect(try await world.entitlement(of: used)?.reason == .revoked)
+            #expect(try await world.entitlement(of: used)?.shortfall == 1)
+            // A newer purchase explains the balance, once it is used.
+            _ = try await world.claim(
+                "2", customer: used,
+                try LedgerWorld.signed("2") {
+                    $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3601)
+                    $0.originalPurchaseDate = $0.purchaseDate
+                })
+            #expect(try await world.entitlement(of: used)?.reason == nil)
+            _ = try await world.consume(1, "b", of: used)
+            #expect(try await world.entitlement(of: used)?.reason == .consumed)
+
+            _ = try await world.claim("3", customer: other, try LedgerWorld.signed("3"))
+            let id = try await world.ledger.perform(
+                RevokeByHand(
+                    app: "example", customerID: other, .purchase(transactionID: "3", environment: nil), reason: "fraud")
+            )
+            #expect(try await world.entitlement(of: other)?.reason == .revokedByHand)
+            try await world.ledger.perform(LiftByHand(app: "example", customerID: other, id: id))
+            #expect(try await world.entitlement(of: other)?.reason == nil)
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "3", to: used, reason: "wrong account"))
+            #expect(try await world.entitlement(of: other)?.reason == .ownedByAnother)
+            #expect(try await world.entitlement(of: used)?.balance == 1)
+        }
+    }
+
+    @Test("A consumable that a receipt shows as cancelled says so")
+    func cancelled() async throws {
+        try await LedgerWorld.with { world in
+            var purchase = PurchaseTemplate.consumable(
+                productID: LedgerWorld.coins, transactionID: "2000000000000001", purchaseDate: MintedWorld.moment)
+            purchase.cancellationDate = MintedWorld.moment.addingTimeInterval(60)
+            let outcome = try await world.claim("2000000000000001", try LedgerWorld.receipt([purchase]))
+            #expect(outcome.code == "purchase_cancelled")
+            #expect(try await world.entitlement(environment: .sandbox)?.reason == .cancelled)
+        }
+    }
+
+    @Test("The same reasons at a past time")
+    func past() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 1)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let bought = world.clock.now
+            world.clock.advance(days: 1)
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.revocationDate = MintedWorld.moment.addingTimeInterval(3600 + 2 * 86_400)
+                    $0.signedDate = $0.revocationDate
+                })
+            world.clock.advance(days: 1)
+            #expect(try await world.entitlement(at: bought)?.state == .active)
+            #expect(try await world.entitlement(at: world.clock.now)?.reason == .revoked)
+            #expect(try await world.entitlement()?.reason == .revoked)
+        }
+    }
+
+    @Test("A grant by hand of a product counts for its named entitlement, until it is lifted")
+    func namedGrant() async throws {
+        try await LedgerWorld.with { world in
+            func named() async throws -> NamedAccess? {
+                try await world.ledger.answer(EntitlementsOfCustomer(app: "example", customerID: "alice")).named.first
+            }
+            let until = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 + 86_400_000)
+            let grant = try await world.ledger.perform(
+                GrantByHand(
+                    app: "example", customerID: "alice", productID: LedgerWorld.monthly, until: until, reason: "gift"))
+            #expect(try await named()?.name == "pro")
+            #expect(try await named()?.isActive == true)
+            #expect(try await named()?.until == until)
+            // A purchase without an end lasts longer than the grant.
+            _ = try await world.claim(
+                "1", product: LedgerWorld.pro,
+                try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable))
+            #expect(try await named()?.until == nil)
+            try await world.observe(
+                try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable) {
+                    $0.revocationDate = $0.purchaseDate?.addingTimeInterval(60)
+                    $0.signedDate = $0.revocationDate
+                })
+            world.clock.advance(seconds: 3600)
+            #expect(try await named()?.isActive == true)
+            try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: grant))
+            world.clock.advance(seconds: 1)
+            #expect(try await named()?.isActive == false)
+        }
+    }
+
+    @Test("A pass that begins when the one before it ends is the customer's, and its claim says so")
+    func laterPass() async throws {
+        try await LedgerWorld.with { world in
+            for id in ["1", "2"] {
+                let outcome = try await world.claim(
+                    id, product: LedgerWorld.pass,
+                    try LedgerWorld.signed(id, product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+                #expect(outcome.code == "accepted")
+            }
+        }
+    }
+}
