@@ -59,7 +59,7 @@ docs: setup ## Writes the documentation of the libraries with DocC to .build/doc
 fuzz: setup ## Fuzzes each parser, ten minutes in all, and prints the executions.
 	dev/fuzz.sh
 
-torture: setup ## Flips every bit, cuts every prefix, measures the cost of hostile bytes, and asks OpenSSL for a second opinion.
+torture: setup ## Flips every bit, cuts every prefix, measures the cost of hostile bytes, asks OpenSSL for a second opinion, and compares the ledger with the simulated store.
 	dev/torture.sh
 
 format: ## Formats the sources.

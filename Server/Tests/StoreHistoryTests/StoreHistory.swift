@@ -237,6 +237,8 @@ struct StoreHistory: Sendable {
             kinds.insert(event.kind)
             expected.record(event)
             if isNew(event), let id = event.transaction?.transactionID { transactionIDs.append(id) }
+            // A refund that is reversed leaves the lot as it was, and the server may know of the refund alone.
+            if let id = event.transaction?.transactionID { synchronized[id] = nil }
             guard event.notification != nil else { continue }
             // Only the renewal info of the time says that there was a grace period.
             let isIrreplaceable = event.subscription?.status == .gracePeriod

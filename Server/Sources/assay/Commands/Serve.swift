@@ -72,6 +72,7 @@ struct Serve: AsyncParsableCommand {
     private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
+        if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
         case EACCES: "port \(configuration.port) is not permitted; choose one above 1023 with --port"
@@ -96,6 +97,7 @@ struct Serve: AsyncParsableCommand {
             let ledger = try await PurchaseLedger.open(
                 database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps
             ) { Timestamp(Date()) }
+            try await applyNewRules(ledger, logger)
             try await warn(apps, ledger, logger)
             let server = purchaseServer(configuration, ledger: ledger, logger: logger) { address in
                 Terminal.write("assay: ready on \(address)\n")
@@ -108,6 +110,26 @@ struct Serve: AsyncParsableCommand {
         }
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
+    }
+
+    /// Rebuilds the tables if this version decides by newer rules than the one before.
+    private func applyNewRules(_ ledger: PurchaseLedger, _ logger: Logger) async throws {
+        guard let report = try await ledger.applyNewRules() else { return }
+        let others = report.findings.count { !$0.kind.isOfTables }
+        guard others == 0 else { throw NewRulesRefusal(findings: others) }
+        logger.notice(
+            "the tables were rebuilt under newer rules; the events 'corrected' name what changed",
+            metadata: ["differences": "\(report.findings.count)"])
+    }
+
+    /// Why the tables were not rebuilt under newer rules: purchases would be lost.
+    private struct NewRulesRefusal: Error {
+        let findings: Int
+
+        var line: String {
+            "this version has newer rules, and the tables cannot be rebuilt, because \(findings) findings are about the "
+                + "journal or its evidence; list them with 'assay audit verify', and restore a backup or name the certificates"
+        }
     }
 
     /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.

@@ -118,6 +118,20 @@ struct LikelyMistakeTests {
         #expect(story.access(alice, "monthly", day: 17)?.until == .day(23))
     }
 
+    @Test("6 Stale grace, recovered without a gap", arguments: [7, 7.5])
+    func staleGraceWithoutGap(firstStamp: Double) {
+        var story = PurchaseStory()
+        story.claim("1", alice)
+        // The recovery continues from the old end, and the second period is shorter than the grace period of the first.
+        story.statements = [
+            .signed("1", "monthly", .autoRenewable, on: 0, original: "1", until: 7),
+            .signed("2", "monthly", .autoRenewable, on: 7, original: "1", until: 14),
+        ]
+        story.renewals = [.signed("1", stamp: firstStamp, grace: 23), .signed("1", stamp: 30)]
+        #expect(story.isActive(alice, "monthly", day: 13))
+        #expect(!story.isActive(alice, "monthly", day: 15))
+    }
+
     @Test("7 Refund after use", arguments: [false, true])
     func refundAfterUse(isRefundSeenFirst: Bool) {
         var story = PurchaseStory()

@@ -93,8 +93,10 @@ struct RandomHistoryTests {
             guard period.owner == customer, period.productID == product, var end = period.end else { return false }
             let later = periods[(place + 1)...]
             for grace in renewal?.gracePeriods ?? [] {
-                let extends = period.start <= grace.firstStamp && later.allSatisfy { $0.start > grace.firstStamp }
-                guard extends else { continue }
+                let hasEnded = { (period: OwnedPurchase) in
+                    period.end.map { $0.millisecondsSince1970 <= grace.firstStamp.millisecondsSince1970 + 86_400_000 } ?? false
+                }
+                guard hasEnded(period), !later.contains(where: hasEnded) else { continue }
                 let isEndedEarly = renewal.map { $0.info.graceEnd != grace.end && $0.stamp <= moment } ?? false
                 let isOver = isEndedEarly || later.first.map { $0.start <= moment } ?? false
                 if !isOver { end = max(end, grace.end) }

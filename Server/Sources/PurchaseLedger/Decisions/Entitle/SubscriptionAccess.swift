@@ -66,23 +66,23 @@ public enum SubscriptionAccess {
         return starts
     }
 
+    /// The App Store tries to collect the next price from 24 hours before the end of a period.
+    private static let earliestAttempt: Int64 = 86_400_000
+
     /// By the place of the period that each grace period extends, its end.
     ///
-    /// A grace period extends the period that began last before it was first signed. It ends early when the next period
-    /// begins, or when newer renewal info was signed that does not have it.
+    /// A grace period extends the period that had ended last when it was first signed, or was about to end: one that is paid for
+    /// has no grace period yet. It ends early when the next period begins, or when newer renewal info was signed that does not
+    /// have it.
     private static func graceEnds(of periods: [OwnedPurchase], _ renewal: ObservedRenewal?) -> [Int: Timestamp] {
         var ends: [Int: Timestamp] = [:]
         for grace in renewal?.gracePeriods ?? [] {
-            var (low, high) = (0, periods.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if periods[middle].start <= grace.firstStamp { low = middle + 1 } else { high = middle }
-            }
-            guard low > 0 else { continue }
+            let latest = grace.firstStamp.adding(milliseconds: earliestAttempt, times: 1)
+            guard let place = periods.lastIndex(where: { $0.end.map { $0 <= latest } ?? false }) else { continue }
             var end = grace.end
             if let renewal, renewal.info.graceEnd != grace.end { end = min(end, renewal.stamp) }
-            if low < periods.count { end = min(end, periods[low].start) }
-            ends[low - 1] = max(ends[low - 1] ?? end, end)
+            if place + 1 < periods.count { end = min(end, periods[place + 1].start) }
+            ends[place] = max(ends[place] ?? end, end)
         }
         return ends
     }
