@@ -17,19 +17,28 @@ struct JournalReplay {
     ///
     /// - Parameters:
     ///   - row: the entry.
-    ///   - evidence: its evidence, as it was sent.
-    mutating func apply(_ row: JournalRow, evidence: [UInt8]?) throws {
+    ///   - evidence: its evidence.
+    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf), let details = row.details else { return }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
         let transaction = LedgerTransaction(connection: connection, now: leaf.at, registry: registry)
         var copy = row
         (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        // What did not verify proved nothing then, so its bytes are not needed, and are not always there.
+        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
+        let examined = (isUnverified ? nil : evidence?.bytes).map {
+            EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings)
+        }
         try check(examined, leaf, details)
+        // Every piece of evidence takes its number.
+        if examined == nil, let evidence {
+            let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
+            _ = try EvidenceTable(connection: connection).insertIfNew(row)
+        }
         let step = ReplayStep(
             transaction: transaction, leaf: leaf, details: details, verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
+            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored).evidence.key) })
         let key = try JournalTable(connection: connection).insert(copy)
         let entry = JournalEntry(key: key, id: row.id, leafHash: [])
         try step.apply(entry, app)
@@ -64,4 +73,11 @@ struct JournalReplay {
         apps.append(RegistryApp(key: key, settings: settings))
         registry = Registry(apps: apps)
     }
+}
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
 }

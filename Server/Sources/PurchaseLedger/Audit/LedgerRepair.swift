@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 /// Replaces the derived tables of a ledger by those of a rebuild.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with what they refer to.
@@ -12,11 +14,19 @@ struct LedgerRepair {
         "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
         "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
     ]
+    /// What the journal and events refer to by number, in tables that are replaced: the number, and what has it. A repair adds and
+    /// removes rows, and no row that stays may get another number.
+    private static let replaced = [
+        "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions",
+        "SELECT original_key, environment, original_id, xcode_second FROM originals",
+        "SELECT product_key, app_key, product_id FROM products",
+    ]
 
     /// The rows of a rebuild.
     struct Content: Sendable {
         fileprivate var tables: [String: [LedgerRow]] = [:]
         fileprivate var references: [[LedgerValue]] = []
+        fileprivate var numbers: [[[LedgerValue]: LedgerValue]] = []
     }
 
     /// Reads a rebuild.
@@ -24,6 +34,7 @@ struct LedgerRepair {
         var content = Content()
         for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
         content.references = try references(rebuilt)
+        content.numbers = try numbers(rebuilt)
         return content
     }
 
@@ -32,7 +43,7 @@ struct LedgerRepair {
     /// - Throws: `corrupt` if the numbers of the rebuild are others, or if the journal grew since; then nothing is written.
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
-        guard try references(connection) == content.references else {
+        guard try references(connection) == content.references, try isNumbered(connection, as: content) else {
             throw LedgerStorageError(
                 .corrupt, "the rebuild numbers its rows differently, or the journal grew; stop the server and try again"
             )
@@ -71,9 +82,14 @@ struct LedgerRepair {
             let app =
                 transaction.registry.app(key: customer.appKey)
                 ?? RegistryApp(key: customer.appKey, settings: RegisteredApp(id: name, bundleIDs: []))
-            var events = EventWriter(transaction: transaction, app: app, entry: entry)
+            let events = EventWriter(transaction: transaction, app: app, entry: entry)
             var event = events.event(.corrected)
-            (event.productID, event.environment) = (text(subject[1]), text(subject[2]))
+            if let product = text(subject[1]) {
+                event.productKey = try transaction.products.key(product, appKey: customer.appKey)
+            }
+            if let environment = text(subject[2]) {
+                event.environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
+            }
             try events.write(event, customer: customer.key)
         }
     }
@@ -86,5 +102,29 @@ struct LedgerRepair {
         var values: [[LedgerValue]] = []
         for sql in references { values += try connection.rows(sql, []).map(\.values) }
         return values
+    }
+
+    private static func numbers(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[[LedgerValue]:
+        LedgerValue]]
+    {
+        var numbers: [[[LedgerValue]: LedgerValue]] = []
+        for sql in replaced {
+            var known: [[LedgerValue]: LedgerValue] = [:]
+            for row in try connection.rows(sql, []) { known[Array(row.values.dropFirst())] = row.values.first }
+            numbers.append(known)
+        }
+        return numbers
+    }
+
+    /// Whether what both databases have has the same number in both.
+    private static func isNumbered(
+        _ connection: any LedgerConnection, as content: Content
+    ) throws(LedgerStorageError) -> Bool {
+        for (present, rebuilt) in zip(try numbers(connection), content.numbers) {
+            for (row, number) in present {
+                if let other = rebuilt[row], other != number { return false }
+            }
+        }
+        return true
     }
 }

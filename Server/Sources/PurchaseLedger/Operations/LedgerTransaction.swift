@@ -10,6 +10,8 @@ public struct LedgerTransaction {
     let registry: Registry
     /// Authenticates the entries that are written.
     var entryKey: EntryKey?
+    /// The shared parts of evidence that the write knows.
+    var evidenceParts: EvidencePartWrites?
 
     var journal: Journal { Journal(connection: connection, key: entryKey) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

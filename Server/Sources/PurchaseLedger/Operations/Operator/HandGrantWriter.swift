@@ -56,12 +56,11 @@ struct HandGrantWriter {
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)
         }
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)
-        event.productID = try transaction.products.id(row.productKey)
-        event.environment = try transaction.environments.environment(row.environment).name
-        event.reason = reason
-        (event.balance, event.shortfall) = (balances[customer]?.balance, balances[customer]?.shortfall)
+        (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
+        event.figures.balance = balances[customer]?.balance
+        event.figures.shortfall = balances[customer]?.shortfall
         try events.write(event, customer: customer)
     }
 }
