@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fails if a module imports what the table in CONTRIBUTING.md does not allow, or is not in the table.
+# Fails if a module imports what the table in CONTRIBUTING.md does not allow, or is not in the table, and if a folder of
+# PurchaseLedger uses a folder after its own.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -86,3 +87,4 @@ cat "$violations" >&2
 [ "$files" -gt 0 ] || fail "No source file was checked."
 [ ! -s "$violations" ] || fail "Imports: see the table in CONTRIBUTING.md."
 echo "imports: $files files, all as the table allows"
+python3 dev/check-folders.py

@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 dev/format.sh --check
 echo "format: as swift format writes it"
 dev/check-imports.sh
-python3 dev/check-folders.py
 python3 dev/check-availability.py
 python3 dev/check-committed.py
 if has shellcheck || install_packages shellcheck; then

@@ -45,7 +45,7 @@ struct FaultTests {
     }
 
     @Test(
-        "of the certificates leaves the payload as it was, and names the signer by his certificate",
+        "of the certificates leaves the payload as it was, and names the signer by its certificate",
         arguments: [
             ReceiptFault.wrongRoot, .missingLeafMarker, .missingIntermediateMarker, .expiredLeaf, .leafNotYetValid,
             .expiredIntermediate, .developerCertificate, .notAnAuthority, .pathLengthExceeded, .intermediateKeyUsage,

@@ -47,6 +47,27 @@ struct DatabaseRefusalTests {
             "database_schema_too_new: ")
     }
 
+    @Test("Settings that give a bundle id to another app, with the remedy, until they are as before")
+    func movedBundle() async throws {
+        try await Program.inTemporaryFolder { folder in
+            func name(_ app: String) throws {
+                try "apps:\n  \(app): { bundle_ids: com.example.app }\n".write(
+                    to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            }
+            try name("game")
+            try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
+            try name("renamed")
+            // A start that is not refused would go on until it is ended.
+            let refused = try await Program.shell("timeout 120 assay serve --port 0", in: folder)
+            #expect(refused.status == 2, "\(refused.output)")
+            for words in ["bundle_of_another_app", "Give the app its old name", "com.example.app in the app game"] {
+                #expect(refused.output.contains(words), "\(refused.output)")
+            }
+            try name("game")
+            try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
+        }
+    }
+
     @Test("No database, a file that is none, and a folder")
     func none() async throws {
         try await Program.inTemporaryFolder { folder in

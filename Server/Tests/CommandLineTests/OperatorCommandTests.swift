@@ -118,6 +118,31 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test("An erased customer is unknown, their purchase stays claimed, and the audit agrees")
+    func erase() async throws {
+        try await Self.with { folder, server async throws in
+            #expect(try await Self.claim("r.b64", "1", "alice", server, folder).contains(#""code":"accepted""#))
+            let trust = "--trust assay-authority/trust.pem"
+            let erase = "assay customers erase --app game alice --reason 'asked by letter' \(trust)"
+            let unasked = try await Program.shell("\(erase) < /dev/null", in: folder)
+            #expect(unasked.status == 2 && unasked.output.contains("--yes"), "\(unasked.output)")
+            let erased = try await Program.shell("\(erase) --yes", in: folder)
+            #expect(
+                erased.status == 0
+                    && erased.output.contains(
+                        "assay: erased alice: 1 entries, 1 pieces of evidence; 1 purchases stay claimed\n"),
+                "\(erased.output)")
+            let again = try await Program.shell("\(erase) --yes", in: folder)
+            #expect(again.status == 1 && again.output.contains("assay: customer_unknown: "), "\(again.output)")
+            for customer in ["alice", "bob"] {
+                let claim = try await Self.claim("r.b64", "1", customer, server, folder)
+                #expect(claim.contains(#""code":"already_claimed""#), "\(claim)")
+            }
+            let rebuilt = try await Self.output("rebuild \(trust)", folder)
+            #expect(rebuilt.status == 0 && rebuilt.output.contains("equal the rebuild"), "\(rebuilt.output)")
+        }
+    }
+
     @Test("An account token names one customer")
     func token() async throws {
         try await Self.with { folder, _ async throws in
@@ -190,7 +215,7 @@ struct OperatorCommandTests {
             ("customers revoke --app game alice --reason x", "--transaction or --grant"),
             ("customers revoke --app game alice --grant 12 --reason x", "--grant"),
             ("customers show --app game alice --at yesterday", "--at"), ("customers show alice", "--app"),
-            ("testers add --app game", "<customer>"),
+            ("customers erase --app game alice --yes", "--reason"), ("testers add --app game", "<customer>"),
         ])
     func wrongArguments(_ command: String, _ words: String) async throws {
         try await Program.inTemporaryFolder { folder in

@@ -5,13 +5,13 @@ import PurchaseVerification
 /// Submits the claims of a folder to a ledger, and prints a line for each that was acknowledged: id, code, and whether it was a
 /// repetition. `anchor…` in the folder are the trust anchors; the other files are signed transactions, named by their ids.
 ///
-///     ledger-writer DATABASE FOLDER OFFSET
+///     ledger-writer DATABASE FOLDER OFFSET [forever]
 @main
 struct LedgerWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let offset = Int(arguments[3]) else {
-            throw WriterError(description: "usage: ledger-writer DATABASE FOLDER OFFSET")
+        guard [4, 5].contains(arguments.count), let offset = Int(arguments[3]) else {
+            throw WriterError(description: "usage: ledger-writer DATABASE FOLDER OFFSET [forever]")
         }
         let folder = URL(fileURLWithPath: arguments[2])
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
@@ -26,8 +26,10 @@ struct LedgerWriter {
         let ledger = try await PurchaseLedger.open(
             database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { time })
         let ids = names.filter { !$0.hasPrefix("anchor") }
-        for place in ids.indices {
+        var place = 0
+        while place < ids.count || arguments.count == 5 {
             let id = ids[(place + offset) % ids.count]
+            place += 1
             var submission = PurchaseSubmission(app: "example")
             (submission.claim.transactionID, submission.claim.customerID) = (id, "alice")
             submission.claim.productID = "com.example.app.coins"

@@ -53,6 +53,28 @@ struct DenialTests {
         }
     }
 
+    @Test(
+        "A former owner is told that the product belongs to another customer, whatever its kind",
+        arguments: [LedgerWorld.coins, LedgerWorld.pro, LedgerWorld.monthly, LedgerWorld.pass])
+    func transferred(product: String) async throws {
+        try await LedgerWorld.with { world in
+            let evidence =
+                switch product {
+                case LedgerWorld.coins: try LedgerWorld.signed("1")
+                case LedgerWorld.pro: try LedgerWorld.signed("1", product: product, kind: .nonConsumable)
+                case LedgerWorld.monthly: try LedgerWorld.period("1", original: "1", from: 0)
+                default: try LedgerWorld.signed("1", product: product, kind: .nonRenewingSubscription)
+                }
+            #expect(try await world.claim("1", product: product, evidence).code == "accepted")
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+            let former = try await world.entitlement(product)
+            #expect(former?.state != .active)
+            #expect(former?.reason == .ownedByAnother)
+            #expect(try await world.entitlement(product, of: "bob")?.state == .active)
+        }
+    }
+
     @Test("A consumable that a receipt shows as cancelled says so")
     func cancelled() async throws {
         try await LedgerWorld.with { world in
@@ -112,6 +134,21 @@ struct DenialTests {
             try await world.ledger.perform(LiftByHand(app: "example", customerID: "alice", id: grant))
             world.clock.advance(seconds: 1)
             #expect(try await named()?.isActive == false)
+        }
+    }
+
+    @Test("A pass that the settings do not have is explained, and counts once they have it")
+    func unregisteredPass() async throws {
+        try await LedgerWorld.with {
+            $0.products[LedgerWorld.pass] = nil
+        } _: { world in
+            let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pass, kind: .nonRenewingSubscription)
+            let refused = try await world.claim("1", product: LedgerWorld.pass, evidence)
+            #expect(refused.code == "product_unknown" && refused.disposition == .operator)
+            #expect(try await world.entitlement(LedgerWorld.pass)?.reason == .productUnknown)
+            let later = try await world.restarted([LedgerWorld.app()])
+            #expect(try await later.entitlement(LedgerWorld.pass)?.state == .active)
+            try await later.requireConsistency()
         }
     }
 

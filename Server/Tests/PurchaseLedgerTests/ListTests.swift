@@ -62,17 +62,34 @@ struct ListTests {
                 return try await world.submissions(filter).map(\.code)
             }
             #expect(try await codes { _ in } == ["already_claimed", "transaction_not_found", "accepted"])
-            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only his order")
+            #expect(try await codes { $0.customerID = "bob" } == ["accepted"], "the claim named only the order")
             #expect(try await codes { $0.customerID = "carol" } == ["already_claimed", "transaction_not_found"])
             #expect(try await codes { $0.customerID = "dora" } == [])
             #expect(try await codes { $0.orderID = order.id } == ["accepted"])
             #expect(try await codes { $0.orderID = UUID() } == [])
             #expect(try await codes { $0.transactionID = "1" } == ["already_claimed", "accepted"])
+            #expect(try await codes { ($0.transactionID, $0.orderID) = ("1", order.id) } == ["accepted"])
             #expect(try await codes { $0.verdict = .rejected } == ["already_claimed", "transaction_not_found"])
             #expect(try await codes { $0.code = "accepted" } == ["accepted"])
             #expect(try await codes { $0.code = "already_claimed" } == ["already_claimed"])
             #expect(try await codes { $0.from = time } == ["already_claimed", "transaction_not_found"])
             #expect(try await codes { $0.to = time } == ["accepted"])
+        }
+    }
+
+    @Test("A claim is found by its transaction although another app has one of the same number")
+    func transactionOfAnotherApp() async throws {
+        try await TemporaryFolder.with { folder in
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            let other = RegisteredApp(id: "other", bundleIDs: ["com.example.other"])
+            let world = try await LedgerWorld(database, apps: [LedgerWorld.app(), other])
+            try await world.observe(
+                try LedgerWorld.signed("1") { ($0.bundleID, $0.environment) = ("com.example.other", "Sandbox") })
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            var filter = SubmissionFilter()
+            filter.transactionID = "1"
+            #expect(try await world.submissions(filter).map(\.code) == ["accepted"])
+            try await database.close()
         }
     }
 

@@ -89,6 +89,86 @@ struct OrderPaymentTests {
         }
     }
 
+    @Test("A copy that restoring made pays no order and adds nothing to a balance")
+    func copies() async throws {
+        try await LedgerWorld.with { world in
+            let first = try LedgerWorld.period("901", from: 0) { $0.webOrderLineItemID = "77" }
+            let copy = try LedgerWorld.period("902", from: 0) { $0.webOrderLineItemID = "77" }
+            _ = try await world.claim("901", product: LedgerWorld.monthly, first)
+            let order = try await world.order(product: LedgerWorld.monthly)
+            let outcome = try await world.claim("902", product: LedgerWorld.monthly, order: order.id, copy)
+            #expect(outcome.code == "already_claimed" && outcome.claimedBy == .restoredCopy)
+            #expect(try await world.order(order.id).status == .created)
+            #expect(try await world.claim("902", product: LedgerWorld.monthly, copy).code == "accepted")
+
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let coins = try LedgerWorld.signed("2") { $0.originalTransactionID = "1" }
+            #expect(try await world.claim("2", coins).claimedBy == .restoredCopy)
+            #expect(try await world.entitlement()?.balance == 1)
+        }
+    }
+
+    @Test("An order whose purchase goes to another customer is open again; a merge leaves it paid")
+    func purchaseLeaves() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order(product: LedgerWorld.coins)
+            _ = try await world.claim("1", order: order.id, try LedgerWorld.signed("1"))
+            _ = try await world.ledger.perform(
+                MergeCustomers(app: "example", customerID: "alice", into: "ann", reason: "signed in"))
+            #expect(try await world.order(order.id).status == .paid)
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "wrong account"))
+            #expect(try await world.order(order.id).status == .created)
+            await #expect(throws: LedgerRefusal.self) {
+                try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+            }
+            try await world.requireConsistency()
+        }
+    }
+
+    @Test("One purchase pays one order, although its restored copy came first", arguments: [true, false])
+    func copyFirst(isNamed: Bool) async throws {
+        try await LedgerWorld.with { world in
+            for (product, kind) in [
+                (LedgerWorld.coins, SignedTransactionTemplate.ProductType.consumable),
+                (LedgerWorld.pass, .nonRenewingSubscription), (LedgerWorld.monthly, .autoRenewableSubscription),
+            ] {
+                func evidence(_ id: String, seconds: Double) throws -> [UInt8] {
+                    try LedgerWorld.signed("\(product).\(id)", product: product, kind: kind) {
+                        $0.originalTransactionID = "\(product).1"
+                        $0.purchaseDate = $0.purchaseDate?.addingTimeInterval(seconds)
+                        guard product == LedgerWorld.monthly else { return }
+                        $0.expiresDate = MintedWorld.moment.addingTimeInterval(30 * 86_400)
+                        $0.webOrderLineItemID = "7"
+                    }
+                }
+                let first = try await world.order(product: product)
+                let second = try await world.order(product: product)
+                let copy = try await world.claim(
+                    "\(product).2", product: product, order: isNamed ? first.id : nil, try evidence("2", seconds: 60))
+                #expect(copy.code == "accepted" && copy.orderID == first.id)
+                let outcome = try await world.claim(
+                    "\(product).1", product: product, order: second.id, try evidence("1", seconds: 0))
+                #expect(isNamed ? outcome.claimedBy == .anotherOrder : outcome.orderID == second.id)
+                let states = [try await world.order(first.id).status, try await world.order(second.id).status]
+                #expect(states == (isNamed ? [.paid, .created] : [.created, .paid]))
+            }
+        }
+    }
+
+    @Test("A purchase whose restored copy paid an order pays no other open order when it is seen")
+    func copyFirstWithoutNames() async throws {
+        try await LedgerWorld.with { world in
+            let first = try await world.order()
+            let second = try await world.order()
+            _ = try await world.claim(
+                "2", try LedgerWorld.signed("2") { $0.originalTransactionID = "1" })
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            let states = [try await world.order(first.id).status, try await world.order(second.id).status]
+            #expect(states == [.paid, .created])
+        }
+    }
+
     @Test("A payment that nobody named stays with an order that was fulfilled")
     func namedTooLate() async throws {
         try await LedgerWorld.with { world in

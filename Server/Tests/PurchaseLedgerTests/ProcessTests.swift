@@ -32,22 +32,24 @@ struct ProcessTests {
         arguments: [SIGTERM, SIGKILL])
     func killed(signal: Int32) async throws {
         try await withClaims { path, folder in
-            let writer = try Writer(path, folder, offset: 0)
+            // It sends its claims again and again, so that it works when the signal comes, however fast the machine is.
+            let writer = try Writer(path, folder, offset: 0, isEndless: true)
             // At least one claim was acknowledged.
             let first = try await writer.firstLine()
             kill(writer.process.processIdentifier, signal)
             let acknowledged = try await [first] + writer.lines()
             #expect(writer.process.terminationStatus != 0)
-            #expect(!acknowledged.isEmpty && acknowledged.count < Self.claims)
+            let granted = acknowledged.filter { $0.hasSuffix(" accepted new") }
+            #expect(!granted.isEmpty)
             let database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database)
             let balance = Int(try await world.entitlement()?.balance ?? 0)
             // The last one may have been committed without an answer.
-            #expect(balance == acknowledged.count || balance == acknowledged.count + 1)
-            for line in acknowledged {
+            #expect(balance == granted.count || balance == granted.count + 1)
+            for line in granted {
                 let id = String(line.prefix { $0 != " " })
                 let found = try await world.submissions(SubmissionFilter(transactionID: id))
-                #expect(found.map(\.code) == ["accepted"])
+                #expect(!found.isEmpty && found.allSatisfy { $0.code == "accepted" })
             }
             try await world.requireConsistency()
             try await database.close()
@@ -92,9 +94,9 @@ private struct Writer {
     let process = ChildProcess()
     private let pipe = Pipe()
 
-    init(_ path: String, _ folder: URL, offset: Int) throws {
+    init(_ path: String, _ folder: URL, offset: Int, isEndless: Bool = false) throws {
         process.executable = try Self.program().path
-        process.arguments = [path, folder.path, "\(offset)"]
+        process.arguments = [path, folder.path, "\(offset)"] + (isEndless ? ["forever"] : [])
         process.environment = ProcessInfo.processInfo.environment
         process.folder = folder
         process.output = pipe.fileHandleForWriting

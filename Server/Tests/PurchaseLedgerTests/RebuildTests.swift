@@ -7,14 +7,21 @@ import Testing
 
 @Suite("Rebuild")
 struct RebuildTests {
-    @Test("After random histories, a rebuild from the journal equals the tables", arguments: 1...8)
+    private static func change(_ app: inout RegisteredApp, seed: Int) {
+        app.transfer = seed % 2 == 0 ? .move : .deny
+        app.refundShortfall = seed % 4 >= 2 ? .debt : .forgive
+    }
+
+    @Test(
+        "After random histories, a rebuild from the journal equals the tables, and the newest events give the balances",
+        arguments: 1...8)
     func randomHistories(seed: Int) async throws {
-        try await LedgerWorld.with({ $0.transfer = seed % 2 == 0 ? .move : .deny }) { world in
+        try await LedgerWorld.with({ Self.change(&$0, seed: seed) }) { world in
             var generator = SeededGenerator(seed: UInt64(seed))
             var orders: [Order] = []
             for step in 0..<120 {
                 do {
-                    try await self.step(step, world, &orders, &generator)
+                    try await self.step(step, world, &orders, &generator, isErasing: seed % 2 == 0)
                 } catch is LedgerRefusal {
                     // A refusal writes nothing, which the comparison shows.
                 }
@@ -22,7 +29,44 @@ struct RebuildTests {
             }
             print(
                 "seed \(seed): \(try await world.submissions().count) claims, \(try await world.events().count) events")
+            let balances = try await balances(fromEventsOf: world)
+            let types = try await world.events()
+            // No event states which balances an erasure changed.
+            guard seed % 2 == 1 else { return #expect(types.contains(EventType.customerErased.rawValue)) }
+            for (customer, balance) in balances {
+                let found = try await world.entitlement(of: customer)
+                #expect(found?.balance == balance.balance, "seed \(seed), \(customer)")
+                #expect(found?.shortfall == balance.shortfall, "seed \(seed), \(customer)")
+            }
+            print("seed \(seed): \(balances.count) balances compared")
+            #expect(!balances.isEmpty)
         }
+    }
+
+    private struct Balance: Decodable {
+        let customer_id: String?
+        let former_customer_id: String?
+        let product_id: String?
+        let balance: Int64?
+        let shortfall: Int64?
+    }
+
+    /// What the newest event of each customer says of the balance of coins. Merged customers are left out: a
+    /// merge states no balance.
+    private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: Balance] {
+        var balances: [String: Balance] = [:]
+        var merged: Set<String> = []
+        for event in try await world.ledger.answer(EventList(app: "example", limit: 100_000)) {
+            let body = try JSONDecoder().decode(Balance.self, from: Data(event.body))
+            if event.type == EventType.customerMerged.rawValue {
+                merged.formUnion([body.customer_id, body.former_customer_id].compactMap(\.self))
+            }
+            guard let customer = body.customer_id, body.product_id == LedgerWorld.coins, body.balance != nil else {
+                continue
+            }
+            balances[customer] = body
+        }
+        return balances.filter { !merged.contains($0.key) }
     }
 
     @Test("A repair replaces changed tables by the rebuild, and the journal says so")
@@ -37,6 +81,38 @@ struct RebuildTests {
             #expect(try await world.ledger.repair().findings.count == 2)
             #expect(try await world.entitlement()?.balance == 2)
             #expect(try await world.ledger.audit().findings.isEmpty)
+        }
+    }
+
+    @Test("Purchases of one id are compared apart: in Xcode, where ids start again at 0, and in two environments")
+    func equalIDs() async throws {
+        try await LedgerWorld.with({ $0.environments = [.production, .sandbox, .xcode] }) { world in
+            for (number, environment) in ["Production", "Sandbox", "Xcode", "Xcode", "Xcode"].enumerated() {
+                let evidence = try LedgerWorld.signed("0") {
+                    $0.environment = environment
+                    $0.quantity = Int64(number + 2)
+                    $0.purchaseDate = $0.purchaseDate?.addingTimeInterval(Double(number))
+                    $0.originalPurchaseDate = $0.purchaseDate
+                }
+                #expect(try await world.claim("0", evidence).code == "accepted")
+                _ = try await world.consume(
+                    Int64(number + 2), "c\(number)", environment: AppStoreEnvironment(environment))
+            }
+            #expect(try await world.entitlement(environment: .xcode)?.balance == 0)
+            // A change of any of them is found.
+            for table in ["lots", "takes"] {
+                let column = table == "lots" ? "taken" : "units"
+                for row in 1...5 {
+                    let change = "UPDATE \(table) SET \(column) = \(column) %@ 1 WHERE ground = \(row)"
+                    _ = try await world.database.write { connection in
+                        try connection.execute(change.replacing("%@", with: "+"), [])
+                    }
+                    #expect(try await world.ledger.audit().findings.count == 1, "\(table) \(row)")
+                    _ = try await world.database.write { connection in
+                        try connection.execute(change.replacing("%@", with: "-"), [])
+                    }
+                }
+            }
         }
     }
 
@@ -66,7 +142,7 @@ struct RebuildTests {
     }
 
     private func step(
-        _ step: Int, _ world: LedgerWorld, _ orders: inout [Order], _ generator: inout SeededGenerator
+        _ step: Int, _ world: LedgerWorld, _ orders: inout [Order], _ generator: inout SeededGenerator, isErasing: Bool
     ) async throws {
         let customers = ["alice", "bob", "carol", "dora"]
         let customer = customers.randomElement(using: &generator) ?? "alice"
@@ -104,10 +180,34 @@ struct RebuildTests {
             let evidence = try [1, 5, 9].map { try purchase($0, world, orders, &generator).2 }
             _ = try await world.ledger.restore(
                 RestoreSubmission(app: "example", customerID: customer, evidence: evidence))
+            if Int.random(in: 0..<6, using: &generator) == 1, isErasing {
+                try await erase(customer, of: customers, world)
+            }
             if Int.random(in: 0..<6, using: &generator) == 0 {
                 try await world.ledger.perform(MergeCustomers(app: "example", customerID: customer, into: other))
             }
         }
+    }
+
+    /// Erases a customer, which gives nobody anything.
+    private func erase(_ customer: String, of customers: [String], _ world: LedgerWorld) async throws {
+        let before = try await access(of: customers, world)
+        _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "random"))
+        let after = try await access(of: customers, world)
+        // The customer can have other names.
+        #expect(after.isSubset(of: before))
+        #expect(!after.contains { $0.hasPrefix("\(customer) ") })
+    }
+
+    private func access(of customers: [String], _ world: LedgerWorld) async throws -> Set<String> {
+        var access: Set<String> = []
+        for customer in customers {
+            let query = EntitlementsOfCustomer(app: "example", customerID: customer)
+            for entitlement in try await world.ledger.answer(query).entitlements where entitlement.state == .active {
+                access.insert("\(customer) \(entitlement.productID) \(entitlement.balance)")
+            }
+        }
+        return access
     }
 
     /// One of twelve purchases: coins, products, periods and passes, revoked now and then.

@@ -6,17 +6,20 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// docs/codes.md, compared with the program.
+/// docs/codes.md and the list of events, compared with the program.
 @Suite("The table of codes")
 struct CodeDocumentationTests {
     /// The rows of the tables of a section, each without its outer bars.
     private static func rows(_ section: String) throws -> [[String]] {
-        let url = Corpus.projectFolder.appendingPathComponent("docs/codes.md")
-        let text = try String(contentsOf: url, encoding: .utf8)
+        let text = try text("docs/codes.md")
         let part = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(section + "\n") })
         return part.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: Corpus.projectFolder.appendingPathComponent(path), encoding: .utf8)
     }
 
     private static func code(_ cell: String) -> String { cell.replacingOccurrences(of: "`", with: "") }
@@ -56,5 +59,27 @@ struct CodeDocumentationTests {
             #expect(listed[code.rawValue] == "\(HTTPResponse.Status(code).code)", "\(code.rawValue)")
         }
         #expect(listed.keys.allSatisfy { LedgerRefusal.Code(rawValue: $0) != nil })
+    }
+
+    @Test("Every type of event is described, in the description of the interface, and a constant of the wire")
+    func events() throws {
+        let types = EventType.allCases.map(\.rawValue).sorted()
+        let guide = try Self.text("docs/purchase-server.md")
+        let part = try #require(guide.components(separatedBy: "\n## ").first { $0.hasPrefix("Events\n") })
+        let cells = part.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap {
+            $0.split(separator: "|").first
+        }
+        let listed = cells.flatMap { $0.split(separator: ",") }.map {
+            $0.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+        }
+        #expect(listed.filter { $0 != "type" }.sorted() == types)
+        let description = try Self.text("Server/Sources/PurchaseServer/Resources/openapi.yaml")
+        let lines = description.split(separator: "\n")
+        let enumeration = try #require(lines.first { $0.contains("enum: [granted, renewed, ") })
+        let words = enumeration.split { "[]".contains($0) }.dropFirst().first ?? ""
+        #expect(words.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.sorted() == types)
+        let wire = try Self.text("Sources/PurchaseAPI/Purchases/EventMessage.swift")
+        let constants = wire.matches(of: /Kind\(rawValue: "([a-z_]+)"\)/).map { String($0.output.1) }
+        #expect(constants.sorted() == types)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 /// How often somebody may come. The time that counts stands still unless a test moves it.
 @Suite("Limits of requests in a time")
 struct RateLimitTests {
-    @Test("Whoever comes too often with a key is told when to come again, others are not, and then he may")
+    @Test("A key that sends too many requests is told when to try again, other keys are not, and then it may")
     func perKey() async throws {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { configuration in

@@ -51,6 +51,19 @@ struct RestoreRouteTests {
         }
     }
 
+    @Test("Empty evidence is refused like any other that proves nothing, and moves no place in the request")
+    func empty() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let bought = try PurchaseServerWorld.signed("12").jws
+            let answer = try await Self.restore(
+                RestoreRequest(customerID: "alice", signedTransactions: ["", "e30.e30.e30", bought]), world)
+            #expect(answer.refused.map(\.index) == [0, 1])
+            #expect(answer.purchases.map(\.transactionID) == ["12"])
+            let receipt = try await Self.restore(RestoreRequest(customerID: "alice", receiptData: ""), world)
+            #expect(receipt.refused.map(\.index) == [0] && receipt.purchases.isEmpty)
+        }
+    }
+
     @Test("Each signed transaction has its own outcome: expired, revoked, forged, repeated, of an unknown product")
     func outcomes() async throws {
         try await PurchaseServerWorld.run { world async throws in

@@ -93,12 +93,15 @@ extension EventMessage {
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")
+        /// The payment of an order, which no claim had asked for, went to another order that a claim named.
+        public static let orderReopened = Kind(rawValue: "order_reopened")
         /// The refund of an order's purchase was reversed.
         public static let orderRestored = Kind(rawValue: "order_restored")
         public static let handGranted = Kind(rawValue: "hand_granted")
         public static let handRevoked = Kind(rawValue: "hand_revoked")
         public static let handLifted = Kind(rawValue: "hand_lifted")
         public static let customerMerged = Kind(rawValue: "customer_merged")
+        public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")
         /// A product was registered, so what was known of it counts now.
         public static let registered = Kind(rawValue: "registered")

@@ -23,7 +23,7 @@ enum JSONBounds {
                     }
                     let name = json[(text.end - text.count)..<text.end]
                     guard !names.isEmpty, names[names.count - 1].insert(name).inserted else {
-                        return "Each member of an object stands once."
+                        return "Write each member of an object once."
                     }
                 }
             case 0:

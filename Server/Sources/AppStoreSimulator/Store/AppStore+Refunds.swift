@@ -66,7 +66,7 @@ extension AppStore {
         return transaction
     }
 
-    /// All refunds of a transaction turn out to be wrong and are taken back. A subscription goes on if its period or its grace
+    /// Reverses all refunds of a transaction. A subscription goes on if its period or its grace
     /// period still runs.
     /// - Throws: `unknown_transaction`, `wrong_state`.
     @discardableResult
@@ -93,7 +93,7 @@ extension AppStore {
             subscription = revoked
         }
         record(
-            .refundReversed, "the refund of \(transaction.productID) is taken back", transaction, subscription,
+            .refundReversed, "the refund of \(transaction.productID) is reversed", transaction, subscription,
             notify: ("REFUND_REVERSED", nil))
         return transaction
     }

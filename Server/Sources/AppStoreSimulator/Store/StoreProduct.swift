@@ -29,6 +29,16 @@ public struct StoreProduct: Codable, Hashable, Sendable {
         case nonRenewing = "non-renewing"
         /// Renewed by the store until somebody stops it.
         case autoRenewable = "auto-renewable"
+
+        /// Reads a kind that is written with `-` or with `_`.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            guard let kind = Kind(rawValue: text.replacing("_", with: "-")) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no kind of product")
+            }
+            self = kind
+        }
     }
 
     /// The terms of an auto-renewable subscription.

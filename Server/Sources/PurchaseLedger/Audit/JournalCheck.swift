@@ -6,6 +6,7 @@ import struct Foundation.UUID
 /// Compares journal entries with their leaves, and evidence with its hashes.
 struct JournalCheck {
     let connection: any LedgerConnection
+    let erasures: Erasures
 
     /// The findings about one entry.
     func findings(of row: JournalRow, apps: [Int64: String]) throws(LedgerStorageError) -> [AuditFinding] {
@@ -32,6 +33,7 @@ struct JournalCheck {
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
         let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix
         guard let salt = row.salt, let details = row.details else {
+            guard erasures.entries[row.id] == nil else { return findings }
             findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))
             return findings
         }
@@ -59,6 +61,7 @@ struct JournalCheck {
         let rows = try EvidenceTable(connection: connection).rows(after: key, limit: limit)
         for row in rows {
             guard row.content != nil else {
+                guard !erasures.evidence.contains(row.sha256) else { continue }
                 findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "evidence \(row.key)"))
                 continue
             }

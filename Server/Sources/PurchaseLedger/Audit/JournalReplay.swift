@@ -8,6 +8,7 @@ import PurchaseVerification
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
+    let erasures: Erasures
     /// The settings so far.
     var registry: Registry
     /// Evidence that was accepted when it came, and is refused now.
@@ -19,29 +20,56 @@ struct JournalReplay {
     ///   - row: the entry.
     ///   - evidence: its evidence.
     mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?) throws {
-        guard let leaf = JournalLeaf(bytes: row.leaf), let details = row.details else { return }
+        guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
+        let details: [UInt8]
+        if let erased = erasures.entries[row.id] {
+            guard let kept = erased else { return try applyErased(row, leaf, evidence) }
+            details = kept
+        } else {
+            guard let known = row.details else { return }
+            details = known
+        }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(connection: connection, now: leaf.at, registry: registry)
-        var copy = row
-        (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
-        // What did not verify proved nothing then, so its bytes are not needed, and are not always there.
+        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there.
         let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
         let examined = (isUnverified ? nil : evidence?.bytes).map {
             EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings)
         }
         try check(examined, leaf, details)
-        // Every piece of evidence takes its number.
-        if examined == nil, let evidence {
+        try step(leaf, details, examined, evidence).apply(try insert(row), app)
+    }
+
+    /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
+    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?) throws {
+        let app = registry.app(leaf.app)
+        let examined = evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        try step(leaf, [], examined, evidence).applyErased(try insert(row), app)
+    }
+
+    /// The step of an entry, with its evidence stored.
+    private func step(
+        _ leaf: JournalLeaf, _ details: [UInt8], _ examined: ExaminedEvidence?, _ evidence: ReplayedEvidence?
+    ) throws(LedgerStorageError) -> ReplayStep {
+        var stored: (ExaminedEvidence, Int64)?
+        if let examined {
+            stored = (examined, try EvidenceStore(connection: connection).keep(examined.stored).evidence.key)
+        } else if let evidence {
+            // Every piece of evidence takes its number.
             let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
             _ = try EvidenceTable(connection: connection).insertIfNew(row)
         }
-        let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: details, verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored).evidence.key) })
-        let key = try JournalTable(connection: connection).insert(copy)
-        let entry = JournalEntry(key: key, id: row.id, leafHash: [])
-        try step.apply(entry, app)
+        return ReplayStep(
+            transaction: LedgerTransaction(
+                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
+            leaf: leaf, details: details, verifier: verifier, evidence: stored)
+    }
+
+    /// Inserts the entry without the numbers of the other database.
+    private func insert(_ row: JournalRow) throws(LedgerStorageError) -> JournalEntry {
+        var copy = row
+        (copy.customerKey, copy.orderKey, copy.transactionKey, copy.evidenceKey) = (nil, nil, nil, nil)
+        return JournalEntry(key: try JournalTable(connection: connection).insert(copy), id: row.id, leafHash: [])
     }
 
     /// Notes accepted evidence that is refused now, mostly because another certificate is trusted than then.

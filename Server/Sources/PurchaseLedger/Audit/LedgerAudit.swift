@@ -58,8 +58,13 @@ struct LedgerAudit {
         var report = AuditReport(entries: 0, evidence: 0, pending: 0, findings: [])
         do {
             try await LedgerMigrations.migrate(rebuilt, now: 0)
-            try await replay(into: rebuilt, &report)
-            try await checkEvidence(&report)
+            try await rebuilt.write { connection in
+                // Erased customers are found by their references.
+                _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
+            }
+            let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
+            try await replay(into: rebuilt, erasures, &report)
+            try await checkEvidence(erasures, &report)
             try await compare(rebuilt, &report)
             let differences = report.findings.count { $0.kind.isOfTables }
             if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
@@ -85,11 +90,13 @@ struct LedgerAudit {
     }
 
     /// Reads the journal in pages, checks each entry, and applies it to the rebuild.
-    private func replay(into rebuilt: SQLiteDatabase, _ report: inout AuditReport) async throws {
+    private func replay(
+        into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
+    ) async throws {
         var last: Int64 = 0
         var registry = Registry(apps: [])
         while true {
-            let page = try await readPage(after: last)
+            let page = try await readPage(after: last, erasures)
             guard let end = page.rows.last?.row.key else { break }
             last = end
             report.entries += page.rows.count
@@ -97,7 +104,8 @@ struct LedgerAudit {
             let (start, verifier) = (registry, ledger.verifier)
             let findings: [AuditFinding]
             (registry, findings) = try await rebuilt.write { connection in
-                var replay = JournalReplay(connection: connection, verifier: verifier, registry: start)
+                var replay = JournalReplay(
+                    connection: connection, verifier: verifier, erasures: erasures, registry: start)
                 for (row, evidence) in page.rows { try replay.apply(row, evidence: evidence) }
                 return (replay.registry, replay.findings)
             }
@@ -110,12 +118,12 @@ struct LedgerAudit {
         var findings: [AuditFinding] = []
     }
 
-    private func readPage(after key: Int64) async throws -> Page {
+    private func readPage(after key: Int64, _ erasures: Erasures) async throws -> Page {
         try await ledger.database.read(.lists) { connection in
             var page = Page()
             let names = Dictionary(
                 uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
-            let check = JournalCheck(connection: connection)
+            let check = JournalCheck(connection: connection, erasures: erasures)
             for row in try JournalTable(connection: connection).rows(after: key, limit: Self.page) {
                 let findings = try check.findings(of: row, apps: names)
                 page.findings += findings
@@ -138,12 +146,12 @@ struct LedgerAudit {
         }
     }
 
-    private func checkEvidence(_ report: inout AuditReport) async throws {
+    private func checkEvidence(_ erasures: Erasures, _ report: inout AuditReport) async throws {
         var part: Int64 = 0
         while true {
             let key = part
             let page = try await ledger.database.read(.lists) { connection in
-                try JournalCheck(connection: connection).evidenceParts(after: key, limit: Self.page)
+                try JournalCheck(connection: connection, erasures: erasures).evidenceParts(after: key, limit: Self.page)
             }
             report.findings += page.findings
             guard let end = page.last else { break }
@@ -153,7 +161,7 @@ struct LedgerAudit {
         while true {
             let key = last
             let page = try await ledger.database.read(.lists) { connection in
-                try JournalCheck(connection: connection).evidence(after: key, limit: Self.page)
+                try JournalCheck(connection: connection, erasures: erasures).evidence(after: key, limit: Self.page)
             }
             report.findings += page.findings
             report.evidence += page.count

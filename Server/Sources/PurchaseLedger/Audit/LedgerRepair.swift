@@ -14,27 +14,43 @@ struct LedgerRepair {
         "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
         "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
     ]
-    /// What the journal and events refer to by number, in tables that are replaced: the number, and what has it. A repair adds and
-    /// removes rows, and no row that stays may get another number.
-    private static let replaced = [
-        "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions",
-        "SELECT original_key, environment, original_id, xcode_second FROM originals",
-        "SELECT product_key, app_key, product_id FROM products",
+    /// Rows that have other numbers in a rebuild after an erasure, which meets them later than the ledger did: what they stand
+    /// for, and the columns, by their place, that name them. Entries and events name them by the ledger's numbers.
+    private static let numbered: [(identities: String, columns: [(table: String, column: Int)])] = [
+        (
+            "SELECT product_key, app_key, product_id FROM products",
+            [
+                ("products", 0), ("transactions", 5), ("entitlements", 1), ("lots", 2), ("consumptions", 3),
+                ("hand_grants", 4), ("orders", 4),
+            ]
+        ),
+        (
+            "SELECT original_key, environment, original_id, xcode_second FROM originals",
+            [
+                ("originals", 0), ("transactions", 1), ("ownership_acts", 0), ("entitlements", 3), ("lots", 0),
+                ("takes", 0), ("hand_grants", 8),
+            ]
+        ),
+        (
+            "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions",
+            [("transactions", 0), ("ownership_acts", 2), ("orders", 12)]
+        ),
     ]
 
     /// The rows of a rebuild.
     struct Content: Sendable {
         fileprivate var tables: [String: [LedgerRow]] = [:]
         fileprivate var references: [[LedgerValue]] = []
-        fileprivate var numbers: [[[LedgerValue]: LedgerValue]] = []
+        /// What each of the numbered rows stands for, behind its number.
+        fileprivate var identities: [[LedgerRow]] = []
     }
 
     /// Reads a rebuild.
     static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
         var content = Content()
         for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
+        for rows in numbered { content.identities.append(try rebuilt.rows(rows.identities, [])) }
         content.references = try references(rebuilt)
-        content.numbers = try numbers(rebuilt)
         return content
     }
 
@@ -43,16 +59,17 @@ struct LedgerRepair {
     /// - Throws: `corrupt` if the numbers of the rebuild are others, or if the journal grew since; then nothing is written.
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
-        guard try references(connection) == content.references, try isNumbered(connection, as: content) else {
+        guard try references(connection) == content.references else {
             throw LedgerStorageError(
                 .corrupt, "the rebuild numbers its rows differently, or the journal grew; stop the server and try again"
             )
         }
         let entitlements = TableDump.all.first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
+        let renumbered = try renumbered(content, connection)
         for table in tables {
             try connection.execute("DELETE FROM \(table)", [])
-            for row in content.tables[table] ?? [] {
+            for row in renumbered.tables[table] ?? [] {
                 let places = row.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
                 try connection.execute("INSERT INTO \(table) VALUES (\(places))", row.values)
             }
@@ -63,6 +80,46 @@ struct LedgerRepair {
         try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         let after = try entitlements?.rows(connection) ?? [:]
         try writeCorrections(before, after, entry, transaction)
+    }
+
+    /// The rows with the numbers that they have in the ledger. A row that is not there gets a number that was never given.
+    private static func renumbered(
+        _ content: Content, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Content {
+        var renumbered = content
+        for (rows, identities) in zip(numbered, content.identities) {
+            var numbers: [[LedgerValue]: LedgerValue] = [:]
+            var last: Int64 = 0
+            for row in try connection.rows(rows.identities, []) {
+                guard case .integer(let key)? = row.values.first else { continue }
+                numbers[identity(row)] = .integer(key)
+                last = max(last, key)
+            }
+            var places: [LedgerValue: LedgerValue] = [:]
+            for row in identities {
+                let identity = identity(row)
+                if numbers[identity] == nil {
+                    last += 1
+                    numbers[identity] = .integer(last)
+                }
+                if let key = row.values.first { places[key] = numbers[identity] }
+            }
+            for (table, column) in rows.columns {
+                renumbered.tables[table] = renumbered.tables[table]?.map { row in
+                    var values = row.values
+                    values[column] = places[values[column]] ?? values[column]
+                    return LedgerRow(values: values)
+                }
+            }
+        }
+        return renumbered
+    }
+
+    /// What a numbered row stands for. Text is compared by its bytes.
+    private static func identity(_ row: LedgerRow) -> [LedgerValue] {
+        row.values.dropFirst().map { value in
+            if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
+        }
     }
 
     /// One event for each customer and product whose entitlement is another one than before.
@@ -102,29 +159,5 @@ struct LedgerRepair {
         var values: [[LedgerValue]] = []
         for sql in references { values += try connection.rows(sql, []).map(\.values) }
         return values
-    }
-
-    private static func numbers(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[[LedgerValue]:
-        LedgerValue]]
-    {
-        var numbers: [[[LedgerValue]: LedgerValue]] = []
-        for sql in replaced {
-            var known: [[LedgerValue]: LedgerValue] = [:]
-            for row in try connection.rows(sql, []) { known[Array(row.values.dropFirst())] = row.values.first }
-            numbers.append(known)
-        }
-        return numbers
-    }
-
-    /// Whether what both databases have has the same number in both.
-    private static func isNumbered(
-        _ connection: any LedgerConnection, as content: Content
-    ) throws(LedgerStorageError) -> Bool {
-        for (present, rebuilt) in zip(try numbers(connection), content.numbers) {
-            for (row, number) in present {
-                if let other = rebuilt[row], other != number { return false }
-            }
-        }
-        return true
     }
 }

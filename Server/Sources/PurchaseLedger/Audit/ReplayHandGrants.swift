@@ -29,6 +29,12 @@ extension ReplayStep {
             let environment = AppStoreEnvironment(name)
             let key = TransactionKey(
                 environment: environment, transactionID: ExactText(transactionID), second: details.second ?? 0)
+            if let erased = transaction.erasures?.transactions[key] {
+                let changes = LedgerChanges(transaction, app: app)
+                try changes.claim(erased: erased)
+                try changes.settle()
+                try changes.finish(entry)
+            }
             guard
                 let purchase = try transaction.transactions.row(
                     key, environment: try transaction.environments.keyToWrite(of: environment))

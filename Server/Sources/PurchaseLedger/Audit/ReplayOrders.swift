@@ -44,7 +44,7 @@ extension ReplayStep {
     /// Takes the recorded units from the recorded lots.
     func take(_ takes: [LotTake]) throws {
         var lots: [(lot: LotRow, units: Int64)] = []
-        for take in takes {
+        for take in takes where try !isErased(take) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
                 throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that is not there")
             }
@@ -52,6 +52,17 @@ extension ReplayStep {
         }
         guard let owner = lots.first?.lot.customerKey else { return }
         _ = try LotTaking(transaction: transaction).take(lots, by: owner)
+    }
+
+    /// Whether a lot has been erased since, so that nothing is counted of it. One that others have something of is there.
+    private func isErased(_ take: LotTake) throws -> Bool {
+        guard let erasures = transaction.erasures, let id = take.originalID else { return false }
+        let key = OriginalKey(
+            environment: AppStoreEnvironment(take.environment), transactionID: ExactText(id), second: take.second ?? 0)
+        guard erasures.originals.contains(key), let ground = try ground(of: take) else {
+            return erasures.originals.contains(key)
+        }
+        return try LotsTable(connection: connection).row(ground) == nil
     }
 
     private func ground(of take: LotTake) throws -> Int64? {

@@ -16,7 +16,7 @@ struct ReplayStep {
         switch leaf.kind {
         case .rules:
             try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
-        case .appStoreAnswer, .customerErased, .decision: return
+        case .appStoreAnswer, .decision: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
             _ = try APIKeysTable(connection: connection).revoke(
@@ -49,6 +49,7 @@ struct ReplayStep {
         case .handGranted: try grant(try HandGrantedDetails(encoded: details), entry, app)
         case .handRevoked: try revoke(try HandRevokedDetails(encoded: details), entry, app)
         case .handLifted: try lift(try HandLiftedDetails(encoded: details), entry, app)
+        case .customerErased: try erase(try CustomerErasedDetails(encoded: details), entry, app)
         case .testersChanged: try changeTester(try TestersChangedDetails(encoded: details), entry, app)
         case .settings:
             try RegisterSettings.countAgain(app, transaction, entry)
@@ -57,16 +58,17 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .evidence, .appStoreAnswer, .customerErased, .keyCreated, .keyRevoked, .rules, .decision: return
+        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .decision: return
         }
     }
 
     // MARK: Evidence and claims
 
-    private func observe(_ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?) throws {
+    func observe(_ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?) throws {
         let examined = evidence?.examined
         let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
-        let customer = try claims?.customer.flatMap { name in try app.flatMap { try self.customer(name, $0) } }
+        var customer: CustomerRow?
+        if let claims, let app { customer = try self.customer(claims.customer, app) }
         guard let target = observer ?? app else {
             try transaction.hold(examined, evidence?.key, entry)
             return
@@ -77,7 +79,9 @@ struct ReplayStep {
         }
         var named: TransactionKey?
         for outcome in claims?.outcomes ?? [] where outcome.binds {
-            guard let customer, let key = outcome.key,
+            guard let customer, let key = outcome.key else { continue }
+            if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
+            guard
                 let place = try changes.place(
                     of: key, environment: try transaction.environments.keyToWrite(of: key.environment))
             else { continue }
@@ -93,7 +97,8 @@ struct ReplayStep {
             let place = try changes.place(
                 of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
         {
-            try changes.payments.pay(order, with: changes.histories[place.history].records[place.record])
+            let record = changes.histories[place.history].records[place.record]
+            try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         }
         try changes.finish(entry)
         try transaction.hold(examined, evidence?.key, entry)
@@ -115,14 +120,34 @@ struct ReplayStep {
 
     // MARK: Customers
 
-    /// The customer of a name. A new one has the reference of the leaf.
-    private func customer(_ name: String, _ app: RegistryApp) throws -> CustomerRow? {
-        if let known = try transaction.customer(name, app) { return known }
+    /// The customer of a name, or, without one, of the leaf. A new one has the reference of the leaf.
+    func customer(_ name: String?, _ app: RegistryApp) throws -> CustomerRow? {
+        if let name, let known = try transaction.customer(name, app) { return known }
         guard let reference = leaf.customer else { return nil }
-        return try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: name))
+        guard let tokens = transaction.erasures?.customers[reference] else {
+            guard let name else { return try self.customer(reference: reference) }
+            return try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: name))
+        }
+        if let known = try self.customer(reference: reference) { return known }
+        let erased = try transaction.customers.insert(CustomerRow(appKey: app.key, reference: reference, name: nil))
+        for token in tokens {
+            try AccountTokensTable(connection: connection).insert(
+                token, appKey: app.key, customer: erased.key, entry: 0)
+        }
+        return erased
     }
 
-    func existing(_ name: String, _ app: RegistryApp) throws -> CustomerRow {
+    /// The customer of a reference, after all merges.
+    private func customer(reference: UUID) throws -> CustomerRow? {
+        guard let row = try transaction.customers.row(reference: reference.bytes) else { return nil }
+        return try transaction.customers.surviving(row)
+    }
+
+    private func customer(referenceText text: String) throws -> CustomerRow? {
+        try UUID(uuidString: text).flatMap { try customer(reference: $0) }
+    }
+
+    func existing(_ name: String?, _ app: RegistryApp) throws -> CustomerRow {
         guard let customer = try customer(name, app) else {
             throw LedgerStorageError(.corrupt, "entry \(leaf.id) names no customer")
         }
@@ -142,7 +167,7 @@ struct ReplayStep {
 
     private func merge(_ details: CustomerMergedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let target = try existing(details.into, app)
-        guard let customer = try transaction.customer(details.from, app), customer.key != target.key else { return }
+        guard let customer = try customer(referenceText: details.from), customer.key != target.key else { return }
         try MergeCustomers.apply(customer, into: target, transaction, app, entry)
     }
 
@@ -157,11 +182,12 @@ struct ReplayStep {
 
     private func move(_ details: PurchaseMovedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.to, app)
-        let former = try details.from.flatMap { try transaction.customer($0, app) }
+        let former = try details.from.flatMap { try self.customer(referenceText: $0) }
         let environment = AppStoreEnvironment(details.environment)
         let key = TransactionKey(
             environment: environment, transactionID: ExactText(details.transactionID), second: details.second ?? 0)
         let changes = LedgerChanges(transaction, app: app)
+        if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
         guard
             let place = try changes.place(
                 of: key, environment: try transaction.environments.keyToWrite(of: environment))

@@ -38,8 +38,8 @@ struct TableDump {
                 FROM transactions JOIN environments ON environments.environment_key = transactions.environment
                 JOIN originals ON originals.original_key = transactions.original_key
                 JOIN apps ON apps.app_key = originals.app_key
-                JOIN products ON products.product_key = transactions.product_key
-                JOIN evidence ON evidence.evidence_key = transactions.evidence_key
+                LEFT JOIN products ON products.product_key = transactions.product_key
+                LEFT JOIN evidence ON evidence.evidence_key = transactions.evidence_key
                 LEFT JOIN customers ON customers.customer_key = transactions.owner_key
                 """),
         TableDump(
@@ -49,22 +49,24 @@ struct TableDump {
                 JOIN environments ON environments.environment_key = renewals.environment
                 """),
         TableDump(
-            name: "ownership_acts", keyCount: 3,
+            name: "ownership_acts", keyCount: 6,
             sql: """
-                SELECT journal.entry_id, originals.original_id, transactions.transaction_id, customers.reference,
-                former.reference, ownership_acts.kind FROM ownership_acts
+                SELECT journal.entry_id, environments.name, originals.original_id, originals.xcode_second,
+                transactions.transaction_id, transactions.xcode_second, customers.reference, former.reference,
+                ownership_acts.kind FROM ownership_acts
                 JOIN journal ON journal.entry_key = ownership_acts.entry_key
                 JOIN originals ON originals.original_key = ownership_acts.original_key
+                JOIN environments ON environments.environment_key = originals.environment
                 JOIN transactions ON transactions.transaction_key = ownership_acts.transaction_key
                 JOIN customers ON customers.customer_key = ownership_acts.customer_key
                 LEFT JOIN customers AS former ON former.customer_key = ownership_acts.former_key
                 """),
         TableDump(
-            name: "entitlements", keyCount: 5,
+            name: "entitlements", keyCount: 6,
             sql: """
                 SELECT customers.reference, products.product_id, environments.name, originals.original_id,
-                hand_grants.grant_id, entitlements.kind, entitlements.balance, entitlements.shortfall,
-                entitlements.timeline, entitlements.reason
+                originals.xcode_second, hand_grants.grant_id, entitlements.kind, entitlements.balance,
+                entitlements.shortfall, entitlements.timeline, entitlements.reason
                 FROM entitlements JOIN customers ON customers.customer_key = entitlements.customer_key
                 JOIN products ON products.product_key = entitlements.product_key
                 JOIN environments ON environments.environment_key = entitlements.environment
@@ -72,11 +74,11 @@ struct TableDump {
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -entitlements.ground
                 """),
         TableDump(
-            name: "lots", keyCount: 3,
+            name: "lots", keyCount: 4,
             sql: """
-                SELECT environments.name, originals.original_id, hand_grants.grant_id, customers.reference,
-                products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available, lots.purchased_at,
-                lots.reason
+                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+                customers.reference, products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available,
+                lots.purchased_at, lots.reason
                 FROM lots JOIN customers ON customers.customer_key = lots.customer_key
                 JOIN products ON products.product_key = lots.product_key
                 JOIN environments ON environments.environment_key = lots.environment
@@ -84,11 +86,13 @@ struct TableDump {
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -lots.ground
                 """),
         TableDump(
-            name: "takes", keyCount: 3,
+            name: "takes", keyCount: 5,
             sql: """
-                SELECT originals.original_id, hand_grants.grant_id, customers.reference, takes.units FROM takes
+                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+                customers.reference, takes.units FROM takes
                 JOIN customers ON customers.customer_key = takes.customer_key
                 LEFT JOIN originals ON originals.original_key = takes.ground
+                LEFT JOIN environments ON environments.environment_key = originals.environment
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -takes.ground
                 """),
         TableDump(
@@ -108,7 +112,7 @@ struct TableDump {
                 hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
                 revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at FROM hand_grants
                 JOIN customers ON customers.customer_key = hand_grants.customer_key
-                JOIN products ON products.product_key = hand_grants.product_key
+                LEFT JOIN products ON products.product_key = hand_grants.product_key
                 JOIN environments ON environments.environment_key = hand_grants.environment
                 LEFT JOIN originals ON originals.original_key = hand_grants.revoked_original
                 LEFT JOIN hand_grants AS revoked ON revoked.grant_key = hand_grants.revoked_grant
@@ -119,9 +123,9 @@ struct TableDump {
                 SELECT orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
                 environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at, orders.status,
                 transactions.transaction_id, orders.paid_at, orders.fulfilled_at, orders.closed_at FROM orders
-                JOIN apps ON apps.app_key = orders.app_key
+                LEFT JOIN apps ON apps.app_key = orders.app_key
                 JOIN customers ON customers.customer_key = orders.customer_key
-                JOIN products ON products.product_key = orders.product_key
+                LEFT JOIN products ON products.product_key = orders.product_key
                 LEFT JOIN environments ON environments.environment_key = orders.environment
                 LEFT JOIN transactions ON transactions.transaction_key = orders.paid_by
                 """),
@@ -141,7 +145,10 @@ struct TableDump {
             let values = row.values.map { value in
                 if case .text(let text) = value { LedgerValue.blob(Array(text.utf8)) } else { value }
             }
-            rows[Array(values.prefix(keyCount))] = Array(values.dropFirst(keyCount))
+            var key = Array(values.prefix(keyCount))
+            // Two rows of one key are both compared; otherwise one would hide the other.
+            while rows[key] != nil { key.append(.null) }
+            rows[key] = Array(values.dropFirst(keyCount))
         }
         return rows
     }

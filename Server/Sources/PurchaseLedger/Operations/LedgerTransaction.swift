@@ -12,6 +12,10 @@ public struct LedgerTransaction {
     var entryKey: EntryKey?
     /// The shared parts of evidence that the write knows.
     var evidenceParts: EvidencePartWrites?
+    /// Verifies stored evidence again; `nil` in a query.
+    var verifier: PurchaseVerifier?
+    /// What was erased, for a rebuild, which reads it before the entries that it is about.
+    var erasures: Erasures?
 
     var journal: Journal { Journal(connection: connection, key: entryKey) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

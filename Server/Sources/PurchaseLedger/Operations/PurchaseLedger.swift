@@ -66,7 +66,7 @@ public struct PurchaseLedger: Sendable {
 
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        let (registry, clock, entryKey) = (registry, clock, entryKey)
+        let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         var attempt = 1
         while true {
             let parts = EvidencePartWrites(evidenceParts)
@@ -75,7 +75,7 @@ public struct PurchaseLedger: Sendable {
                     try operation.perform(
                         LedgerTransaction(
                             connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                            evidenceParts: parts))
+                            evidenceParts: parts, verifier: verifier))
                 }
                 parts.commit()
                 return outcome

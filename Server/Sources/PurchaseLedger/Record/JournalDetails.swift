@@ -125,10 +125,15 @@ extension ClaimDetails {
             \ClaimDetails.customer, \.order, \.productID, \.transactionID, \.expected, \.found, \.sourceAddress,
             \.keyID,
         ] {
-            guard let text = bounded[keyPath: field], text.utf8.count > Self.fieldBytes else { continue }
-            bounded[keyPath: field] = String(decoding: text.utf8.prefix(Self.fieldBytes), as: UTF8.self) + "…"
+            bounded[keyPath: field] = bounded[keyPath: field].map(Self.bounded)
         }
         return bounded
+    }
+
+    /// A field as it is recorded.
+    static func bounded(_ text: String) -> String {
+        guard text.utf8.count > fieldBytes else { return text }
+        return String(decoding: text.utf8.prefix(fieldBytes), as: UTF8.self) + "…"
     }
 }
 
@@ -193,6 +198,7 @@ struct PurchaseMovedDetails: JournalDetails {
     var environment: String
     var transactionID: String
     var second: Int64?
+    /// The random reference of the former owner: the entry belongs to the new one, and outlives an erasure of the other.
     var from: String?
     var to: String
     var reason: String
@@ -201,6 +207,7 @@ struct PurchaseMovedDetails: JournalDetails {
 /// `customer_merged`.
 struct CustomerMergedDetails: JournalDetails {
     static var kind: JournalKind { .customerMerged }
+    /// The random reference of the customer who was merged.
     var from: String
     var into: String
     var reason: String?

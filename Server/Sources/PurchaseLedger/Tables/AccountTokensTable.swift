@@ -28,6 +28,24 @@ struct AccountTokensTable {
         return try customers.surviving(try customers.row(assignment.customer)).key
     }
 
+    /// The tokens of a customer. It reads the table; only an erasure asks.
+    func tokens(of customer: Int64, appKey: Int64) throws(LedgerStorageError) -> [UUID] {
+        var tokens: [UUID] = []
+        for row in try connection.rows(
+            "SELECT token FROM account_tokens WHERE app_key = ?1 AND customer_key = ?2 ORDER BY token",
+            [.integer(appKey), .integer(customer)])
+        {
+            var reader = row.reader
+            tokens.append(try reader.id())
+        }
+        return tokens
+    }
+
+    func delete(_ token: UUID, appKey: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "DELETE FROM account_tokens WHERE app_key = ?1 AND token = ?2", [.integer(appKey), .id(token)])
+    }
+
     func insert(_ token: UUID, appKey: Int64, customer: Int64, entry: Int64) throws(LedgerStorageError) {
         try connection.execute(
             "INSERT INTO account_tokens (app_key, token, customer_key, entry_key) VALUES (?1, ?2, ?3, ?4)",

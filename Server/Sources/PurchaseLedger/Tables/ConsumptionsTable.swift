@@ -69,6 +69,10 @@ struct ConsumptionsTable {
         try ConsumptionRow.all("WHERE customer_key = ?1 ORDER BY consumption_id", [.integer(customer)], connection)
     }
 
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])
+    }
+
     func insert(_ row: ConsumptionRow) throws(LedgerStorageError) {
         try connection.execute(ConsumptionRow.table.insertion, row.values)
     }

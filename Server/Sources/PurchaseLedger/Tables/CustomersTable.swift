@@ -31,7 +31,7 @@ struct CustomerRow: TableRow {
         token = try reader.optionalID()
     }
 
-    init(appKey: Int64, reference: UUID, name: String) {
+    init(appKey: Int64, reference: UUID, name: String?) {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
@@ -71,6 +71,18 @@ struct CustomersTable {
             customer = try row(target)
         }
         throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) go in a circle")
+    }
+
+    /// The customers of an app who were merged into another. It reads the table; only an erasure asks.
+    func merged(appKey: Int64) throws(LedgerStorageError) -> [CustomerRow] {
+        try CustomerRow.all(
+            "WHERE app_key = ?1 AND merged_into IS NOT NULL ORDER BY customer_key", [.integer(appKey)], connection)
+    }
+
+    /// Deletes the name and the token of a customer.
+    func erase(_ key: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
     func insert(_ row: CustomerRow) throws(LedgerStorageError) -> CustomerRow {

@@ -85,6 +85,16 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
+    /// Leaves of a customer's events what happened when. Their numbers stay, since readers continue after one. It reads the app's
+    /// events; only an erasure asks.
+    func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            UPDATE events SET former_key = NULL, environment = NULL, product_key = NULL, transaction_key = NULL,
+            original_key = NULL, order_key = NULL, figures = ?3 WHERE app_key = ?1 AND customer_key = ?2
+            """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
+    }
+
     /// The events of an app after a key, oldest first.
     func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
         // Left joins keep the order of the index, and an event whose row was removed is still listed.

@@ -60,4 +60,10 @@ struct EvidenceTable {
         try connection.execute(
             "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])
     }
+
+    /// Deletes the content of a row.
+    func erase(_ key: Int64) throws(LedgerStorageError) {
+        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.execute("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+    }
 }

@@ -21,6 +21,13 @@ struct IdempotencyTable {
             [.blob(scope), .blob(requestSHA256), .integer(entryKey), .time(time)])
     }
 
+    /// Deletes the rows of a customer's entries: a key is the hash of a request with the name.
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "DELETE FROM idempotency WHERE entry_key IN (SELECT entry_key FROM journal WHERE customer_key = ?1)",
+            [.integer(customer)])
+    }
+
     /// Deletes the rows that were written before a time.
     ///
     /// - Returns: their number.

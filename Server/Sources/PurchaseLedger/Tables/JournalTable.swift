@@ -126,6 +126,58 @@ struct JournalTable {
             "WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
+    /// The entries of a kind, oldest first. It reads the table; only audits and erasures ask.
+    func rows(kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all("WHERE kind = ?1 ORDER BY entry_key", [.integer(kind)], connection)
+    }
+
+    /// The entries of a customer, oldest first.
+    func rows(customer: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all("WHERE customer_key = ?1 ORDER BY entry_key", [.integer(customer)], connection)
+    }
+
+    /// The entries about a transaction that name no customer.
+    func anonymousRows(transaction: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            "WHERE transaction_key = ?1 AND customer_key IS NULL ORDER BY entry_key", [.integer(transaction)],
+            connection)
+    }
+
+    /// Refused entries of a kind that name no customer whom the ledger knew.
+    func anonymousRefusals(appKey: Int64, kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            """
+            WHERE app_key = ?1 AND code <> 'accepted' AND code <> '' AND customer_key IS NULL AND kind = ?2
+            AND details IS NOT NULL ORDER BY entry_key
+            """, [.integer(appKey), .integer(kind)], connection)
+    }
+
+    /// Which pieces of evidence are named by entries of customers, with the customer. It reads the table; only an erasure asks.
+    func customers(namingEvidence keys: [Int64]) throws(LedgerStorageError) -> [(evidence: Int64, customer: Int64)] {
+        var found: [(evidence: Int64, customer: Int64)] = []
+        // SQLite accepts 32,766 parameters.
+        for start in stride(from: 0, to: keys.count, by: 10_000) {
+            let part = keys[start..<min(start + 10_000, keys.count)]
+            let places = part.indices.map { "?\($0 - start + 1)" }.joined(separator: ", ")
+            for row in try connection.rows(
+                """
+                SELECT DISTINCT evidence_key, customer_key FROM journal
+                WHERE evidence_key IN (\(places)) AND customer_key IS NOT NULL
+                """, part.map { .integer($0) })
+            {
+                var reader = row.reader
+                found.append((try reader.integer(), try reader.integer()))
+            }
+        }
+        return found
+    }
+
+    /// Deletes the details of an entry, and the salt.
+    func erase(_ key: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
+    }
+
     /// Entries of a selection, newest first.
     ///
     /// - Parameters:

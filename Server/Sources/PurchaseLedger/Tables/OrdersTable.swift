@@ -67,6 +67,17 @@ struct OrderRow: TableRow {
         status = .created
     }
 
+    /// The token of an erased order.
+    static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// What is left of an order after an erasure.
+    init(erased id: UUID, customerKey: Int64, at time: Timestamp) {
+        self.init(
+            id: id, appKey: 0, customerKey: customerKey, productKey: 0, quantity: 0, environment: nil, token: Self.noID,
+            metadata: nil, createdAt: time, expiresAt: time)
+        status = .cancelled
+    }
+
     var values: [LedgerValue] {
         [
             .id(id), .integer(appKey), .integer(customerKey), .integer(productKey), .integer(quantity),
@@ -142,6 +153,24 @@ struct OrdersTable {
         guard changed == 1 else {
             throw LedgerStorageError(.constraint, "order \(row.id) is no longer \(old.rawValue)")
         }
+    }
+
+    /// Leaves nothing of a customer's orders but their ids, under no app, so that nobody finds them.
+    func erase(of customer: Int64) throws(LedgerStorageError) {
+        let empty = OrderRow(erased: OrderRow.noID, customerKey: customer, at: .epoch)
+        try connection.execute(
+            """
+            UPDATE orders SET app_key = 0, product_key = 0, quantity = 0, environment = NULL, token = ?2, metadata = NULL,
+            expires_at = created_at, status = ?3, paid_by = NULL, paid_at = NULL, fulfilled_at = NULL, closed_at = NULL
+            WHERE customer_key = ?1
+            """, [.integer(customer), .id(empty.token), .text(empty.status.rawValue)])
+    }
+
+    /// Writes that a transaction paid an order. Only a rebuild asks, for a transaction that was erased.
+    func pay(_ id: UUID, with transactionKey: Int64, at time: Timestamp?, _ status: String) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE orders SET paid_by = ?2, paid_at = ?3, status = ?4 WHERE order_id = ?1",
+            [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
 
     /// Gives the orders of a merged customer to the other one.

@@ -24,8 +24,9 @@ struct ProductsTable {
         return try reader.integer()
     }
 
-    /// The id of a product.
+    /// The id of a product; empty for the key 0, which rows of an erased customer have.
     func id(_ key: Int64) throws(LedgerStorageError) -> String {
+        guard key != 0 else { return "" }
         let rows = try connection.rows("SELECT product_id FROM products WHERE product_key = ?1", [.integer(key)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.corrupt, "there is no product \(key)")

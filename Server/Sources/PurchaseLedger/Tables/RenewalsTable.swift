@@ -17,6 +17,12 @@ struct RenewalsTable {
         }
     }
 
+    func delete(_ originalID: String, environment: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "DELETE FROM renewals WHERE environment = ?1 AND original_id = ?2",
+            [.integer(environment), .text(originalID)])
+    }
+
     func write(_ facts: ObservedRenewal, environment: Int64, evidence: Int64) throws(LedgerStorageError) {
         try connection.execute(
             """

@@ -33,6 +33,10 @@ struct TakesTable {
             "DELETE FROM takes WHERE ground = ?1 AND customer_key = ?2", [.integer(ground), .integer(customer)])
     }
 
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.execute("DELETE FROM takes WHERE customer_key = ?1", [.integer(customer)])
+    }
+
     func add(_ units: Int64, from ground: Int64, by customer: Int64) throws(LedgerStorageError) {
         try connection.execute(
             """

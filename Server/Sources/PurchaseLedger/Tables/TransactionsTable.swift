@@ -73,6 +73,9 @@ struct TransactionRow: TableRow {
         ]
     }
 
+    /// Whether its owner was erased: it stays claimed, and nothing is known of it.
+    var isErased: Bool { productKey == 0 }
+
     /// The facts, decoded.
     ///
     /// - Parameter environment: the environment of the row's number.
@@ -175,6 +178,28 @@ struct TransactionsTable {
             keys.append(try reader.integer())
         }
         return keys
+    }
+
+    /// The transactions that carry an account token.
+    func rows(token: UUID) throws(LedgerStorageError) -> [TransactionRow] {
+        try TransactionRow.all("WHERE token = ?1 ORDER BY transaction_key", [.id(token)], connection)
+    }
+
+    /// Replaces everything that is known of a transaction.
+    ///
+    /// - Parameters:
+    ///   - facts: what is left.
+    ///   - time: the time of the erasure.
+    func erase(_ key: Int64, facts: ObservedTransaction, at time: Timestamp) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            UPDATE transactions SET product_key = 0, facts = ?2, evidence_key = 0, known_at = ?3, kind = ?4,
+            duration = NULL, token = ?5 WHERE transaction_key = ?1
+            """,
+            [
+                .integer(key), .blob(facts.encoded), .time(time), .text(facts.kind?.rawValue),
+                .id(facts.accountToken?.uuid),
+            ])
     }
 
     func insert(_ row: TransactionRow) throws(LedgerStorageError) -> Int64 {

@@ -24,7 +24,7 @@ public enum EventType: String, Sendable, CaseIterable {
     case orderFulfilled = "order_fulfilled"
     case orderCancelled = "order_cancelled"
     case orderRefunded = "order_refunded"
-    /// The payment of an order, which no claim had asked for, went to another order that a claim named.
+    /// An order waits for its payment again: its purchase went to another customer, or to another order that a claim named.
     case orderReopened = "order_reopened"
     /// The refund of an order's purchase was reversed.
     case orderRestored = "order_restored"
@@ -32,6 +32,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case handRevoked = "hand_revoked"
     case handLifted = "hand_lifted"
     case customerMerged = "customer_merged"
+    /// A customer was erased. It names nobody.
+    case customerErased = "customer_erased"
     case tokenAssigned = "token_assigned"
     /// A product was registered, so what was known of it counts now.
     case registered

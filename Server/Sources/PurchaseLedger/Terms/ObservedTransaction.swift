@@ -26,8 +26,11 @@ public final class ObservedTransaction: Sendable {
     public var purchaseDate: Timestamp? { fields.purchaseDate?.value }
     /// When the original transaction was bought.
     public var originalPurchaseDate: Timestamp? { fields.originalPurchaseDate?.value }
-    /// How many were bought; 1 where no evidence says.
-    public var quantity: Int64 { max(0, fields.quantity?.value ?? 1) }
+    /// More than Apple ever sells at once (ten), and so few that the sum of all lots of a customer cannot overflow.
+    static let quantityLimit: Int64 = 1_000_000_000
+
+    /// How many were bought; 1 where no evidence says, and `quantityLimit` at most.
+    public var quantity: Int64 { min(max(0, fields.quantity?.value ?? 1), Self.quantityLimit) }
     /// The App Store's number of a period of a subscription.
     public var lineItemID: ExactText? { fields.lineItemID?.value }
     public var ownershipType: ExactText? { fields.ownershipType?.value }

@@ -5,6 +5,11 @@ public struct OwnershipAct: Sendable, Equatable {
     /// What was done.
     public var content: Content
 
+    /// How many claims of one transaction are acts. Every further claim of the original reads them all, and whoever has a key of
+    /// the app can claim one receipt under any number of names. A transaction with so many claims has had an owner for long; a
+    /// further claim is recorded and changes nothing, also under `move`. Operators can still transfer it.
+    public static let claimsOfOneTransaction = 256
+
     /// What was done.
     public enum Content: Sendable, Equatable {
         /// A claim that binds: its own evidence proved the transaction, and the product and the account token agreed.

@@ -34,7 +34,7 @@ struct RestoreRoutes {
     /// Evidence is news from Apple even if the request that brings it is wrong.
     private func observe(_ restore: RestoreRequest, app: String) async throws {
         let ledger = api.ledger
-        for evidence in restore.evidence {
+        for evidence in restore.evidence where !evidence.isEmpty {
             let submission = EvidenceSubmission(app: app, source: "restore", evidence: evidence)
             let examined = try await api.verify { ledger.examine(submission) }
             _ = try await ledger.perform(ObserveEvidence(examined))
@@ -43,9 +43,9 @@ struct RestoreRoutes {
 }
 
 extension RestoreRequest {
-    /// The pieces of evidence, bounded in number by the reading of the request.
+    /// The pieces of evidence, bounded in number by the reading of the request. An empty one keeps its place, and is refused.
     fileprivate var evidence: [[UInt8]] {
-        ([receiptData].compactMap(\.self) + (signedTransactions ?? [])).map { Array($0.utf8) }.filter { !$0.isEmpty }
+        ([receiptData].compactMap(\.self) + (signedTransactions ?? [])).map { Array($0.utf8) }
     }
 }
 

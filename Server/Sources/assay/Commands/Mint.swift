@@ -55,8 +55,8 @@ struct Mint: ParsableCommand {
     @Option(
         name: .long,
         help: """
-            A purchase: product=ID, and any of kind (consumable, non-consumable, non-renewing, subscription), \
-            transaction, original, quantity, purchased, expires, cancelled, separated by commas. Repeat for several \
+            A purchase: product=ID, and any of kind (consumable, non-consumable, non-renewing, auto-renewable or \
+            subscription), transaction, original, quantity, purchased, expires, cancelled, separated by commas. Repeat for several \
             in an app receipt.
             """)
     var purchase: [String] = []

@@ -10,8 +10,12 @@ struct OperatorOptions: ParsableArguments {
     var app: String
 
     /// Opens the ledger, if it knows the app.
-    func withLedger(_ body: (PurchaseLedger) async throws -> Void) async throws {
-        try await ledger.withLedger { ledger in
+    ///
+    /// - Parameter trust: the certificates that evidence is verified with, for commands that verify any.
+    func withLedger(
+        trust: LedgerTrustOption? = nil, _ body: (PurchaseLedger) async throws -> Void
+    ) async throws {
+        try await ledger.withLedger(trust: trust) { ledger in
             guard ledger.apps.contains(where: { ExactText($0) == ExactText(app) }) else {
                 let known = ledger.apps.isEmpty ? "none" : ledger.apps.joined(separator: ", ")
                 throw InputError(

@@ -31,7 +31,7 @@ struct PurchaseArgument {
         let transaction = values["transaction"] ?? "\(1_000_000_000_000_000 + number)"
         let purchased = try date("purchased") ?? created
         var purchase: PurchaseTemplate
-        switch values["kind"] ?? "consumable" {
+        switch (values["kind"] ?? "consumable").replacing("_", with: "-") {
         case "consumable":
             purchase = .consumable(productID: product, transactionID: transaction, purchaseDate: purchased)
         case "non-consumable":
@@ -39,12 +39,13 @@ struct PurchaseArgument {
         case "non-renewing":
             purchase = .nonRenewingSubscription(
                 productID: product, transactionID: transaction, purchaseDate: purchased)
-        case "subscription":
+        case "subscription", "auto-renewable":
             purchase = .subscription(
                 productID: product, transactionID: transaction, originalTransactionID: values["original"],
                 purchaseDate: purchased, expiresDate: try date("expires") ?? purchased.addingTimeInterval(30 * 86_400))
         case let other:
-            throw ValidationError("'\(other)' is no kind of product.")
+            throw ValidationError(
+                "'\(other)' is no kind of product; choose consumable, non-consumable, non-renewing or auto-renewable.")
         }
         if let original = values["original"] { purchase.originalTransactionID = original }
         if let expires = try date("expires") { purchase.expiresDate = expires }

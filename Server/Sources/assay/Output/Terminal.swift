@@ -25,6 +25,7 @@ enum Terminal {
     }
 
     static var isErrorsTerminal: Bool { isatty(FileHandle.standardError.fileDescriptor) == 1 }
+    static var isInputTerminal: Bool { isatty(FileHandle.standardInput.fileDescriptor) == 1 }
     static var isOutputTerminal: Bool { isatty(FileHandle.standardOutput.fileDescriptor) == 1 }
 
     private enum ExitCodes { static let unusable: Int32 = 2 }

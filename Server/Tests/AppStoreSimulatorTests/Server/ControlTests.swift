@@ -12,6 +12,18 @@ struct ControlTests {
         return folder
     }
 
+    @Test("takes kinds with - and with _", arguments: ["auto-renewable", "auto_renewable"])
+    func kinds(kind: String) async throws {
+        try await SimulatorClient.run(SimulatorClient.configuration()) { client in
+            try await client.openShop(kind: kind)
+            let bought = try await client.buy("gold")
+            #expect(bought.text.contains(#""kind":"auto-renewable""#), "\(bought.text)")
+            let unknown = try await client.post(
+                "/control/products", ["bundle_id": StoreWorld.app, "product_id": "x", "kind": "renewable"])
+            #expect(unknown.status == 400)
+        }
+    }
+
     @Test("finds everything again after a restart")
     func restart() async throws {
         let folder = try folder()

@@ -76,7 +76,7 @@ struct SimulatorClient {
     }
 
     /// One app, a consumable, a subscription of a month, and the customers `ada` (production) and `tester` (sandbox).
-    func openShop(secret: String? = nil) async throws {
+    func openShop(secret: String? = nil, kind: String = "auto-renewable") async throws {
         var app: [String: Any] = ["bundle_id": StoreWorld.app, "grace_period_days": 16]
         if let secret { app["shared_secret"] = secret }
         try await post("/control/apps", app)
@@ -84,7 +84,7 @@ struct SimulatorClient {
         try await post(
             "/control/products",
             [
-                "bundle_id": StoreWorld.app, "product_id": "gold", "kind": "auto-renewable", "price": 9990,
+                "bundle_id": StoreWorld.app, "product_id": "gold", "kind": kind, "price": 9990,
                 "subscription": ["group_id": "club", "period": "P1M"],
             ])
         try await post("/control/customers", ["customer_id": "ada", "environment": "production"])

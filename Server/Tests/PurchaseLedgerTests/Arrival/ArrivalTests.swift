@@ -11,14 +11,7 @@ import Testing
 /// `ASSAY_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
 @Suite("Orders of arrival")
 struct ArrivalTests {
-    private static let histories: Int = {
-        if let asked = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap({ Int($0) }) { return asked }
-        #if DEBUG
-            return 60
-        #else
-            return 300
-        #endif
-    }()
+    private static let histories = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap { Int($0) } ?? 60
     /// Histories that share a pair of databases, with ids of their own.
     private static let chunk = 20
 

@@ -142,26 +142,6 @@ struct OwnershipTests {
         #expect(story.owner("2") == bob)
     }
 
-    @Test("a claim binds if its own evidence proves transaction, product and token, whatever the state")
-    func proofs() throws {
-        var tokens = TokenAssignments()
-        try tokens.assign(.sample(1), to: alice)
-        let facts = ObservedTransaction(
-            .signed("1", "pro", .nonConsumable, on: 0, token: 1, stamp: 3, revoked: 2))
-        func proof(_ id: ExactText, _ product: ExactText?, _ customer: CustomerNumber) -> ClaimProof {
-            ClaimProof(of: id, product: product, by: customer, evidence: [facts], tokens: tokens)
-        }
-        #expect(proof("1", "pro", alice) == .binds(facts))
-        #expect(proof("1", nil, alice) == .binds(facts))
-        #expect(proof("2", "pro", alice) == .transactionNotFound)
-        #expect(proof("1", "coins", alice) == .productMismatch(found: "pro"))
-        #expect(proof("1", "pro", mallory) == .tokenMismatch(alice))
-        var merges = CustomerMerges()
-        try merges.merge(alice, into: bob)
-        let merged = ClaimProof(of: "1", product: "pro", by: bob, evidence: [facts], tokens: tokens, merges: merges)
-        #expect(merged == .binds(facts))
-    }
-
     @Test("who had a purchase is named, the latest sixteen, however many tried")
     func others() throws {
         var story = PurchaseStory()

@@ -73,6 +73,10 @@ struct ClaimJudgement {
         let tokenOwner = try changes.identities.customer(of: proven.accountToken)
         try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
         try find(proven)
+        if let record, record.isErased {
+            place = nil
+            throw Rejection.alreadyClaimed(.anotherCustomer)
+        }
         bind(proven, customer, source: evidence.source)
         try changes.settle(except: parties.order == nil ? nil : proven.key)
         isSettled = true
@@ -144,7 +148,8 @@ struct ClaimJudgement {
         let terms = try changes.payments.terms(of: order, purchase: record)
         if let refusal = terms.refusal(of: purchase) { throw refusal }
         guard !terms.isPaidByThis else { return }
-        try changes.payments.pay(order, with: record)
+        guard let place else { return }
+        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         isReplayed = false
     }
 

@@ -72,7 +72,10 @@ public struct ObserveEvidence: LedgerOperation {
                 try change.observe(observation, evidence: key)
                 try change.settle()
                 changes = change
-                let record = change.histories.first?.records.first { $0.isChanged }
+                // Whom the evidence is about, also if it has no news, so that an erasure finds it.
+                let stated = Set(observation.transactions.map(\.key))
+                let records = change.histories.flatMap(\.records)
+                let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }
                 draft.transactionKey = record?.row.key
                 if let owner = record?.row.ownerKey { draft.customer = try transaction.customers.row(owner) }
             } else {

@@ -42,6 +42,7 @@ struct RestoredClaims {
             let tokenOwner = try changes.identities.customer(of: facts.accountToken)
             var claim = Claim(proven: facts)
             do throws(Rejection) {
+                if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }
                 try ClaimDecision.requireAgreement(
                     ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
                 claim.binds = ClaimDecision.binds(source, facts, app.settings)
@@ -74,7 +75,8 @@ struct RestoredClaims {
             let answer = RestoredPurchase(
                 submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
                 transactionID: claim.proven.key.transactionID.string,
-                originalTransactionID: record.facts.original.transactionID.string, productID: record.productID,
+                originalTransactionID: record.facts.original.transactionID.string,
+                productID: claim.proven.productID?.string ?? "",
                 rejection: rejection,
                 disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
                 isReplayed: claim.isReplayed && rejection == nil, claimedBy: rejection?.priorClaim,

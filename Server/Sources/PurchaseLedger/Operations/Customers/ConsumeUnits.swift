@@ -80,7 +80,7 @@ public struct ConsumeUnits: LedgerOperation {
             draft,
             ConsumedDetails(
                 customer: customerID, consumptionID: consumptionID, productID: productID,
-                environment: environment.name, quantity: quantity, takes: taken))
+                environment: environment.name, quantity: quantity, takes: taken.takes))
         try consumptions.insert(
             ConsumptionRow(
                 customerKey: customer.key, consumptionID: consumptionID, entryKey: entry.key, productKey: product,

@@ -4,21 +4,28 @@ import PurchaseVerification
 struct LotTaking {
     let transaction: LedgerTransaction
 
+    /// What was taken, and the balance afterwards.
+    struct Taken {
+        var takes: [LotTake] = []
+        var balance: EntitlementWriter.Balances.Value?
+    }
+
     /// Takes units from lots of one balance, and from the balance.
-    func take(_ takes: [(lot: LotRow, units: Int64)], by customer: Int64) throws(LedgerStorageError) -> [LotTake] {
+    func take(_ takes: [(lot: LotRow, units: Int64)], by customer: Int64) throws(LedgerStorageError) -> Taken {
         let connection = transaction.connection
-        var taken: [LotTake] = []
+        var taken = Taken()
         for (lot, units) in takes {
             var row = lot
             row.taken += units
             try LotsTable(connection: connection).write(row, isNew: false)
             try TakesTable(connection: connection).add(units, from: lot.ground, by: customer)
-            taken.append(try name(lot, units))
+            taken.takes.append(try name(lot, units))
         }
         if let lot = takes.first?.lot {
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
-            _ = try transaction.entitlements.add(-takes.reduce(0) { $0 + $1.units }, shortfall: 0, to: row)
+            let units = takes.reduce(0) { $0 + $1.units }
+            taken.balance = try transaction.entitlements.add(-units, shortfall: 0, to: row)
         }
         return taken
     }

@@ -8,7 +8,7 @@ extension LedgerTransaction {
         _ transactionID: String, _ environment: AppStoreEnvironment?, _ app: RegistryApp
     ) throws -> TransactionRow {
         var found: [TransactionRow] = []
-        for row in try transactions.rows(id: transactionID) {
+        for row in try transactions.rows(id: transactionID) where !row.isErased {
             guard try OriginalsTable(connection: connection).row(row.originalKey).appKey == app.key else { continue }
             if let environment, try environments.environment(row.environment) != environment { continue }
             found.append(row)

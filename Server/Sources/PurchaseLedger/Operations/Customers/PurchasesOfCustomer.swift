@@ -81,7 +81,8 @@ public struct PurchasesOfTransaction: LedgerQuery {
         let app = try reader.app(app)
         var purchases: [RecordedPurchase] = []
         for row in try reader.transactions.rows(id: transactionID)
-        where try OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key {
+        where try !row.isErased && OriginalsTable(connection: reader.connection).row(row.originalKey).appKey == app.key
+        {
             purchases.append(try reader.purchase(row))
         }
         return purchases

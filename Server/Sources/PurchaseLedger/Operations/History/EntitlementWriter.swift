@@ -31,7 +31,10 @@ struct EntitlementWriter {
             let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
             spans += access.spans
             // The chain itself is computed for each customer. Here are only the reasons why others have no part in it.
-            for pass in access.passes { spans += PassAccess.spans(of: [pass]).filter { $0.customer != pass.owner } }
+            for pass in access.passes {
+                let isInChain = pass.refusal == nil
+                spans += PassAccess.spans(of: [pass]).filter { !isInChain || $0.customer != pass.owner }
+            }
             if !isShared { lot = access.lots.first }
         }
         for record in history.records + history.departed
@@ -146,8 +149,8 @@ struct EntitlementWriter {
                 withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date,
                 reason: lot.denial(at: nil))
         }
-        // A lot that nobody had before was not used.
-        let isFirst = history.records.allSatisfy(\.isNew)
+        // A lot that nobody had before was not used. All of its transactions can have left for another original.
+        let isFirst = history.formerLot == nil && history.records.allSatisfy(\.isNew)
         return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
     }
 
@@ -184,6 +187,11 @@ struct EntitlementWriter {
         var lot = lot
         if let owner = lot?.customerKey { lot?.taken = takes[owner] ?? 0 }
         guard lot != former else { return [:] }
+        if let lot, let former, lot.productKey != former.productKey {
+            // What the lot adds to a balance leaves that of its former product.
+            let left = try write(nil, former: former, ground: ground, isFirst: false)
+            return try write(lot, former: nil, ground: ground, isFirst: false).merging(left) { entered, _ in entered }
+        }
         if let lot {
             try lots.write(lot, isNew: former == nil)
         } else {
@@ -209,12 +217,14 @@ struct EntitlementWriter {
         return balances
     }
 
-    /// What a lot adds to the balance of a customer.
+    /// What a lot adds to the balance of a customer. What is no lot any more adds nothing, whatever was taken of it: its product
+    /// is not known when it becomes one again.
     static func part(
         _ lot: LotRow?, _ customer: Int64, _ taken: Int64
     ) -> ConsumableBalance {
         var balance = ConsumableBalance()
-        let units = lot.map { $0.customerKey == customer ? $0.quantity - $0.withdrawn : 0 } ?? 0
+        guard let lot else { return balance }
+        let units = lot.customerKey == customer ? lot.quantity - lot.withdrawn : 0
         balance.remaining = max(0, units - taken)
         balance.shortfall = max(0, taken - units)
         return balance
@@ -224,7 +234,7 @@ struct EntitlementWriter {
 extension PurchaseHistory {
     /// The purchases of what was bought, or of what is shared by a family.
     func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared && !$0.isErased }
         guard !own.isEmpty else { return [] }
         let terms = Dictionary(
             own.compactMap { record in

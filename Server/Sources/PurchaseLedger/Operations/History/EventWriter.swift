@@ -9,6 +9,18 @@ struct EventWriter {
     /// A new event of this app and entry.
     func event(_ type: EventType) -> EventRow { EventRow(type, appKey: app.key, entryKey: entry.key) }
 
+    /// Adds a balance to an event as entitlements show it, under the setting `refund_shortfall`.
+    func describe(_ event: inout EventRow, _ balance: EntitlementWriter.Balances.Value?) {
+        guard let balance else {
+            (event.figures.balance, event.figures.shortfall) = (nil, nil)
+            return
+        }
+        var sum = ConsumableBalance()
+        (sum.remaining, sum.shortfall) = (balance.balance, balance.shortfall)
+        event.figures.balance = sum.available(under: app.settings.refundShortfall)
+        event.figures.shortfall = sum.shortfall
+    }
+
     /// Writes an event of a customer.
     func write(_ event: EventRow, customer: Int64?) throws(LedgerStorageError) {
         var event = event
@@ -26,14 +38,13 @@ struct EventWriter {
                     event.formerKey = former
                 }
                 if let owner = record.row.ownerKey, let balance = balances[owner] {
-                    (event.figures.balance, event.figures.shortfall) = (balance.balance, balance.shortfall)
+                    describe(&event, balance)
                 }
                 try write(event, customer: record.row.ownerKey)
                 // A former owner hears of it, too: what they used of it is their shortfall now.
                 if event.type == .transferred, let former = record.formerRow?.ownerKey {
                     var loss = event
-                    loss.figures.balance = balances[former]?.balance
-                    loss.figures.shortfall = balances[former]?.shortfall
+                    describe(&loss, balances[former])
                     loss.figures.reason = "to_another_customer"
                     try write(loss, customer: former)
                 }
@@ -89,7 +100,11 @@ struct EventWriter {
     }
 
     /// Writes what happened to an order.
-    func write(order: OrderRow, former: OrderRow?) throws(LedgerStorageError) {
+    ///
+    /// - Parameter balance: the customer's balance afterwards, if the order changed it.
+    func write(
+        order: OrderRow, former: OrderRow?, balance: EntitlementWriter.Balances.Value? = nil
+    ) throws(LedgerStorageError) {
         let type: EventType? =
             switch (former?.status, order.status) {
             case (nil, _): .orderCreated
@@ -107,6 +122,7 @@ struct EventWriter {
         event.productKey = order.productKey
         event.transactionKey = order.paidBy
         event.figures.units = order.quantity
+        describe(&event, balance)
         try write(event, customer: order.customerKey)
     }
 }

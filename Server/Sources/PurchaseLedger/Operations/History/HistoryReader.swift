@@ -15,7 +15,7 @@ struct HistoryReader {
         var productIDs: [Int64: String] = [:]
         for row in try transaction.transactions.rows(originalKey: original.key) {
             let facts = try row.observed(in: environment)
-            if productIDs[row.productKey] == nil {
+            if productIDs[row.productKey] == nil, !row.isErased {
                 productIDs[row.productKey] = try transaction.products.id(row.productKey)
             }
             records.append(TransactionRecord(row, facts: facts, productID: productIDs[row.productKey] ?? ""))

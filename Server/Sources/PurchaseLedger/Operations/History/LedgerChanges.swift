@@ -52,9 +52,11 @@ final class LedgerChanges {
     }
 
     private func observe(_ facts: ObservedTransaction, evidence: Int64) throws(LedgerStorageError) {
+        if let erased = transaction.erasures?.transactions[facts.key] { return try claim(erased: erased) }
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         if let place = try place(of: facts.key, environment: environment) {
             var record = open.histories[place.history].records[place.record]
+            guard !record.isErased else { return }
             let merged = record.facts.merged(with: facts)
             guard merged !== record.facts else { return }
             record.contradictions = record.facts.contradictions(with: facts)
@@ -76,6 +78,19 @@ final class LedgerChanges {
             evidenceKey: evidence, knownAt: transaction.now)
         open.histories[index].records.append(
             try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
+    }
+
+    /// Adds the transaction of an erased customer, if it is not there: it decides who owns what else its original has.
+    func claim(erased facts: ObservedTransaction) throws(LedgerStorageError) {
+        let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
+        guard try place(of: facts.key, environment: environment) == nil else { return }
+        let index = try open.history(
+            of: facts.original, environment: environment, isSubscription: facts.kind == .autoRenewable)
+        var row = TransactionRow(
+            originalKey: open.histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
+            facts: [], evidenceKey: 0, knownAt: transaction.now)
+        row.kind = facts.kind
+        open.histories[index].records.append(TransactionRecord(new: row, facts: facts, productID: ""))
     }
 
     /// Moves a transaction, with what was done to it, to the original that better evidence names.
@@ -124,7 +139,8 @@ final class LedgerChanges {
 
     // MARK: Act and own
 
-    /// Adds a claim that binds. One that repeats the last act of the original is left out.
+    /// Adds a claim that binds. One that repeats the last act of the original is left out, and so is one of a transaction that
+    /// has the most claims that count.
     ///
     /// - Returns: whether the customer had claimed the transaction before.
     @discardableResult
@@ -138,6 +154,8 @@ final class LedgerChanges {
         let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
         let isLast = open.histories[index].lastAct(besides: key).map(isClaim) ?? false
         if isRepeated, kind == .claim || isLast { return true }
+        let claims = open.histories[index].acts.count { $0.transaction == key && $0.kind != .move }
+        guard claims < OwnershipAct.claimsOfOneTransaction else { return isRepeated }
         open.histories[index].acts.append(RecordedAct(transaction: key, customerKey: customer, kind: kind))
         return isRepeated
     }
@@ -197,11 +215,13 @@ final class LedgerChanges {
     func claimedPurchase(
         _ record: TransactionRecord, in index: Int, named order: OrderRow?
     ) throws(LedgerStorageError) -> ClaimedPurchase {
-        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
-        let purchase = purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+        let purchase = purchase(of: record, in: index)
         var keepsAnother = false
-        if let order, let paid = try payments.order(paidBy: record), paid.key != order.key {
-            keepsAnother = try payments.isBound(paid, to: record)
+        if let order {
+            for copy in copies(of: record, in: index) {
+                guard let paid = try payments.order(paidBy: copy), paid.key != order.key else { continue }
+                if try payments.isBound(paid, to: copy) { keepsAnother = true }
+            }
         }
         let isShared = record.facts.ownership.isFamilyShared
         let isRevoked = open.histories[index].revocations.contains {
@@ -210,6 +230,19 @@ final class LedgerChanges {
         return ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,
             isCopy: purchase?.transaction != record.facts.key, hasPaidAnotherOrder: keepsAnother)
+    }
+
+    private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {
+        if purchases[index] == nil { purchases[index] = open.histories[index].purchases }
+        return purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
+    }
+
+    /// All transactions of the purchase that a transaction belongs to, itself included.
+    func copies(of record: TransactionRecord, in index: Int) -> [TransactionRecord] {
+        let history = open.histories[index]
+        return purchase(of: record, in: index)?.transactions.compactMap { transaction in
+            history.index(of: transaction.key).map { history.records[$0] }
+        } ?? [record]
     }
 
     // MARK: Writing

@@ -75,6 +75,7 @@ final class OpenHistories {
 
     /// A record with the columns that follow from its facts and the settings.
     func described(_ record: TransactionRecord) throws(LedgerStorageError) -> TransactionRecord {
+        guard !record.isErased else { return record }
         var record = record
         let productID = record.facts.productID?.string ?? ""
         if record.row.productKey == 0 || ExactText(productID) != ExactText(record.productID) {

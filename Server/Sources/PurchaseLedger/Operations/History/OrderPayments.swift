@@ -16,9 +16,15 @@ final class OrderPayments {
 
     // MARK: Paying
 
-    /// Pays an order with a transaction. What the transaction had paid without being asked to is open again.
-    func pay(_ order: OrderRow, with record: TransactionRecord) throws(LedgerStorageError) {
-        if let other = try self.order(paidBy: record), other.key != order.key { reopen(other) }
+    /// Pays an order with a transaction. What the purchase had paid without being asked to is open again.
+    ///
+    /// - Parameter copies: all transactions of the purchase. One of its copies can have come first.
+    func pay(
+        _ order: OrderRow, with record: TransactionRecord, among copies: [TransactionRecord]
+    ) throws(LedgerStorageError) {
+        for copy in copies {
+            if let other = try self.order(paidBy: copy), other.key != order.key { reopen(other) }
+        }
         change(order) {
             $0.status = .paid
             $0.paidAt = transaction.now
@@ -73,8 +79,9 @@ final class OrderPayments {
             if let first = records.first, first.formerRow?.ownerKey == nil, let owner = first.row.ownerKey,
                 first.facts.key != named
             {
-                try payOpenOrder(of: owner, with: first, purchase)
+                try payOpenOrder(of: owner, with: first, among: records, purchase)
             }
+            for record in records where !record.isNew { try followOwner(of: record) }
             let isNews = records.contains { record in
                 record.formerFacts.map { $0.withdrawal != record.facts.withdrawal } ?? (record.facts.withdrawal != nil)
             }
@@ -86,9 +93,11 @@ final class OrderPayments {
     }
 
     private func payOpenOrder(
-        of owner: Int64, with record: TransactionRecord, _ purchase: OwnedPurchase
+        of owner: Int64, with record: TransactionRecord, among copies: [TransactionRecord], _ purchase: OwnedPurchase
     ) throws(LedgerStorageError) {
         guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
+        // A copy that came first has paid already.
+        for copy in copies where try order(paidBy: copy) != nil { return }
         let claimed = ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
             hasPaidAnotherOrder: false)
@@ -98,7 +107,7 @@ final class OrderPayments {
         for order in open where orders[order.key] == nil {
             let terms = try terms(of: order, purchase: record)
             if terms.refusal(of: claimed) == nil {
-                try pay(order, with: record)
+                try pay(order, with: record, among: copies)
                 return
             }
         }
@@ -144,6 +153,15 @@ final class OrderPayments {
         } else if !isRefunded, order.status == .refunded {
             change(order) { ($0.status, $0.closedAt) = ($0.fulfilledAt == nil ? .paid : .fulfilled, nil) }
         }
+    }
+
+    /// An order does not stay paid by a purchase that went to another customer, unless it was fulfilled before.
+    private func followOwner(of record: TransactionRecord) throws(LedgerStorageError) {
+        guard let former = record.formerRow?.ownerKey, let owner = record.row.ownerKey, former != owner,
+            let order = try order(paidBy: record), order.status == .paid
+        else { return }
+        let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
+        if customer.key != owner { reopen(order) }
     }
 
     // MARK: Writing

@@ -80,6 +80,8 @@ struct TransactionRecord {
     var contradictions: [Contradiction] = []
 
     var isNew: Bool { formerFacts == nil }
+    /// Whether its owner was erased. Evidence of a transaction always names its product.
+    var isErased: Bool { facts.productID == nil }
     var isChanged: Bool {
         guard let formerRow else { return true }
         return formerFacts !== facts || formerRow.ownerKey != row.ownerKey || formerRow.ownerReason != row.ownerReason

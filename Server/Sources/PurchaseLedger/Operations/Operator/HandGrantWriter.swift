@@ -47,8 +47,10 @@ struct HandGrantWriter {
         var balances: EntitlementWriter.Balances = [:]
         if let original = row.revokedOriginal {
             let changes = LedgerChanges(transaction, app: app)
-            try changes.readRevocations(try changes.history(original))
+            let place = try changes.history(original)
+            try changes.readRevocations(place)
             try changes.settle()
+            balances[customer] = changes.balance(of: customer, in: place)
             try changes.finish(entry)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
             // As it was granted, whatever the settings say by now.
@@ -59,8 +61,7 @@ struct HandGrantWriter {
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)
         (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
-        event.figures.balance = balances[customer]?.balance
-        event.figures.shortfall = balances[customer]?.shortfall
+        events.describe(&event, balances[customer])
         try events.write(event, customer: customer)
     }
 }

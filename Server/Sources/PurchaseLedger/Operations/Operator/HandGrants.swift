@@ -80,8 +80,7 @@ public struct GrantByHand: LedgerOperation {
         var event = events.event(.handGranted)
         (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
         (event.figures.until, event.figures.reason) = (until, reason)
-        event.figures.balance = balances[customer.key]?.balance
-        event.figures.shortfall = balances[customer.key]?.shortfall
+        events.describe(&event, balances[customer.key])
         try events.write(event, customer: customer.key)
         return id
     }
@@ -162,7 +161,7 @@ public struct RevokeByHand: LedgerOperation {
     }
 }
 
-/// Lifts a revocation, or takes back a grant.
+/// Lifts a revocation, or ends a grant.
 public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String

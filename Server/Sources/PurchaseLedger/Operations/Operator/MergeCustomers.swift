@@ -28,7 +28,7 @@ public struct MergeCustomers: LedgerOperation {
         var draft = transaction.draft(app)
         draft.customer = target
         let entry = try transaction.journal.append(
-            draft, CustomerMergedDetails(from: customerID, into: into, reason: reason))
+            draft, CustomerMergedDetails(from: customer.reference.text, into: into, reason: reason))
         try Self.apply(customer, into: target, transaction, app, entry, reason: reason)
     }
 

@@ -42,7 +42,8 @@ public struct MovePurchase: LedgerOperation {
             draft,
             PurchaseMovedDetails(
                 environment: record.facts.key.environment.name, transactionID: transactionID,
-                second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, from: former?.name, to: customerID,
+                second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, from: former?.reference.text,
+                to: customerID,
                 reason: reason))
         try changes.finish(entry)
         return former?.name

@@ -34,25 +34,27 @@ public struct FulfilOrder: LedgerOperation {
         case let status: throw LedgerRefusal(.orderNotPaid, expected: OrderStatus.paid.rawValue, found: status.rawValue)
         }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
-        let takes = try take(row, customer, transaction)
+        let taken = try take(row, customer, transaction)
         row.status = .fulfilled
         row.fulfilledAt = transaction.now
         try transaction.orders.update(row, from: former.status)
         var draft = transaction.draft(app)
         draft.order = row
         draft.customer = customer
-        let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: takes))
+        let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: taken.takes))
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        try events.write(order: row, former: former)
+        try events.write(order: row, former: former, balance: taken.balance)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
     /// Takes the whole lot of a consumable.
     ///
     /// - Throws: `order_consumed` if part of it was consumed, withdrawn, or went to another customer.
-    private func take(_ row: OrderRow, _ customer: CustomerRow, _ transaction: LedgerTransaction) throws -> [LotTake] {
+    private func take(
+        _ row: OrderRow, _ customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws -> LotTaking.Taken {
         guard let key = row.paidBy, let paid = try transaction.transactions.row(key), paid.kind == .consumable else {
-            return []
+            return LotTaking.Taken()
         }
         let lots = LotsTable(connection: transaction.connection)
         guard let lot = try lots.row(paid.originalKey), lot.customerKey == customer.key, lot.available == lot.quantity

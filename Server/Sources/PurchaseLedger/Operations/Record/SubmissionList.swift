@@ -89,8 +89,12 @@ public struct SubmissionList: LedgerQuery {
     /// The narrowest index that the filter has.
     private func selection(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> JournalSelection? {
         if let id = filter.transactionID {
-            guard let row = try reader.transactions.rows(id: id).first else { return nil }
-            return .transaction(row.key)
+            // Another app can have a transaction of this number, in another environment.
+            let originals = OriginalsTable(connection: reader.connection)
+            let row = try reader.transactions.rows(id: id).first { row throws(LedgerStorageError) in
+                try originals.row(row.originalKey).appKey == app.key
+            }
+            return row.map { .transaction($0.key) }
         }
         if let id = filter.orderID {
             guard let order = try reader.orders.row(id: id), order.appKey == app.key else { return nil }
@@ -108,6 +112,7 @@ public struct SubmissionList: LedgerQuery {
         (filter.code.map { $0.isSame(as: record.code) } ?? true)
             && (filter.verdict.map { $0 == record.verdict } ?? true)
             && (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
+            && (filter.orderID.map { $0 == record.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
     }
 }
 

@@ -99,6 +99,11 @@ public final class SQLiteDatabase: LedgerDatabase {
         try await pool.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA \(name) = \(value)") }
     }
 
+    /// Writes the file anew without free pages.
+    package func vacuum() async throws {
+        try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
     /// The ledger knows who bought what, so only the owner may read a new file. SQLite gives the files beside it the same mode.
     /// If creation fails, opening reports why.
     private static func createForOwnerOnly(_ path: String) {
@@ -110,6 +115,8 @@ public final class SQLiteDatabase: LedgerDatabase {
     /// loses power. So it is set here, and read back from the connection that writes.
     private static func prepareWriter(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
+        // What an erasure deletes is overwritten with zeros. Other operations delete next to nothing.
+        _ = try Row.fetchAll(database, sql: "PRAGMA secure_delete = ON")
         _ = try Row.fetchAll(database, sql: "PRAGMA wal_autocheckpoint = \(checkpointPages)")
         let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
         guard synchronous == 2 else {

@@ -13,5 +13,6 @@ struct Customers: AsyncParsableCommand {
         subcommands: [
             ShowCustomer.self, GrantToCustomer.self, RevokeFromCustomer.self, LiftGrantOrRevocation.self,
             MergeCustomer.self, AssignCustomerToken.self, MoveCustomerPurchase.self,
+            EraseCustomerData.self,
         ])
 }

@@ -1,0 +1,48 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// What is left of an erased customer.
+extension ReplayStep {
+    /// Applies an entry of which no details were kept.
+    func applyErased(_ entry: JournalEntry, _ app: RegistryApp?) throws {
+        let customer = try app.flatMap { try self.customer(nil, $0) }
+        switch leaf.kind {
+        case .orderCreated:
+            guard let customer, let id = leaf.order else { return }
+            _ = try transaction.orders.insert(OrderRow(erased: id, customerKey: customer.key, at: leaf.at))
+        case .evidence, .claim: try observe(entry, app, claims: nil)
+        default: return
+        }
+    }
+
+    /// Applies an erasure. What it kept was applied with the entries that it is about.
+    func erase(_ details: CustomerErasedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let changes = LedgerChanges(transaction, app: app)
+        for erased in details.transactions { try changes.claim(erased: erased.facts) }
+        try changes.settle()
+        try changes.finish(entry)
+        for erased in details.transactions {
+            guard let row = try row(of: erased.key) else { continue }
+            try transaction.transactions.erase(row.key, facts: erased.facts, at: leaf.at)
+        }
+        for erased in details.transactions { try ErasureWriter.deleteRest(of: erased.facts, transaction) }
+        for reference in details.customers.compactMap({ UUID(uuidString: $0.reference) }) {
+            guard let customer = try transaction.customers.row(reference: reference.bytes) else { continue }
+            try transaction.entitlements.deleteAll(of: customer.key)
+        }
+        for payment in details.payments {
+            let key = TransactionKey(
+                environment: AppStoreEnvironment(payment.environment),
+                transactionID: ExactText(payment.transactionID), second: payment.second ?? 0)
+            guard let id = UUID(uuidString: payment.order), let row = try row(of: key) else { continue }
+            try transaction.orders.pay(
+                id, with: row.key, at: payment.paidAt.map { Timestamp(millisecondsSince1970: $0) }, payment.status)
+        }
+    }
+
+    private func row(of key: TransactionKey) throws(LedgerStorageError) -> TransactionRow? {
+        try transaction.transactions.row(
+            key, environment: try transaction.environments.keyToWrite(of: key.environment))
+    }
+}

@@ -1,0 +1,137 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// What the journal keeps of an erasure.
+extension ErasureScope {
+    func details(reason: String) throws -> CustomerErasedDetails {
+        let transactions = try rows.map(erased)
+        let tokens = try customers.map { try keptTokens(of: $0, transactions) }
+        return CustomerErasedDetails(
+            reason: reason,
+            customers: zip(customers, tokens).map { customer, tokens in
+                CustomerErasedDetails.Customer(reference: customer.reference.text, tokens: tokens.map(\.text))
+            },
+            transactions: transactions, payments: try payments(transactions),
+            entries: try entries.map {
+                CustomerErasedDetails.Entry(
+                    id: $0.id.text, kept: try kept(of: $0).map { String(decoding: $0, as: UTF8.self) })
+            },
+            evidence: evidence.values.map(\.hexadecimal).sorted())
+    }
+
+    /// What is left of a transaction.
+    func erased(_ row: TransactionRow) throws(LedgerStorageError) -> CustomerErasedDetails.Transaction {
+        let environment = try transaction.environments.environment(row.environment)
+        let facts = try row.observed(in: environment)
+        var token: UUID?
+        if let stated = facts.accountToken?.uuid,
+            let assignment = try AccountTokensTable(connection: connection).assignment(of: stated, appKey: app.key)
+        {
+            // In place of the customer's own tokens; of others, the token is theirs.
+            token = customers.first { $0.key == assignment.customer }?.reference ?? stated
+        }
+        return CustomerErasedDetails.Transaction(
+            environment: environment.name, transactionID: row.transactionID,
+            second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, originalID: facts.original.transactionID.string,
+            originalSecond: facts.original.second == 0 ? nil : facts.original.second, kind: row.kind?.rawValue,
+            isShared: facts.ownership.isFamilyShared,
+            purchasedAt: (facts.purchaseDate ?? facts.originalPurchaseDate)?.millisecondsSince1970,
+            token: token?.text)
+    }
+
+    /// Tokens that purchases of others carry, because they decide who owns these, and the reference in place of the others.
+    func keptTokens(
+        of customer: CustomerRow, _ transactions: [CustomerErasedDetails.Transaction]
+    ) throws(LedgerStorageError) -> [UUID] {
+        let own = Set(rows.map(\.key))
+        var kept: [UUID] = []
+        for token in try AccountTokensTable(connection: connection).tokens(of: customer.key, appKey: app.key) {
+            let carriers = try transaction.transactions.rows(token: token)
+            if carriers.contains(where: { !$0.isErased && !own.contains($0.key) }) { kept.append(token) }
+        }
+        let reference = customer.reference.text
+        if transactions.contains(where: { $0.token == reference }) { kept.append(customer.reference) }
+        return kept
+    }
+
+    /// Orders of others that one of the transactions paid.
+    private func payments(
+        _ transactions: [CustomerErasedDetails.Transaction]
+    ) throws(LedgerStorageError) -> [CustomerErasedDetails.Payment] {
+        var payments: [CustomerErasedDetails.Payment] = []
+        for (row, erased) in zip(rows, transactions) {
+            guard let order = try transaction.orders.row(paidBy: row.key), !keys.contains(order.customerKey) else {
+                continue
+            }
+            payments.append(
+                CustomerErasedDetails.Payment(
+                    order: order.id.text, environment: erased.environment, transactionID: erased.transactionID,
+                    second: erased.second, status: order.status.rawValue,
+                    paidAt: order.paidAt?.millisecondsSince1970))
+        }
+        return payments
+    }
+
+    /// The details of an entry without names, if they decide about what belongs to others.
+    private func kept(of entry: JournalRow) throws -> [UInt8]? {
+        guard let details = entry.details, let kind = UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))
+        else { return nil }
+        switch kind {
+        case .claim:
+            let claim = try ClaimDetails(encoded: details)
+            let outcomes = claim.outcomes.filter(\.binds).map { outcome in
+                var outcome = outcome
+                outcome.order = nil
+                return outcome
+            }
+            guard !outcomes.isEmpty else { return nil }
+            return try ClaimDetails(
+                isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: outcomes
+            ).encoded()
+        case .purchaseMoved:
+            var move = try PurchaseMovedDetails(encoded: details)
+            (move.to, move.reason) = ("", "")
+            return try move.encoded()
+        case .customerMerged:
+            var merge = try CustomerMergedDetails(encoded: details)
+            (merge.into, merge.reason) = ("", nil)
+            return try merge.encoded()
+        case .handRevoked:
+            var revocation = try HandRevokedDetails(encoded: details)
+            guard try isKept(revocation.revocationID) else { return nil }
+            (revocation.customer, revocation.reason) = ("", "")
+            return try revocation.encoded()
+        case .handLifted:
+            var lift = try HandLiftedDetails(encoded: details)
+            guard try isKept(lift.id) else { return nil }
+            lift.reason = nil
+            return try lift.encoded()
+        case .evidence, .appStoreAnswer, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
+            .customerErased, .handGranted, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
+            .decision:
+            return nil
+        }
+    }
+
+    /// Whether a revocation by hand is about an original of which others own something.
+    private func isKept(_ id: String) throws -> Bool {
+        guard let id = UUID(uuidString: id), let row = try HandGrantsTable(connection: connection).row(id: id) else {
+            return false
+        }
+        return try isKept(row)
+    }
+
+    func isKept(_ row: HandGrantRow) throws(LedgerStorageError) -> Bool {
+        guard let original = row.revokedOriginal else { return false }
+        return try hasRest(original)
+    }
+
+    /// Whether an original has transactions that are not erased.
+    func hasRest(_ original: Int64) throws(LedgerStorageError) -> Bool {
+        let own = Set(rows.map(\.key))
+        return try transaction.transactions.rows(originalKey: original).contains {
+            !$0.isErased && !own.contains($0.key)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// What an erasure of a customer is about.
+struct ErasureScope {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+    /// The customer, and everybody who was merged into them.
+    let customers: [CustomerRow]
+    /// The entries whose details are deleted.
+    private(set) var entries: [JournalRow] = []
+    /// The evidence whose bytes are deleted: its SHA-256 by its key.
+    private(set) var evidence: [Int64: [UInt8]] = [:]
+    private(set) var keptEvidence = 0
+    /// The transactions that stay claimed: those that the customer owns, and those that nobody owns and only the deleted evidence
+    /// of the customer proves.
+    private(set) var rows: [TransactionRow] = []
+
+    var connection: any LedgerConnection { transaction.connection }
+    /// The keys of the customers.
+    var keys: Set<Int64> { Set(customers.map(\.key)) }
+
+    init(of customer: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp) throws {
+        self.transaction = transaction
+        self.app = app
+        customers = try Self.group(of: customer, transaction)
+        for row in customers {
+            rows += try transaction.transactions.rows(of: row.key, before: nil, limit: .max).filter { !$0.isErased }
+        }
+        try findEntries()
+        try findEvidence()
+        rows.sort { $0.key < $1.key }
+    }
+
+    /// The customer, and all who were merged into them, one after another.
+    private static func group(
+        of customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> [CustomerRow] {
+        var group = [customer]
+        var rest = try transaction.customers.merged(appKey: customer.appKey)
+        while true {
+            let keys = Set(group.map(\.key))
+            let found = rest.filter { $0.mergedInto.map(keys.contains) ?? false }
+            guard !found.isEmpty else { return group.sorted { $0.key < $1.key } }
+            group += found
+            rest.removeAll { row in found.contains { $0.key == row.key } }
+        }
+    }
+
+    // MARK: Entries
+
+    private mutating func findEntries() throws(LedgerStorageError) {
+        let journal = JournalTable(connection: connection)
+        var found: [JournalRow] = []
+        for customer in customers { found += try journal.rows(customer: customer.key) }
+        // News of the App Store about the purchases.
+        for row in rows {
+            found += try journal.anonymousRows(transaction: row.key)
+                .filter { $0.kind == Int64(JournalKind.evidence.rawValue) }
+        }
+        // Refused claims of a name that the ledger did not know yet.
+        let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
+        for row in try journal.anonymousRefusals(appKey: app.key, kind: Int64(JournalKind.claim.rawValue)) {
+            guard let details = row.details, let name = try ClaimDetails(encoded: details).customer,
+                names.contains(ExactText(name))
+            else { continue }
+            found.append(row)
+        }
+        var seen: Set<Int64> = []
+        entries = found.filter { $0.details != nil && seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
+    }
+
+    // MARK: Evidence
+
+    private mutating func findEvidence() throws {
+        let (table, keys) = (EvidenceTable(connection: connection), keys)
+        let candidates = Set(entries.compactMap(\.evidenceKey)).sorted()
+        let shared = Set(
+            try JournalTable(connection: connection).customers(namingEvidence: candidates)
+                .filter { !keys.contains($0.customer) }.map(\.evidence))
+        var held: [Int64: TransactionRow] = [:]
+        for key in candidates {
+            guard let row = try table.row(key: key), row.content != nil else { continue }
+            // Only the start is stored of much evidence that did not verify. It proves nothing.
+            let bytes = try EvidenceStore(connection: connection).bytes(row)
+            guard !shared.contains(key), let proven = try bytes.map({ try transactions(provenBy: $0, row, keys) }) ?? []
+            else {
+                keptEvidence += 1
+                continue
+            }
+            evidence[key] = row.sha256
+            for row in proven { held[row.key] = row }
+        }
+        rows += held.values
+    }
+
+    /// The transactions of nobody that evidence proves; `nil` if it also proves something that belongs to another customer.
+    private func transactions(
+        provenBy bytes: [UInt8], _ evidence: EvidenceRow, _ keys: Set<Int64>
+    ) throws -> [TransactionRow]? {
+        guard let verifier = transaction.verifier else {
+            throw LedgerStorageError(.other, "an erasure needs a verifier")
+        }
+        let examined = EvidenceExaminer(verifier: verifier).examine(bytes, app: nil)
+        let observation: Observation
+        switch examined.verified {
+        case .success(let proven): observation = proven
+        case .failure(let error):
+            let wasGenuine = entries.contains { $0.evidenceKey == evidence.key && ReasonCode(rawValue: $0.code) == nil }
+            guard wasGenuine else { return [] }
+            throw LedgerStorageError(
+                .other,
+                """
+                evidence \(evidence.sha256.hexadecimal) was genuine when it came and is refused now (\(error.code.rawValue)), so \
+                nobody can tell whose purchases it proves; name the certificates that the server trusts
+                """)
+        }
+        var held: [TransactionRow] = []
+        for facts in observation.transactionFacts {
+            let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
+            guard let row = try transaction.transactions.row(facts.key, environment: environment), !row.isErased else {
+                continue
+            }
+            guard let owner = row.ownerKey else {
+                held.append(row)
+                continue
+            }
+            if !keys.contains(owner) { return nil }
+        }
+        for renewal in observation.renewals {
+            let environment = try transaction.environments.keyToWrite(of: renewal.key.environment)
+            let id = renewal.key.originalTransactionID.string
+            for original in try OriginalsTable(connection: connection).rows(id: id, environment: environment) {
+                let others = try transaction.transactions.rows(originalKey: original.key).filter { row in
+                    !row.isErased && row.ownerKey.map { !keys.contains($0) } ?? false
+                }
+                guard others.isEmpty else { return nil }
+            }
+        }
+        return held
+    }
+}

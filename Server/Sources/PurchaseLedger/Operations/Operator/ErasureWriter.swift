@@ -1,0 +1,124 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Deletes what an erasure is about, and computes again what is left of its originals.
+struct ErasureWriter {
+    let scope: ErasureScope
+    let entry: JournalEntry
+
+    private var transaction: LedgerTransaction { scope.transaction }
+    private var connection: any LedgerConnection { scope.connection }
+    private var appKey: Int64 { scope.app.key }
+
+    func write() throws {
+        let stubs = try scope.rows.map { try scope.erased($0) }
+        let tokens = try scope.customers.map { try scope.keptTokens(of: $0, stubs) }
+        let rest = try originalsWithRest()
+        try deleteHandGrants()
+        for original in Set(scope.rows.map(\.originalKey)).sorted() { try deleteAccess(to: original) }
+        for (row, stub) in zip(scope.rows, stubs) {
+            try transaction.transactions.erase(row.key, facts: stub.facts, at: transaction.now)
+        }
+        for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
+        for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
+        for key in scope.evidence.keys.sorted() { try EvidenceTable(connection: connection).erase(key) }
+        for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
+        let changes = LedgerChanges(transaction, app: scope.app)
+        for original in rest { changes.touch(try changes.history(original)) }
+        try changes.settle()
+        try changes.finish(entry)
+        for key in scope.keys.sorted() { try transaction.entitlements.deleteAll(of: key) }
+    }
+
+    /// The originals of which something is left that belongs to others, or to nobody.
+    private func originalsWithRest() throws(LedgerStorageError) -> [Int64] {
+        var originals: [Int64] = []
+        for original in Set(scope.rows.map(\.originalKey)).sorted() where try scope.hasRest(original) {
+            originals.append(original)
+        }
+        return originals
+    }
+
+    /// Deletes grants and revocations by hand, except revocations that are about something of others.
+    private func deleteHandGrants() throws(LedgerStorageError) {
+        let grants = HandGrantsTable(connection: connection)
+        for customer in scope.customers {
+            for row in try grants.rows(of: customer.key) {
+                guard try !scope.isKept(row) else { continue }
+                try deleteLot(-row.key)
+                try grants.delete(row.key)
+            }
+        }
+    }
+
+    /// Deletes what an original gave to anybody. What is left of it is computed again.
+    private func deleteAccess(to original: Int64) throws(LedgerStorageError) {
+        try deleteLot(original)
+        let acts = try OwnershipActsTable(connection: connection).rows(originalKey: original)
+        var customers = Set(acts.flatMap { [$0.row.customerKey, $0.row.formerKey].compactMap(\.self) })
+        let rows = try transaction.transactions.rows(originalKey: original)
+        customers.formUnion(rows.compactMap(\.ownerKey))
+        for key in customers {
+            customers.insert(try transaction.customers.surviving(try transaction.customers.row(key)).key)
+        }
+        for customer in customers {
+            for row in rows {
+                try transaction.entitlements.delete(
+                    customer, product: row.productKey, environment: row.environment, ground: original)
+            }
+        }
+    }
+
+    /// Deletes a lot with what was taken of it. What others had taken is forgiven.
+    private func deleteLot(_ ground: Int64) throws(LedgerStorageError) {
+        let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
+        guard let lot = try lots.row(ground) else { return }
+        let units = try takes.units(of: ground)
+        try lots.delete(ground)
+        for customer in Set(units.keys).union([lot.customerKey]).sorted() {
+            try takes.delete(ground, of: customer)
+            let part = EntitlementWriter.part(lot, customer, units[customer] ?? 0)
+            let row = EntitlementRow(
+                balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
+            _ = try transaction.entitlements.add(-part.remaining, shortfall: -part.shortfall, to: row)
+        }
+    }
+
+    /// Takes the product out of revocations by hand of an original, since a rebuild does not find it, and deletes renewal info if
+    /// the original has nothing left.
+    static func deleteRest(
+        of facts: ObservedTransaction, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
+        let id = facts.original.transactionID.string
+        let originals = try OriginalsTable(connection: transaction.connection).rows(id: id, environment: environment)
+        var isEmpty = true
+        for original in originals {
+            try HandGrantsTable(connection: transaction.connection).forgetProducts(ofOriginal: original.key)
+            let rows = try transaction.transactions.rows(originalKey: original.key)
+            if !rows.allSatisfy(\.isErased) { isEmpty = false }
+        }
+        guard isEmpty else { return }
+        try RenewalsTable(connection: transaction.connection).delete(id, environment: environment)
+    }
+
+    private func delete(_ customer: CustomerRow, keeping tokens: [UUID]) throws(LedgerStorageError) {
+        let key = customer.key
+        try ConsumptionsTable(connection: connection).deleteAll(of: key)
+        try TakesTable(connection: connection).deleteAll(of: key)
+        try transaction.orders.erase(of: key)
+        _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
+        try IdempotencyTable(connection: connection).deleteAll(of: key)
+        // Events name the customer by key, so those of others lose the name with the customer's row.
+        try EventsTable(connection: connection).erase(of: key, appKey: appKey)
+        let table = AccountTokensTable(connection: connection)
+        for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {
+            try table.delete(token, appKey: appKey)
+        }
+        if tokens.contains(customer.reference) {
+            try table.insert(customer.reference, appKey: appKey, customer: key, entry: entry.key)
+        }
+        try transaction.customers.erase(key)
+    }
+}

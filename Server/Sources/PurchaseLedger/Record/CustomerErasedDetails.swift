@@ -1,0 +1,112 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// `customer_erased`: what was erased, and what of it still decides about purchases. It names nobody from outside.
+struct CustomerErasedDetails: JournalDetails {
+    static var kind: JournalKind { .customerErased }
+    var reason: String
+    /// The customer, and those who had been merged into them.
+    var customers: [Customer]
+    /// The purchases, which stay claimed.
+    var transactions: [Transaction]
+    /// Orders of others that one of the transactions had paid.
+    var payments: [Payment]
+    /// The entries whose details were deleted.
+    var entries: [Entry]
+    /// The SHA-256 of each piece of evidence whose bytes were deleted, in hexadecimal.
+    var evidence: [String]
+
+    struct Customer: Codable, Sendable, Equatable {
+        /// The random reference in the leaves.
+        var reference: String
+        /// Account tokens that decide who owns what belongs to others, and the reference, if it takes the place of tokens.
+        var tokens: [String]
+    }
+
+    struct Transaction: Codable, Sendable, Equatable {
+        var environment: String
+        var transactionID: String
+        var second: Int64?
+        var originalID: String
+        var originalSecond: Int64?
+        var kind: String?
+        var isShared: Bool
+        var purchasedAt: Int64?
+        /// The account token, in whose place a reference is.
+        var token: String?
+    }
+
+    struct Payment: Codable, Sendable, Equatable {
+        var order: String
+        var environment: String
+        var transactionID: String
+        var second: Int64?
+        var status: String
+        var paidAt: Int64?
+    }
+
+    struct Entry: Codable, Sendable, Equatable {
+        var id: String
+        /// The details without names, if they decide about what belongs to others.
+        var kept: String?
+    }
+}
+
+extension CustomerErasedDetails.Transaction {
+    var key: TransactionKey {
+        TransactionKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
+    }
+
+    /// What is left of the facts: enough to decide who owns the other transactions of the original.
+    var facts: ObservedTransaction {
+        var statement = TransactionStatement(key: key, source: .signedData, stamp: .epoch)
+        statement.originalTransactionID = ExactText(originalID)
+        statement.originalPurchaseDate = originalSecond.map { Timestamp(millisecondsSince1970: $0 * 1000) }
+        statement.purchaseDate = purchasedAt.map { Timestamp(millisecondsSince1970: $0) }
+        statement.kind = kind.flatMap(ProductKind.init(rawValue:))
+        statement.ownershipType = isShared ? "FAMILY_SHARED" : nil
+        statement.accountToken = token.flatMap { AppAccountToken($0) }
+        return ObservedTransaction(statement)
+    }
+}
+
+/// Everything that was erased, by all erasures of a journal.
+struct Erasures: Sendable {
+    /// The details that were kept, by the entry; `nil` inside if none were.
+    private(set) var entries: [UUID: [UInt8]?] = [:]
+    private(set) var evidence: Set<[UInt8]> = []
+    /// What is left of the facts of the transactions.
+    private(set) var transactions: [TransactionKey: ObservedTransaction] = [:]
+    private(set) var originals: Set<OriginalKey> = []
+    /// The customers by their references, with the tokens that were kept.
+    private(set) var customers: [UUID: [UUID]] = [:]
+
+    /// Reads the erasures of a journal. One whose details were changed counts for nothing.
+    init(of connection: any LedgerConnection) throws(LedgerStorageError) {
+        for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.customerErased.rawValue)) {
+            guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .customerErased, let salt = row.salt,
+                let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details
+            else { continue }
+            add(try CustomerErasedDetails(encoded: details))
+        }
+    }
+
+    private mutating func add(_ details: CustomerErasedDetails) {
+        for entry in details.entries {
+            guard let id = UUID(uuidString: entry.id) else { continue }
+            entries[id] = .some(entry.kept.map { Array($0.utf8) })
+        }
+        for sha256 in details.evidence { evidence.insert([UInt8](hexadecimal: sha256)) }
+        for transaction in details.transactions {
+            let facts = transaction.facts
+            transactions[facts.key] = facts
+            originals.insert(facts.original)
+        }
+        for customer in details.customers {
+            guard let reference = UUID(uuidString: customer.reference) else { continue }
+            customers[reference] = customer.tokens.compactMap { UUID(uuidString: $0) }
+        }
+    }
+}

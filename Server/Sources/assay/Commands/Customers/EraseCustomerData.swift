@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import PurchaseLedger
+
+/// `assay customers erase`.
+struct EraseCustomerData: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "erase", abstract: "Erases a person: names, details and evidence.",
+        discussion: """
+            It deletes the outside name of the customer and of everybody merged into them, their account tokens, orders, grants \
+            and consumption, the details of their journal entries, and their evidence, unless it also proves purchases of others. \
+            Hashes stay, so the journal can be audited, and the purchases stay claimed: nobody can claim them again. It cannot be \
+            undone, and the person has no entitlements afterwards.
+
+            It does not reach backups, copies of the database, webhooks that were delivered, and what other customers sent or an \
+            operator wrote as a reason. The database overwrites what is deleted; the file beside it with the suffix -wal has \
+            copies until the server is stopped or SQLite begins it anew.
+            """)
+
+    @OptionGroup var options: OperatorOptions
+    @OptionGroup var trust: LedgerTrustOption
+    @OptionGroup var reason: ReasonOption
+
+    @Flag(name: .long, help: "Do not ask. Needed where standard input is no terminal.")
+    var yes = false
+
+    @Argument(help: "The customer.")
+    var customer: String
+
+    func validate() throws {
+        guard yes || Terminal.isInputTerminal else {
+            throw ValidationError("Erasing cannot be undone, and nobody can be asked here. Write --yes to erase.")
+        }
+    }
+
+    func run() async throws {
+        try await options.withLedger(trust: trust) { ledger in
+            guard try yes || isConfirmed() else {
+                Terminal.complain("nothing was erased")
+                throw ExitCode.failure
+            }
+            let erased = try await ledger.perform(
+                EraseCustomer(app: options.app, customerID: customer, reason: reason.reason))
+            Terminal.write(
+                """
+                assay: erased \(customer.printable): \(erased.entries) entries, \(erased.evidence) pieces of evidence; \
+                \(erased.transactions) purchases stay claimed
+
+                """)
+            if erased.keptEvidence > 0 {
+                Terminal.write(
+                    "assay: kept \(erased.keptEvidence) pieces of evidence that others sent, too, or that prove purchases of others\n"
+                )
+            }
+        }
+    }
+
+    /// Asks for the name again.
+    private func isConfirmed() throws -> Bool {
+        Terminal.write(
+            "Erase \(customer.printable) of \(options.app.printable) for ever? Write the name again: ", toErrors: true)
+        return readLine().map { ExactText($0) } == ExactText(customer)
+    }
+}

@@ -1,0 +1,181 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Which change writes which events: one history, in which every type occurs.
+@Suite("Types of events")
+struct EventTypeTests {
+    @Test("Every type is written by its own change, in order, and a duplicate of the evidence writes none")
+    func allTypes() async throws {
+        try await TemporaryFolder.with { folder in
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            var history = EventHistory(world: try await LedgerWorld(database))
+            try await orders(&history)
+            try await subscription(&history)
+            try await owners(&history)
+            try await operators(&history)
+            try await settings(&history)
+            let world = history.world
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
+            try await history.expect(.customerErased)
+            #expect(history.types == Set(EventType.allCases))
+            try await history.world.requireConsistency()
+            try await database.close()
+        }
+    }
+
+    private func orders(_ history: inout EventHistory) async throws {
+        let world = history.world
+        let order = try await world.order(quantity: 2)
+        try await history.expect(.orderCreated)
+        let bought = try coins("1")
+        _ = try await world.claim("1", order: order.id, bought)
+        try await history.expect(.granted, .orderPaid)
+        try await world.observe(bought)
+        try await history.expect()
+        let refunded = try coins("1", revoked: true, signedAfter: 10)
+        try await world.observe(refunded)
+        try await history.expect(.revoked, .orderRefunded)
+        try await world.observe(refunded)
+        try await history.expect()
+        try await world.observe(try coins("1", signedAfter: 20))
+        try await history.expect(.reversed, .orderRestored)
+        _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+        try await history.expect(.orderFulfilled)
+        // Fulfilling took the lot of two.
+        #expect(try await history.balance == 0)
+        _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+        try await history.expect()
+        let unwanted = try await world.order()
+        _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: unwanted.id))
+        try await history.expect(.orderCreated, .orderCancelled)
+        // The payment that no claim asked for goes to the order that a claim names.
+        _ = try await world.order()
+        let named = try await world.order()
+        let second = try LedgerWorld.signed("2")
+        _ = try await world.claim("2", second)
+        _ = try await world.claim("2", order: named.id, second)
+        try await history.expect(.orderCreated, .orderCreated, .granted, .orderPaid, .orderReopened, .orderPaid)
+        _ = try await world.consume(1, "use")
+        try await history.expect(.consumed)
+    }
+
+    private func coins(_ id: String, revoked: Bool = false, signedAfter seconds: Double = 0) throws -> [UInt8] {
+        try LedgerWorld.signed(id) {
+            $0.quantity = 2
+            $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
+            if revoked { $0.revocationDate = $0.signedDate }
+        }
+    }
+
+    private func subscription(_ history: inout EventHistory) async throws {
+        let world = history.world
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+        try await history.expect(.granted)
+        try await world.observe(try LedgerWorld.period("902", from: 30))
+        try await history.expect(.renewed)
+        let extended = try LedgerWorld.period("902", from: 30, days: 44) {
+            $0.signedDate = $0.purchaseDate?.addingTimeInterval(60)
+        }
+        try await world.observe(extended)
+        try await history.expect(.extended)
+        try await world.observe(extended)
+        try await history.expect()
+        try await world.observe(
+            try LedgerWorld.period("902", from: 30, days: 44) {
+                $0.signedDate = $0.purchaseDate?.addingTimeInterval(120)
+                $0.isUpgraded = true
+            })
+        try await history.expect(.upgraded)
+        let template = LedgerWorld.template("902", product: LedgerWorld.monthly, kind: .autoRenewableSubscription) {
+            $0.originalTransactionID = "900"
+        }
+        var renewal = RenewalInfoTemplate(transaction: template)
+        renewal.isInBillingRetryPeriod = true
+        try await world.observe(try MintedWorld.mint(renewal))
+        try await history.expect(.renewalChanged)
+        try await world.observe(try MintedWorld.mint(renewal))
+        try await history.expect()
+        // Other evidence of the same transaction says another quantity.
+        try await world.observe(try LedgerWorld.signed("2") { $0.quantity = 3 })
+        try await history.expect(.contradicted)
+    }
+
+    private func owners(_ history: inout EventHistory) async throws {
+        let world = history.world
+        let token = UUID()
+        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+        try await history.expect(.tokenAssigned)
+        _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+        try await history.expect()
+        try await world.observe(
+            try LedgerWorld.signed("1") {
+                $0.quantity = 2
+                $0.signedDate = $0.purchaseDate?.addingTimeInterval(30)
+                $0.appAccountToken = token.uuidString.lowercased()
+            })
+        // One for each of the two customers.
+        try await history.expect(.transferred, .transferred)
+        try await world.ledger.perform(MergeCustomers(app: "example", customerID: "carol", into: "dora"))
+        try await history.expect(.customerMerged, .transferred, .transferred)
+    }
+
+    private func operators(_ history: inout EventHistory) async throws {
+        let world = history.world
+        let grant = try await world.ledger.perform(
+            GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.pro, reason: "goodwill"))
+        try await history.expect(.handGranted)
+        let revocation = try await world.ledger.perform(
+            RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "abuse"))
+        try await history.expect(.handRevoked)
+        try await world.ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
+        try await history.expect(.handLifted)
+        try await world.database.write { connection in
+            _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 2", [])
+        }
+        _ = try await world.ledger.repair()
+        try await history.expect(.corrected, .corrected)
+    }
+
+    private func settings(_ history: inout EventHistory) async throws {
+        let gems = "com.example.app.gems"
+        let evidence = try LedgerWorld.signed("70", product: gems)
+        _ = try await history.world.claim("70", product: gems, evidence)
+        try await history.expect(.granted)
+        var app = LedgerWorld.app()
+        app.products[gems] = RegisteredProduct(kind: .consumable)
+        history.world = try await history.world.restarted([app])
+        try await history.expect(.registered)
+    }
+}
+
+/// The events of a ledger, step by step.
+private struct EventHistory {
+    var world: LedgerWorld
+    private(set) var types: Set<EventType> = []
+    private var cursor: Int64 = 0
+
+    init(world: LedgerWorld) { self.world = world }
+
+    /// The balance of the newest event that has one.
+    var balance: Int64? {
+        get async throws {
+            struct Body: Decodable { let balance: Int64? }
+            let events = try await world.ledger.answer(EventList(app: "example", limit: 1000))
+            return try events.compactMap { try JSONDecoder().decode(Body.self, from: Data($0.body)).balance }.last
+        }
+    }
+
+    /// Compares the events since the last time.
+    mutating func expect(
+        _ expected: EventType..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let events = try await world.ledger.answer(EventList(app: "example", after: cursor, limit: 1000))
+        #expect(events.map(\.type) == expected.map(\.rawValue), sourceLocation: sourceLocation)
+        types.formUnion(events.compactMap { EventType(rawValue: $0.type) })
+        cursor = events.last?.cursor ?? cursor
+    }
+}

@@ -1,0 +1,69 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import PurchaseAPI
+import PurchaseLedger
+import PurchaseServer
+import TestSupport
+import Testing
+
+/// `signed_transaction` of claims and restores, which takes any signed payload of the App Store.
+@Suite("Signed payloads in claims")
+struct SignedPayloadTests {
+    private func notification(revoked: Bool = false) throws -> String {
+        var notification = MintedWorld.notification(environment: "Production")
+        notification.notificationType = revoked ? "REFUND" : "ONE_TIME_CHARGE"
+        notification.data?.renewalInfo = nil
+        var template = SignedTransactionTemplate()
+        template.transactionID = "1"
+        template.originalTransactionID = "1"
+        template.bundleID = "com.example.app"
+        template.productID = "com.example.app.coins"
+        template.type = .consumable
+        template.purchaseDate = MintedWorld.moment
+        template.environment = "Production"
+        template.signedDate = MintedWorld.moment.addingTimeInterval(revoked ? 50 : 0)
+        if revoked { template.revocationDate = template.signedDate }
+        notification.data?.transaction = template
+        notification.signedDate = template.signedDate
+        return String(decoding: try MintedWorld.mint(notification), as: UTF8.self)
+    }
+
+    private func claim(_ jws: String, customerID: String?) -> PurchaseRequest {
+        PurchaseRequest(
+            signedTransaction: jws, productID: "com.example.app.coins", transactionID: "1", customerID: customerID)
+    }
+
+    @Test("A notification is a claim of the transaction in it, and a refund in one counts without a customer")
+    func claims() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let purchase = try claim(notification(), customerID: "alice")
+            let bought = try await world.send(.post, "/v1/purchases", purchase, as: .client)
+            #expect(bought.status == 200, "\(bought.text)")
+            #expect(try await world.entitlements(of: "alice").first?.balance == 1)
+            let refund = try claim(notification(revoked: true), customerID: nil)
+            let refunded = try await world.send(.post, "/v1/purchases", refund, as: .client)
+            #expect(try refunded.problem == "field_missing")
+            #expect(try await world.entitlements(of: "alice").first?.state == .withdrawn)
+        }
+    }
+
+    @Test("Renewal info proves no purchase; the app keeps its transaction and sends better evidence")
+    func others() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var template = SignedTransactionTemplate()
+            template.transactionID = "1"
+            template.originalTransactionID = "1"
+            template.bundleID = "com.example.app"
+            template.productID = "com.example.app.coins"
+            template.environment = "Production"
+            template.signedDate = MintedWorld.moment
+            let renewal = try MintedWorld.mint(RenewalInfoTemplate(transaction: template))
+            let answer = try await world.send(
+                .post, "/v1/purchases", claim(String(decoding: renewal, as: UTF8.self), customerID: "alice"),
+                as: .client)
+            #expect(try answer.problem == "evidence_not_a_purchase")
+            #expect(try answer.document?.disposition == .retry)
+        }
+    }
+}
