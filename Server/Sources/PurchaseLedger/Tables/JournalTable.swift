@@ -36,8 +36,7 @@ struct JournalRow: TableRow {
         id = try reader.id()
         leaf = try reader.blob()
         salt = try reader.optionalBlob()
-        // What expands to too much is left as it is, and differs from the leaf.
-        details = try reader.optionalBlob().map { JSONShorthand.expanded($0) ?? $0 }
+        details = try reader.optionalBlob().map(JSONShorthand.json)
         appKey = try reader.integer()
         customerKey = try reader.optionalInteger()
         orderKey = try reader.optionalInteger()

@@ -43,6 +43,12 @@ package enum JSONShorthand {
         return bytes
     }
 
+    /// The JSON of stored bytes. Bytes that `shortened` does not write are returned as they are, so that no hash fits them.
+    static func json(_ stored: [UInt8]) -> [UInt8] {
+        guard let json = expanded(stored), shortened(json) == stored else { return stored }
+        return json
+    }
+
     /// The JSON of a shorter form; `nil` if it has too many bytes.
     package static func expanded(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes.first == 0 { return Array(bytes.dropFirst()) }
