@@ -91,10 +91,10 @@ public struct ConsumeUnits: LedgerOperation {
                 environment: key, quantity: quantity))
         try once?.keep(entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.consumed)
-        (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
-        (event.balance, event.shortfall) = (balance - quantity, shortfall)
+        (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
+        (event.figures.balance, event.figures.shortfall) = (balance - quantity, shortfall)
         try events.write(event, customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,

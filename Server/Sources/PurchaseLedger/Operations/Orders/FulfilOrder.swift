@@ -43,7 +43,7 @@ public struct FulfilOrder: LedgerOperation {
         draft.order = row
         draft.customer = customer
         let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: taken.takes))
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: former, balance: taken.balance)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
