@@ -1,10 +1,10 @@
-/// Why the attacks could not be made.
+/// The reasons why the attacks cannot be made.
 public enum AttackError: Error, Hashable, Sendable {
-    /// The address is no plain `http://` one.
+    /// The address is not a plain `http://` address.
     case notPlainHTTP(String)
-    /// Nobody answers there.
+    /// Nothing answers at the address.
     case unreachable(String, reason: String)
-    /// What is genuine is refused, so that to refuse forgeries proves nothing.
+    /// The server refuses genuine evidence, so its refusals of forgeries prove nothing.
     case genuineRefused(evidence: String, answer: String)
 }
 

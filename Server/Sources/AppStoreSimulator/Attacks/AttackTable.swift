@@ -1,11 +1,11 @@
 import EvidenceMint
 import Foundation
 
-/// All attacks, in the order in which they are made. Of each kind of evidence, the genuine one comes first.
+/// All attacks, in the order in which they are made. For each kind of evidence, the genuine one comes first.
 struct AttackTable: Sendable {
     let evidence: AttackEvidence
 
-    /// The attacks on a door, by kind of evidence.
+    /// The attacks on a target, by kind of evidence.
     func attacks(on door: Attack.Door) -> [(evidence: String, attacks: [Attack])] {
         var number = door == .verifyReceipt ? 0 : 5000
         func next() -> Int {
@@ -55,7 +55,7 @@ struct AttackTable: Sendable {
             })
         attacks.append(
             attack("app-receipt: deeply-nested", "Sequences in sequences, 5,000 deep.", door, .refused, next()) { _ in
-                // Of indefinite length, as Xcode writes them (X.690, 8.1.3.6): a reader must descend to find their ends.
+                // An indefinite length, as Xcode writes it (X.690, 8.1.3.6): a reader must descend to find the end.
                 Array(repeatElement([0x30, 0x80], count: 5000).joined())
                     + Array(repeatElement([0x00, 0x00], count: 5000).joined())
             })
@@ -97,7 +97,7 @@ struct AttackTable: Sendable {
     private func signedTransactions(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
         let evidence = evidence
         var attacks: [Attack] = []
-        // Apple's verifyReceipt takes no signed data, forged or not; nothing of it may open the door.
+        // Apple's verifyReceipt accepts no signed data, so even genuine signed data must be refused.
         if door == .purchases {
             attacks.append(
                 attack("signed-transaction: genuine", "Nothing is wrong.", door, .accepted, next()) {
@@ -113,7 +113,7 @@ struct AttackTable: Sendable {
         return attacks
     }
 
-    /// What is wrong with the request rather than with the evidence.
+    /// Attacks with a wrong request around genuine evidence.
     private func requests(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
         let bodies: [(String, String, @Sendable () -> [UInt8])] = [
             ("not-json", "The request is no JSON.", { Array("receipt-data=MIIT".utf8) }),
@@ -135,7 +135,7 @@ struct AttackTable: Sendable {
         }
     }
 
-    /// Genuine evidence, claimed by somebody to whom it does not belong.
+    /// Genuine evidence, claimed by another customer than its owner.
     private func claims(_ next: () -> Int) -> [Attack] {
         let evidence = evidence
         let first = next()
