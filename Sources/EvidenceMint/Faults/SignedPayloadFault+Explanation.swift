@@ -1,5 +1,5 @@
 extension SignedPayloadFault {
-    /// What is wrong, in one English sentence, for people who choose a fault by its name.
+    /// The fault, in one English sentence, for people who choose a fault by its name.
     public var explanation: String {
         switch self {
         case .wrongRoot: "The chain ends in another root with the same name."

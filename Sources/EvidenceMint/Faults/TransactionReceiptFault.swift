@@ -1,12 +1,12 @@
-/// What can be wrong with a transaction receipt. A fault breaks one thing and leaves everything else in order.
+/// A fault of a transaction receipt. A fault breaks one thing and leaves everything else correct.
 ///
 /// The raw value is the name of the fault on the command line.
 public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     // MARK: Certificates
 
-    /// The leaf was issued by an authority with the same name, but a key of its own.
+    /// The leaf was issued by an authority with the same name, but a different key.
     case wrongRoot = "wrong-root"
-    /// The leaf names the root as its issuer, and nobody above signed it: the forgery of 2012.
+    /// The leaf names the root as its issuer, but no authority signed it: the forgery of 2012.
     case ownCertificate = "own-certificate"
     /// The leaf lacks the marker of its version.
     case missingLeafMarker = "missing-leaf-marker"
@@ -29,7 +29,7 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     case swappedVersion = "swapped-version"
     /// The version byte, which is signed, names a version that does not exist: 5.
     case unknownVersion = "unknown-version"
-    /// The certificate is declared one byte longer than it is.
+    /// The declared length of the certificate is one byte too long.
     case wrongCertificateLength = "wrong-certificate-length"
     /// Four bytes follow the certificate in the signature's field.
     case trailingSignatureBytes = "trailing-signature-bytes"
@@ -37,18 +37,18 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     case truncatedSignature = "truncated-signature"
     /// One bit in the middle of the signature was changed.
     case flippedSignatureByte = "flipped-signature-byte"
-    /// There is no signature.
+    /// The signature is missing.
     case missingSignature = "missing-signature"
 
     // MARK: Content, changed after signing
 
     /// One bit of purchase-info was changed, in the last character of the product.
     case flippedPurchaseInfoByte = "flipped-purchase-info-byte"
-    /// The product was replaced in purchase-info, and the signature kept: what tools on jailbroken devices do.
+    /// The product was replaced in purchase-info, and the signature kept, as tools on jailbroken devices do.
     case editedPurchaseInfo = "edited-purchase-info"
-    /// There is no purchase-info.
+    /// purchase-info is missing.
     case missingPurchaseInfo = "missing-purchase-info"
-    /// There is a second purchase-info with another product, which nobody signed.
+    /// There is a second, unsigned purchase-info with another product.
     case duplicatePurchaseInfo = "duplicate-purchase-info"
 
     // MARK: Bytes
@@ -66,24 +66,24 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
 
     /// The receipt belongs to another app.
     case wrongBundleID = "wrong-bundle-id"
-    /// There is no bundle identifier.
+    /// The bundle identifier is missing.
     case missingBundleID = "missing-bundle-id"
-    /// There is no product identifier.
+    /// The product identifier is missing.
     case missingProductID = "missing-product-id"
-    /// There is no transaction identifier. The original one is there.
+    /// The transaction identifier is missing. The original one is present.
     case missingTransactionID = "missing-transaction-id"
-    /// There is no purchase date, in none of its three forms.
+    /// The purchase date is missing in all three forms.
     case missingPurchaseDate = "missing-purchase-date"
-    /// The purchase date names a day that does not exist, and its milliseconds are no number.
+    /// The purchase date names a day that does not exist, and its milliseconds are not a number.
     case malformedDate = "malformed-date"
     /// There are two product identifiers, and they differ.
     case duplicateKey = "duplicate-key"
-    /// What is signed is a list of values, not a dictionary.
+    /// The signed content is a list of values instead of a dictionary.
     case purchaseInfoNotADictionary = "purchase-info-not-a-dictionary"
 }
 
 extension TransactionReceiptFault {
-    /// What is wrong, in one English sentence, for people who choose a fault by its name.
+    /// The fault, in one English sentence, for people who choose a fault by its name.
     public var explanation: String {
         switch self {
         case .wrongRoot: "The leaf was issued by another authority with the same name."
