@@ -1,20 +1,20 @@
 import Foundation
 
-/// One attempt to get something for nothing.
+/// One attack on a server: a request with forged or misused evidence, and the expected answer.
 public struct Attack: Sendable {
     /// Its name, such as `app-receipt: wrong-root`.
     public let name: String
     /// The fault, in one sentence.
     public let explanation: String
     /// The target of the request.
-    public let door: Door
+    public let target: Target
     /// The expected answer.
     let expectation: Expectation
     /// The body of the request.
     let body: @Sendable () throws -> [UInt8]
 
     /// The interfaces that accept evidence.
-    public enum Door: String, Sendable, CaseIterable {
+    public enum Target: String, Sendable, CaseIterable {
         /// Apple's contract.
         case verifyReceipt = "/verifyReceipt"
         /// The purchase server.
@@ -23,9 +23,9 @@ public struct Attack: Sendable {
 
     /// The answers that may be expected.
     enum Expectation: Sendable, Equatable {
-        /// It is genuine, and taken.
+        /// The evidence is genuine, and accepted.
         case accepted
-        /// It is refused: at `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
+        /// The evidence is refused: by `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
         /// 409, 413 or 422 and a code.
         case refused
         /// The evidence is genuine, and `verifyReceipt` describes it truthfully; the caller must compare.
@@ -41,8 +41,8 @@ extension Attack.Expectation {
         case .accepted: "accepted"
         case .refused: "refused"
         case .truth(let bundleID, let transactionIDs):
-            "the truth: \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
-        case .refusedOrNot(let bundleID): "refused, or told not to be of \(bundleID)"
+            "accepted as \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
+        case .refusedOrNot(let bundleID): "refused, or accepted as another app than \(bundleID)"
         }
     }
 }

@@ -8,14 +8,14 @@ struct AttackAnswer {
     private let bundleID: String?
     private let transactionIDs: [String]
 
-    init(_ answer: AttackClient.Answer, at door: Attack.Door) {
+    init(_ answer: AttackClient.Answer, at target: Attack.Target) {
         // An answer that is not JSON, or JSON that no honest server sends, neither accepts nor refuses.
         let json =
             JSONBounds.excess(of: [UInt8](answer.body)) == nil
             ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
-        switch door {
+        switch target {
         case .verifyReceipt:
             isAccepted = answer.status == 200 && json.status == 0
             isRefused = [21000, 21002, 21003].contains(json.status) || answer.status == 413

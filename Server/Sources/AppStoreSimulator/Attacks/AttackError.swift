@@ -13,12 +13,12 @@ extension AttackError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notPlainHTTP(let text):
-            "'\(text)' is no address of the form http://HOST:PORT. The attacks speak plain HTTP only; put them inside of what "
-                + "ends HTTPS."
-        case .unreachable(let address, let reason): "Nobody answers at \(address): \(reason)"
+            "'\(text)' is not an address of the form http://HOST:PORT. The attacks use plain HTTP only; run them behind the "
+                + "proxy that terminates TLS."
+        case .unreachable(let address, let reason): "Nothing answers at \(address): \(reason)"
         case .genuineRefused(let evidence, let answer):
-            "A genuine \(evidence) is refused (\(answer)), so to refuse a forged one proves nothing. The server must trust the "
-                + "simulator's authority (--trust FOLDER/trust.pem) and accept the environments that are used."
+            "The server refuses a genuine \(evidence) (\(answer)), so its refusals of forgeries prove nothing. It must trust "
+                + "the simulator's authority (--trust FOLDER/trust.pem) and accept the environments of the evidence."
         }
     }
 }

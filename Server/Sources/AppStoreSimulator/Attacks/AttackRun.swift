@@ -45,16 +45,16 @@ public struct AttackRun: Sendable {
     /// - Parameter report: is called with each result as it comes.
     /// - Returns: how it ended.
     /// - Throws: `AttackError`, and the errors of the crypto library.
-    public func attack(_ door: Attack.Door, report: (AttackResult) -> Void) async throws -> Outcome {
+    public func attack(_ target: Attack.Target, report: (AttackResult) -> Void) async throws -> Outcome {
         var wrong = 0
-        for (evidence, attacks) in table.attacks(on: door) {
+        for (evidence, attacks) in table.attacks(on: target) {
             for attack in attacks {
                 let result: AttackResult
                 do {
-                    let answer = try await client.post(door.rawValue, try attack.body(), headers: headers)
-                    if door == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    let answer = try await client.post(target.rawValue, try attack.body(), headers: headers)
+                    if target == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
                     if answer.status == 401, headers.isEmpty { return .locked }
-                    let read = AttackAnswer(answer, at: door)
+                    let read = AttackAnswer(answer, at: target)
                     result = AttackResult(
                         attack: attack, expected: attack.expectation.words, answered: read.words,
                         isRight: read.isRight(attack.expectation))

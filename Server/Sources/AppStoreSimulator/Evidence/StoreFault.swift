@@ -18,12 +18,12 @@ public enum StoreFault: String, CaseIterable, Sendable {
     /// The fault, in one English sentence.
     public var explanation: String {
         switch self {
-        case .wrongBundleID: "The receipt is made out to another app."
-        case .otherDevice: "The receipt is made for another device."
-        case .emptyInApp: "The receipt holds no purchase."
-        case .replayedTransactionID: "The receipt holds older purchases, not this one."
-        case .otherUsersReceipt: "The receipt is another customer's."
-        case .cannedReceipt: "A genuine receipt of another app and product, handed to every app."
+        case .wrongBundleID: "The receipt belongs to another app."
+        case .otherDevice: "The receipt was made for another device."
+        case .emptyInApp: "The receipt has no purchases."
+        case .replayedTransactionID: "The receipt has older purchases, but not this one."
+        case .otherUsersReceipt: "The receipt belongs to another customer."
+        case .cannedReceipt: "A genuine receipt of another app and product, sent by every app."
         }
     }
 }
