@@ -160,7 +160,7 @@ struct LedgerAudit {
 
         struct Item: Sendable {
             var row: JournalRow
-            var evidence: [UInt8]?
+            var evidence: ReplayedEvidence?
             var examined: ExaminedEvidence?
         }
 
@@ -178,20 +178,22 @@ struct LedgerAudit {
             for row in try JournalTable(connection: connection).rows(after: key, limit: Self.page) {
                 let findings = try check.findings(of: row, apps: names)
                 page.findings += findings
-                var evidence: [UInt8]?
-                if isVerifyingEvidence, let key = row.evidenceKey,
-                    let stored = try EvidenceTable(connection: connection).row(key: key)
-                {
+                var evidence: ReplayedEvidence?
+                if let key = row.evidenceKey, let stored = try EvidenceTable(connection: connection).row(key: key) {
                     // What cannot be read is reported by the check of the evidence.
-                    do throws(LedgerStorageError) { evidence = try EvidenceStore.bytes(stored) } catch {
-                        evidence = nil
+                    do throws(LedgerStorageError) {
+                        let bytes =
+                            isVerifyingEvidence ? try EvidenceStore(connection: connection).bytes(stored) : nil
+                        evidence = ReplayedEvidence(row: stored, bytes: bytes)
+                    } catch {
+                        evidence = ReplayedEvidence(row: stored, bytes: nil)
                     }
                 }
                 // Changed details are no input of a rebuild.
                 var row = row
                 if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
                 page.rows.append(Page.Item(row: row, evidence: evidence))
-                bytes += evidence?.count ?? 0
+                bytes += evidence?.bytes?.count ?? 0
                 if bytes > Self.pageBytes { break }
             }
             return page
@@ -211,7 +213,7 @@ struct LedgerAudit {
                 group.addTask {
                     var examined: [(Int, ExaminedEvidence)] = []
                     for index in stride(from: lane, to: items.count, by: width) {
-                        guard let evidence = items[index].evidence, let leaf = JournalLeaf(bytes: items[index].row.leaf)
+                        guard let evidence = items[index].evidence?.bytes, let leaf = JournalLeaf(bytes: items[index].row.leaf)
                         else { continue }
                         let app = registry.app(leaf.app)?.settings
                         examined.append((index, examiner.examine(evidence, app: app)))
@@ -226,6 +228,16 @@ struct LedgerAudit {
     }
 
     private func checkEvidence(_ erasures: Erasures, _ report: inout AuditReport) async throws {
+        var part: Int64 = 0
+        while true {
+            let key = part
+            let page = try await ledger.database.read(.lists) { connection in
+                try JournalCheck(connection: connection, erasures: erasures).evidenceParts(after: key, limit: Self.page)
+            }
+            report.findings += page.findings
+            guard let end = page.last else { break }
+            part = end
+        }
         var last: Int64 = 0
         while true {
             let key = last
