@@ -39,6 +39,8 @@ public struct AuditFinding: Sendable, Equatable {
         case evidenceChanged = "evidence_changed"
         /// Evidence that was accepted is refused now: another certificate is trusted than then.
         case evidenceRefused = "evidence_refused"
+        /// Something could not be read, so that what follows was not looked at.
+        case auditIncomplete = "audit_incomplete"
         /// A claim was accepted without evidence.
         case grantWithoutEvidence = "grant_without_evidence"
         /// A table, an index or a trigger is missing.

@@ -80,10 +80,15 @@ struct LedgerAudit {
                 // Erased customers are found by their references.
                 _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
             }
-            let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
-            try await replay(into: rebuilt, erasures, &report)
-            try await checkEvidence(erasures, &report)
-            try await compare(rebuilt, &report)
+            do {
+                let erasures = try await ledger.database.read(.lists) { try Erasures(of: $0) }
+                try await replay(into: rebuilt, erasures, &report)
+                try await checkEvidence(erasures, &report)
+                try await compare(rebuilt, &report)
+            } catch {
+                guard Self.isFinding(error) else { throw error }
+                add([AuditFinding(kind: .auditIncomplete, detail: "\(error)")], to: &report)
+            }
             let differences = report.findings.count { $0.kind.isOfTables }
             if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
@@ -95,6 +100,12 @@ struct LedgerAudit {
         }
         try await rebuilt.close()
         return report
+    }
+
+    /// Whether an error says that the database has something that nobody wrote, instead of that it cannot be read now.
+    private static func isFinding(_ error: any Error) -> Bool {
+        guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
+        return [.corrupt, .constraint, .other].contains(error.kind)
     }
 
     /// Writes a rebuild.

@@ -42,6 +42,8 @@ public struct LogFinding: Sendable, Equatable {
         case entryForgotten = "entry_forgotten"
         /// Something is pending that cannot be sealed.
         case pendingRefused = "pending_refused"
+        /// Something could not be read, so that what follows was not looked at.
+        case auditIncomplete = "audit_incomplete"
         /// The database names another key of entries than the one that is given.
         case entryKeyDiffers = "entry_key_differs"
     }

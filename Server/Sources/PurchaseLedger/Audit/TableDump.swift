@@ -9,9 +9,11 @@ struct TableDump: Sendable {
     let columns: String
     /// The table, with what it refers to. Joins are `LEFT`, so a row that refers to nothing is read, too.
     let source: String
+    /// Which rows are compared; `nil` for all.
+    var condition: String?
 
     /// Every table that the journal determines.
-    static let all: [TableDump] = registry + customers + purchases + entitlements + orders
+    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [events]
 
     /// The tables, and the columns of orders, that entries determine without their evidence.
     static let ofEntries: [TableDump] =
@@ -245,6 +247,26 @@ struct TableDump: Sendable {
                 """)
     ]
 
+    /// What a repair corrected, and what happened to erased customers, cannot be computed again; neither says what anybody has.
+    private static let events = TableDump(
+        name: "events", keyCount: 10, pageKey: ["events.event_key"],
+        columns: """
+            journal.entry_id, events.type, apps.name, customers.reference, former.reference, environments.name,
+            products.product_id, transactions.transaction_id, originals.original_id, orders.order_id, events.figures
+            """,
+        source: """
+            events \(join("journal", "entry_key", "events")) \(join("apps", "app_key", "events"))
+            \(join("customers", "customer_key", "events"))
+            LEFT JOIN customers AS former ON former.customer_key = events.former_key
+            LEFT JOIN environments ON environments.environment_key = events.environment
+            \(join("products", "product_key", "events")) \(join("transactions", "transaction_key", "events"))
+            \(join("originals", "original_key", "events")) \(join("orders", "order_key", "events"))
+            """,
+        condition: """
+            events.type <> 'corrected'
+            AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
+            """)
+
     /// A join of a table by the key that both have.
     private static func join(_ table: String, _ key: String, _ referring: String) -> String {
         "LEFT JOIN \(table) ON \(table).\(key) = \(referring).\(key)"
@@ -263,7 +285,8 @@ struct TableDump: Sendable {
     ) throws(LedgerStorageError) -> Page {
         let order = pageKey.joined(separator: ", ")
         let places = pageKey.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let condition = key == nil ? "" : "WHERE (\(order)) > (\(places))"
+        let conditions = [key.map { _ in "(\(order)) > (\(places))" }, condition].compactMap(\.self)
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
         let rows = try connection.rows(
             "SELECT \(order), \(columns) FROM \(source) \(condition) ORDER BY \(order) LIMIT \(limit)", key ?? [])
         var page = Page()

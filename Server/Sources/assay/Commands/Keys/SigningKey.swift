@@ -24,11 +24,11 @@ struct SigningKey: AsyncParsableCommand {
 
     func run() async throws {
         let keys = try key.keys(options)
-        do {
+        do throws(LogError) {
             try keys.createSigningKeyIfMissing()
             guard let signed = try keys.lastSigned() else { return }
             Terminal.write("\(signed.verifier.text)\n")
-        } catch let error as LogError {
+        } catch {
             Terminal.complain("\(error)")
             throw error.status
         }
