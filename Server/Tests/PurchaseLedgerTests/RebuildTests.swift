@@ -138,6 +138,11 @@ struct RebuildTests {
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state == .active)
             #expect(try await world.events().count { $0 == "corrected" } == 2)
             #expect(try await world.ledger.applyNewRules() == nil)
+            // As the journal says.
+            try await world.database.write { connection in
+                try connection.execute("DELETE FROM rules WHERE version = 0", [])
+                try connection.execute("UPDATE rules SET entry_key = 1", [])
+            }
         }
     }
 
