@@ -48,8 +48,12 @@ public struct ConsumeUnits: LedgerOperation {
             throw LedgerRefusal(.fieldMalformed, expected: "a quantity from 1, and a consumption_id")
         }
         _ = try once?.earlierEntry(transaction)
-        guard let customer = try transaction.customer(customerID, app),
-            let product = try transaction.products.key(productID, appKey: app.key)
+        let knownProduct = try transaction.products.key(productID, appKey: app.key)
+        // A product that has left the settings can still be consumed by those who bought it.
+        if knownProduct == nil, !app.settings.products.isEmpty, app.settings.product(productID) == nil {
+            throw LedgerRefusal(.productUnknown, found: productID)
+        }
+        guard let customer = try transaction.customer(customerID, app), let product = knownProduct
         else { throw LedgerRefusal(.balanceInsufficient, expected: "\(quantity)", found: "0") }
         let consumptions = ConsumptionsTable(connection: transaction.connection)
         if let earlier = try consumptions.row(consumptionID, customer: customer.key) {
