@@ -5,6 +5,7 @@ public import Logging
 import NIOCore
 public import PurchaseLedger
 import PurchaseVerification
+public import ServiceLifecycle
 
 /// Builds the server as an application that can be run, or tested in the same process.
 ///
@@ -12,10 +13,12 @@ import PurchaseVerification
 ///   - configuration: the settings.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
 ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
+///   - services: what runs beside the server and ends after it, such as the sealing of the record.
 ///   - onReady: called once with the address, when the server takes connections.
 ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
 public func purchaseServer(
     _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, logger: Logger,
+    services: [any Service] = [],
     onReady: @escaping @Sendable (String) async -> Void = { _ in },
     uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 ) -> some ApplicationProtocol {
@@ -52,6 +55,7 @@ public func purchaseServer(
             address: .hostname(configuration.host, port: configuration.port),
             serverName: "assay",
             availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)),
+        services: services,
         onServerRunning: { channel in
             let port = channel.localAddress?.port ?? configuration.port
             let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
