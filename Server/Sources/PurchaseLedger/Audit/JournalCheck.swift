@@ -109,7 +109,9 @@ struct JournalCheck {
     ) throws(LedgerStorageError) -> (findings: [AuditFinding], last: Int64?) {
         var findings: [AuditFinding] = []
         let rows = try EvidencePartsTable(connection: connection).rows(after: key, limit: limit)
-        for row in rows where !(SHA256.hash(data: row.content) == row.sha256) {
+        for row in rows {
+            // A part that an erasure deleted is missed only by evidence that has it.
+            guard let content = row.content, !(SHA256.hash(data: content) == row.sha256) else { continue }
             findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence is not what its hash says"))
         }

@@ -6,6 +6,7 @@ import NIOCore
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import UnixSignals
 
 /// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
 struct Serve: AsyncParsableCommand {
@@ -95,6 +96,8 @@ struct Serve: AsyncParsableCommand {
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
+        // From here on SIGHUP ends nothing.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let environment = ProcessInfo.processInfo.environment
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
@@ -110,13 +113,22 @@ struct Serve: AsyncParsableCommand {
                 database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps,
                 clock: { Timestamp(Date()) }, entryKey: try await keys.entryKey(of: database))
             try await applyNewRules(ledger, logger)
-            try await warn(apps, ledger, logger)
+            try await Self.warn(apps, ledger, logger)
             let sealing = try RecordSealing(
                 ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
-            let server = purchaseServer(configuration, ledger: ledger, logger: logger, services: [sealing]) { address in
+            let server = ReloadableServer(configuration, ledger: ledger)
+            let reload = SettingsReload(server: server, ledger: ledger, started: configuration, logger: logger) {
+                [options, database = self.ledger] in
+                try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
+            }
+            let application = server.application(logger: logger, services: [sealing]) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
-            try await server.runService()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in hangups { await reload.run() } }
+                try await application.runService()
+                group.cancelAll()
+            }
         } catch {
             Terminal.complain(Self.words(error, configuration))
             try await database.close()
@@ -159,7 +171,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.
-    private func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
+    static func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in apps {
             for product in try await ledger.answer(SoldProducts(app: app.id)) where product.uncounted > 0 {
                 let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown

@@ -32,18 +32,30 @@ struct LedgerDatabaseOptions: ParsableArguments {
     func place(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, isTrustExtended: Bool? = nil
     ) throws -> LedgerPlace {
-        let named = config ?? environment[Self.configVariable]
-        let path = named ?? Self.defaultConfig
+        do {
+            return try readPlace(environment, isTrustExtended: isTrustExtended)
+        } catch let error as SettingsFile.Problems {
+            for problem in error.problems { Terminal.complain("\(settingsPath(environment)): \(problem)") }
+            throw ExitCode.unusable
+        }
+    }
+
+    /// The settings file, as it is named.
+    func settingsPath(_ environment: [String: String]) -> String {
+        config ?? environment[Self.configVariable] ?? Self.defaultConfig
+    }
+
+    /// Reads the settings file, and says where the database is.
+    ///
+    /// - Throws: `SettingsFile.Problems`, `InputError`.
+    func readPlace(_ environment: [String: String], isTrustExtended: Bool?) throws -> LedgerPlace {
+        let path = settingsPath(environment)
+        let isNamed = config != nil || environment[Self.configVariable] != nil
         var file = try SettingsFile("")
-        let isRead = named != nil || FileManager.default.fileExists(atPath: path)
+        let isRead = isNamed || FileManager.default.fileExists(atPath: path)
         if isRead {
-            do {
-                let text = String(decoding: try InputFile.read(path), as: UTF8.self)
-                file = try SettingsFile(text, beside: surroundings(of: path, isTrustExtended))
-            } catch let error as SettingsFile.Problems {
-                for problem in error.problems { Terminal.complain("\(path): \(problem)") }
-                throw ExitCode.unusable
-            }
+            let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+            file = try SettingsFile(text, beside: surroundings(of: path, isTrustExtended))
         }
         return LedgerPlace(
             file: file, path: isRead ? Self.absolute(path) : nil, environment: environment,
