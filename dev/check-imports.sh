@@ -42,7 +42,8 @@ table() {
     server="HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOPosix Synchronization"
 
     # What apps link. dev/check-availability.py says where Synchronization may be used.
-    allow Sources/PurchaseVerification Crypto CryptoExtras Synchronization $foundation
+    allow Sources/CBase64
+    allow Sources/PurchaseVerification CBase64 Crypto CryptoExtras Synchronization $foundation
     allow Sources/PurchaseAPI Foundation
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
