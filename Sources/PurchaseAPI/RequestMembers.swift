@@ -18,6 +18,8 @@ public struct RequestMembers {
         case notAnObject(bytes: Int)
         /// A member that must be there is missing, null or empty.
         case missing(String)
+        /// A member has the name of another API: camel case, hyphens, or the plural.
+        case misnamed(String, expected: String)
         /// A member has the wrong type or value; the text is the expected one.
         case malformed(String, expected: String)
     }
@@ -36,7 +38,12 @@ public struct RequestMembers {
         }
     }
 
+    /// A request with more members than this is searched for no misspelled names; ours have at most a dozen.
+    private static let searchedMembers = 64
+
     private let members: [String: Any]
+    /// The names of the members under their simplified spelling.
+    private let spellings: [String: String]
     private let rule: IdentifierRule
     /// The first flaw; nil if there is none.
     public private(set) var flaw: Flaw?
@@ -54,6 +61,11 @@ public struct RequestMembers {
             object = nil
         }
         members = object as? [String: Any] ?? [:]
+        var spellings: [String: String] = [:]
+        if members.count <= Self.searchedMembers {
+            for name in members.keys.sorted() { spellings[Self.simplified(name)] = name }
+        }
+        self.spellings = spellings
         if !(object is [String: Any]) { flaw = .notAnObject(bytes: json.count) }
     }
 
@@ -168,9 +180,22 @@ public struct RequestMembers {
     /// Notes that a member, or several together, are wrong.
     public mutating func refuse(_ key: some CodingKey, _ expected: String) { note(key, expected) }
 
-    private func present(_ key: some CodingKey) -> Any? {
-        guard let value = members[key.stringValue], !(value is NSNull) else { return nil }
-        return value
+    private mutating func present(_ key: some CodingKey) -> Any? {
+        guard let value = members[key.stringValue] else {
+            if let sent = spellings[Self.simplified(key.stringValue)], flaw == nil {
+                flaw = .misnamed(sent, expected: key.stringValue)
+            }
+            return nil
+        }
+        return value is NSNull ? nil : value
+    }
+
+    /// A name without case, hyphens, underscores and the plural, by which `productId` is found to mean `product_id`.
+    private static func simplified(_ name: String) -> String {
+        var letters = name.utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+            .map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        if letters.count > 1, letters.last == UInt8(ascii: "s") { letters.removeLast() }
+        return String(decoding: letters, as: UTF8.self)
     }
 
     private mutating func note(_ key: some CodingKey, _ expected: String) {

@@ -44,6 +44,9 @@ struct MessageTests {
         arguments: [
             (#"{}"#, RequestMembers.Flaw.missing("customer_id")),
             (#"{"customer_id":null}"#, .missing("customer_id")), (#"{"customer_id":""}"#, .missing("customer_id")),
+            (#"{"customerId":"a"}"#, .misnamed("customerId", expected: "customer_id")),
+            (#"{"customer-id":"a"}"#, .misnamed("customer-id", expected: "customer_id")),
+            (#"{"customer_id":"a","productID":"p"}"#, .misnamed("productID", expected: "product_id")),
             (#"{"customer_id":7}"#, .malformed("customer_id", expected: "a string")),
             (#"{"customer_id":"123456789"}"#, .malformed("customer_id", expected: "at most 8 bytes")),
             (#"{"customer_id":"a"}"#, .missing("product_id")),

@@ -89,7 +89,8 @@ struct DatabaseRefusalTests {
             #expect(try await Program.shell("cmp before assay.sqlite", in: folder).status == 0)
             let directory = try await Program.shell("assay keys list --database sqlite:.", in: folder)
             #expect(
-                directory.status == 2 && directory.output.contains("database_unavailable"), "\(directory.output)")
+                directory.status == 2 && directory.output.contains("is a folder; name a file in it"),
+                "\(directory.output)")
         }
     }
 }

@@ -50,6 +50,12 @@ extension PurchaseRequest: RequestMessage {
         quantity = members.quantity(CodingKeys.quantity)
     }
 
+    /// The fields of a claim.
+    public static let fields =
+        "a JSON object with \(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransaction.rawValue), "
+        + "\(CodingKeys.productID.rawValue), \(CodingKeys.transactionID.rawValue), and "
+        + "\(CodingKeys.orderID.rawValue) or \(CodingKeys.customerID.rawValue)"
+
     /// The expected value in the answer to a request with both kinds of evidence.
     public static let oneEvidence =
         "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransaction.rawValue), not both"

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PurchaseVerification
 
@@ -9,21 +10,37 @@ struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
     let erasures: Erasures
+    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    let isOfEntriesAlone: Bool
     /// The settings so far.
     var registry: Registry
+    /// Whether the settings changed since the replay began.
+    private var isRegistryChanged = false
     /// Evidence that was accepted when it came, and is refused now.
     var findings: [AuditFinding] = []
+
+    init(
+        connection: any LedgerConnection, verifier: PurchaseVerifier, erasures: Erasures, registry: Registry,
+        isOfEntriesAlone: Bool
+    ) {
+        self.isOfEntriesAlone = isOfEntriesAlone
+        self.connection = connection
+        self.verifier = verifier
+        self.erasures = erasures
+        self.registry = registry
+    }
 
     /// Applies one entry.
     ///
     /// - Parameters:
     ///   - row: the entry.
-    ///   - evidence: its evidence, as it was sent.
-    mutating func apply(_ row: JournalRow, evidence: [UInt8]?) throws {
+    ///   - evidence: its evidence.
+    ///   - known: its evidence, verified under the settings with which the replay began.
+    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?, known: ExaminedEvidence?) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
         if let erased = erasures.entries[row.id] {
-            guard let kept = erased else { return try applyErased(row, leaf, evidence) }
+            guard let kept = erased else { return try applyErased(row, leaf, evidence, known) }
             details = kept
         } else {
             guard let known = row.details else { return }
@@ -31,32 +48,49 @@ struct JournalReplay {
         }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(
-            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there.
+        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
+        let examined = isUnverified ? nil : examine(evidence, known, app)
         try check(examined, leaf, details)
-        let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: details, verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
-        if evidence == nil, let sha256 = leaf.evidence, erasures.evidence.contains(sha256) {
-            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
-        }
-        try step.apply(try insert(row), app)
+        let step = try step(leaf, details, examined, evidence)
+        let entry = try insert(row)
+        if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
+        try step.apply(entry, app)
+    }
+
+    private func examine(
+        _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?, _ app: RegistryApp?
+    ) -> ExaminedEvidence? {
+        guard !isOfEntriesAlone else { return nil }
+        if !isRegistryChanged, let known { return known }
+        return evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
     }
 
     /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
-    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: [UInt8]?) throws {
+    private func applyErased(
+        _ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?
+    ) throws {
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(
-            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
-        let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: [], verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
-        if evidence == nil, let sha256 = leaf.evidence {
-            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
+        let examined = examine(evidence, known, app)
+        try step(leaf, [], examined, evidence).applyErased(try insert(row), app)
+    }
+
+    /// The step of an entry, with its evidence stored.
+    private func step(
+        _ leaf: JournalLeaf, _ details: [UInt8], _ examined: ExaminedEvidence?, _ evidence: ReplayedEvidence?
+    ) throws(LedgerStorageError) -> ReplayStep {
+        var stored: (ExaminedEvidence, Int64)?
+        if let examined {
+            stored = (examined, try EvidenceStore(connection: connection).keep(examined.stored).evidence.key)
+        } else if let evidence {
+            // Every piece of evidence takes its number.
+            let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
+            _ = try EvidenceTable(connection: connection).insertIfNew(row)
         }
-        try step.applyErased(try insert(row), app)
+        return ReplayStep(
+            transaction: LedgerTransaction(
+                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
+            leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored)
     }
 
     /// Inserts the entry without the numbers of the other database.
@@ -82,6 +116,7 @@ struct JournalReplay {
 
     /// Takes over the settings of an app.
     private mutating func register(_ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        isRegistryChanged = true
         let text = try SettingsDetails(encoded: details).settings
         guard !text.isEmpty else {
             // The app is no longer in the settings.
@@ -95,4 +130,20 @@ struct JournalReplay {
         apps.append(RegistryApp(key: key, settings: settings))
         registry = Registry(apps: apps)
     }
+
+    /// Writes the settings of an entry as the registration does.
+    private func keepSettings(_ entry: JournalEntry, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        let body = Array(try SettingsDetails(encoded: details).settings.utf8)
+        guard let app = try AppsTable(connection: connection).all().first(where: { $0.name.isSame(as: leaf.app) })
+        else { return }
+        try SettingsHistoryTable(connection: connection).insert(
+            appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
+    }
+}
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
 }

@@ -18,6 +18,7 @@ public struct PurchaseLedger: Sendable {
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
+    private let evidenceParts = EvidencePartKeys()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -34,8 +35,17 @@ public struct PurchaseLedger: Sendable {
         clock: @escaping @Sendable () -> Timestamp, entryKey: EntryKey? = nil
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
+        return try await PurchaseLedger(
+            database: database, verifier: verifier, registry: Registry(apps: []), clock: clock, entryKey: entryKey
+        ).underSettings(apps: apps, verifier: verifier)
+    }
+
+    /// The same ledger under other settings, which are recorded if they changed.
+    ///
+    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
+    public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
-        let now = clock
+        let (now, entryKey) = (clock, entryKey)
         let registry = try await database.write { connection in
             try registration.perform(
                 LedgerTransaction(
@@ -68,13 +78,16 @@ public struct PurchaseLedger: Sendable {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         var attempt = 1
         while true {
+            let parts = EvidencePartWrites(evidenceParts)
             do {
-                return try await database.write { connection in
+                let outcome = try await database.write { connection in
                     try operation.perform(
                         LedgerTransaction(
                             connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                            verifier: verifier))
+                            evidenceParts: parts, verifier: verifier))
                 }
+                parts.commit()
+                return outcome
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1
             }

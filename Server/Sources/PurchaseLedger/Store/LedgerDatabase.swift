@@ -63,6 +63,9 @@ public protocol LedgerDialect: Sendable {
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
 
+    /// A query of the kind, name and definition of each table, index and trigger.
+    var schemaQuery: String { get }
+
     /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]
 }
@@ -77,6 +80,8 @@ public struct AppendOnlyRule: Sendable {
     public var keys: [String]
     /// The columns that can be set to null, which is how a customer's data is erased.
     public var erasable: [String]
+    /// The columns that can be set to null and filled again: evidence that was erased can be sent again.
+    public var refillable: [String] = []
     /// Whether the row of an existing key is silently left out instead of refused. Such a table is written without a look.
     public var ignoresDuplicates = false
 }

@@ -22,13 +22,28 @@ struct ErasureWriter {
         }
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
-        for key in scope.evidence.keys.sorted() { try EvidenceTable(connection: connection).erase(key) }
+        try eraseEvidence()
         for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()
         try changes.finish(entry)
         for key in scope.keys.sorted() { try transaction.entitlements.deleteAll(of: key) }
+    }
+
+    /// Deletes the bytes of the evidence, and the shared parts that no other evidence has.
+    private func eraseEvidence() throws(LedgerStorageError) {
+        let table = EvidenceTable(connection: connection)
+        var parts: [Int64: Int64] = [:]
+        for key in scope.evidence.keys.sorted() {
+            let content = try table.row(key: key)?.content ?? []
+            for part in StoredContent.parts(of: content) { parts[part] = key }
+            try table.erase(key)
+        }
+        let store = EvidenceStore(connection: connection)
+        for (part, key) in parts.sorted(by: { $0.key < $1.key }) where try !store.isUsed(part: part, near: key) {
+            try EvidencePartsTable(connection: connection).erase(part)
+        }
     }
 
     /// The originals of which something is left that belongs to others, or to nobody.
@@ -110,7 +125,8 @@ struct ErasureWriter {
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
         try IdempotencyTable(connection: connection).deleteAll(of: key)
-        try eraseEvents(of: customer)
+        // Events name the customer by key, so those of others lose the name with the customer's row.
+        try EventsTable(connection: connection).erase(of: key, appKey: appKey)
         let table = AccountTokensTable(connection: connection)
         for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {
             try table.delete(token, appKey: appKey)
@@ -119,22 +135,5 @@ struct ErasureWriter {
             try table.insert(customer.reference, appKey: appKey, customer: key, entry: entry.key)
         }
         try transaction.customers.erase(key)
-    }
-
-    /// Leaves of the customer's events what happened when, and takes the name out of those of others. Their numbers stay, since
-    /// readers continue after one.
-    private func eraseEvents(of customer: CustomerRow) throws(LedgerStorageError) {
-        let events = EventsTable(connection: connection)
-        for row in try events.rows(of: customer.key, appKey: appKey) {
-            var body = try EventBody(encoded: row.body)
-            if row.customerKey.map(scope.keys.contains) ?? false {
-                body = EventBody(type: body.type, at: body.at, app: body.app, entry_id: body.entry_id)
-            } else if let name = customer.name, body.former_customer_id.map({ $0.isSame(as: name) }) ?? false {
-                body.former_customer_id = nil
-            } else {
-                continue
-            }
-            try events.setBody(try body.encoded(), of: row.key)
-        }
     }
 }

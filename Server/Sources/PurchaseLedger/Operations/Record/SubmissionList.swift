@@ -25,6 +25,8 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var evidenceSHA256: String?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
+    /// The number of the leaf; `nil` while it waits for the log, and in lists.
+    public var leafNumber: Int64?
     /// Whether the details were erased.
     public var isErased: Bool
 }
@@ -134,11 +136,14 @@ public struct SubmissionByID: LedgerQuery {
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             row.kind == Int64(JournalKind.claim.rawValue)
         else { return nil }
-        return try SubmissionRecord(row, app: app.settings.id)
+        var record = try SubmissionRecord(row, app: app.settings.id)
+        record.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
+        return record
     }
 }
 
-/// The evidence of a journal entry, as it was sent.
+/// The evidence of a journal entry, as it was sent; `nil` if it has none, if it was erased, or if it did not verify and only hash, size
+/// and the first kilobyte were stored.
 public struct EvidenceOfSubmission: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -156,7 +161,7 @@ public struct EvidenceOfSubmission: LedgerQuery {
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key)
         else { return nil }
-        return try EvidenceStore.bytes(evidence)
+        return try EvidenceStore(connection: reader.connection).bytes(evidence)
     }
 }
 
