@@ -113,7 +113,8 @@ struct PurchaseRoutes {
         }
         router.get("/control/events/{number}/notification") { _, context in
             guard let number = Int(try context.part("number")) else {
-                throw StoreError(.unknownEvent, "The path needs the number of an event, such as /control/events/7/notification.")
+                throw StoreError(
+                    .unknownEvent, "The path needs the number of an event, such as /control/events/7/notification.")
             }
             let json = try await service.change { state, _ in
                 try state.notification(of: number, by: issuer)

@@ -134,7 +134,8 @@ extension AppStore {
         let notification = notify.map {
             StoreEvent.Notification(
                 type: $0.type, subtype: $0.subtype,
-                notificationUUID: UUID(derivedFrom: "notification|\(number)|\(state.summary.transactions)").uuidString.lowercased())
+                notificationUUID: UUID(derivedFrom: "notification|\(number)|\(state.summary.transactions)").uuidString
+                    .lowercased())
         }
         state.events["\(number)"] = StoreEvent(
             number: number, date: now, kind: kind, summary: summary,

@@ -40,7 +40,8 @@ struct SimulateStore: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: "The time of a stopped clock, such as 2026-01-31T12:00:00Z; without it, the clock runs with the machine's.")
+        help:
+            "The time of a stopped clock, such as 2026-01-31T12:00:00Z; without it, the clock runs with the machine's.")
     var clock: Timestamp?
 
     @Option(
@@ -52,7 +53,8 @@ struct SimulateStore: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The server that the page sends evidence to, such as http://127.0.0.1:8080.", valueName: "url"))
+        help: ArgumentHelp(
+            "The server that the page sends evidence to, such as http://127.0.0.1:8080.", valueName: "url"))
     var server: String?
 
     @Option(
@@ -68,7 +70,9 @@ struct SimulateStore: AsyncParsableCommand {
     var logLevel = "notice"
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("'--port' is a number from 0 to 65535, not \(port).") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("'--port' is a number from 0 to 65535, not \(port).")
+        }
         if let firstTransaction, !(1...AppStore.maximumFirstTransaction).contains(firstTransaction) {
             throw ValidationError("'--first-transaction' is a number from 1 to \(AppStore.maximumFirstTransaction).")
         }
