@@ -224,7 +224,8 @@ struct LedgerAudit {
                 group.addTask {
                     var examined: [(Int, ExaminedEvidence)] = []
                     for index in stride(from: lane, to: items.count, by: width) {
-                        guard let evidence = items[index].evidence?.bytes, let leaf = JournalLeaf(bytes: items[index].row.leaf)
+                        guard let evidence = items[index].evidence?.bytes,
+                            let leaf = JournalLeaf(bytes: items[index].row.leaf)
                         else { continue }
                         let app = registry.app(leaf.app)?.settings
                         examined.append((index, examiner.examine(evidence, app: app)))

@@ -71,7 +71,8 @@ struct Serve: AsyncParsableCommand {
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
             (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
-            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
+            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
+            (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
             (.idleSeconds, list(idleSeconds)),
         ]

@@ -163,7 +163,8 @@ extension LogError {
     /// The status with which a command ends that this error stops.
     var status: ExitCode {
         switch code {
-        case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter: .rejected
+        case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter:
+            .rejected
         default: .unusable
         }
     }

@@ -74,7 +74,8 @@ struct ForgeryTests {
                 .claim, code: "accepted", at: Timestamp(millisecondsSince1970: first), customer: alice.reference,
                 details: "{}")
             try await sealed.database.write { connection in
-                let key = try insert(forged, .claim, "accepted", mac: .blob([1, 2, 3]), customer: alice.key, connection)
+                let key = try insert(
+                    forged, .claim, "accepted", mac: .blob([1, 2, 3]), customer: alice.key, connection)
                 _ = try connection.execute(
                     "INSERT INTO log_entries (leaf, entry_key) SELECT max(leaf) + 1, ?1 FROM log_entries",
                     [.integer(key)])

@@ -86,7 +86,8 @@ struct TableFuzzTests {
         for place in places { copy[place] = other(than: row[place], table.columns[place].type) }
         let marks = copy.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         // A copy that keeps another unique value is refused by the schema, so it gets one of its own.
-        for (index, column) in table.columns.enumerated() where ["entry_id", "sha256", "grant_id", "order_id", "name"]
+        for (index, column) in table.columns.enumerated()
+        where ["entry_id", "sha256", "grant_id", "order_id", "name"]
             .contains(column.name) || (table.name == "log_entries" && column.name == "entry_key")
         {
             copy[index] = other(than: row[index], column.type)
