@@ -56,7 +56,7 @@ table() {
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
-        ArgumentParser Foundation Hummingbird Logging NIOCore
+        ArgumentParser Foundation Hummingbird Logging NIOCore Synchronization UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
     allow Server/Tests/ExpectedEntitlements AppStoreSimulator Foundation

@@ -168,6 +168,9 @@ extension ServerConfiguration {
         if port != running.port { settings.append(.port) }
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }
+        if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
+        if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
+        if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
         return settings
     }

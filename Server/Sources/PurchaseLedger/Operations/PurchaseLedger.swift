@@ -47,7 +47,8 @@ public struct PurchaseLedger: Sendable {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let (now, entryKey) = (clock, entryKey)
         let registry = try await database.write { connection in
-            try registration.perform(
+            if let entryKey { try LogStateTable(connection: connection).setEntryKeyID(entryKey.id) }
+            return try registration.perform(
                 LedgerTransaction(
                     connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey))
         }

@@ -199,6 +199,14 @@ struct LedgerPlace {
         }
     }
 
+    /// The folder of the settings file; `nil` if none was read, and for one that is a device, such as /dev/null.
+    private var folder: String? {
+        guard let path,
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (path as NSString).deletingLastPathComponent
+    }
+
     /// The keys of the record, and where its checkpoints go.
     ///
     /// - Parameter options: what was given by option.
@@ -207,8 +215,7 @@ struct LedgerPlace {
             let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
             let settings = ServerSettings(
                 options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
-            return RecordKeys(
-                try settings.record(), folder: path.map { ($0 as NSString).deletingLastPathComponent } ?? ".")
+            return RecordKeys(try settings.record(), folder: folder ?? ".")
         } catch {
             throw ValidationError(error.description)
         }
