@@ -31,7 +31,8 @@ public func purchaseServer(
     HealthRoutes(ledger: ledger, uptime: uptime).add(to: router)
     DescriptionRoutes().add(to: router)
     if let ledger {
-        let api = PurchaseAPIContext(ledger: ledger, bodies: bodies, workers: workers)
+        let api = PurchaseAPIContext(
+            ledger: ledger, bodies: bodies.limited(to: limits.apiBodyBytes), workers: workers)
         addPurchaseRoutes(to: router, api, configuration, addresses, uptime)
     }
     VerifyReceiptRoutes(
@@ -68,9 +69,8 @@ private func addPurchaseRoutes(
     let group = router.group("v1")
         .add(
             middleware: AccessMiddleware(
-                ledger: api.ledger, apps: configuration.apps,
-                addresses: addresses,
-                keys: RateLimiter(configuration.limits.perKey, uptime: uptime)))
+                keys: KeyCache(ledger: api.ledger, uptime: uptime), apps: configuration.apps,
+                limits: AccessLimits(configuration.limits, addresses: addresses, uptime: uptime)))
     OrderRoutes(api: api).add(to: group)
     PurchaseRoutes(api: api).add(to: group)
     CustomerRoutes(api: api).add(to: group)

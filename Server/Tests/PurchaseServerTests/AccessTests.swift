@@ -97,6 +97,23 @@ struct AccessTests {
         }
     }
 
+    @Test("Without a setting, /v1 takes a body of 1 MiB and no more, and verifyReceipt takes larger ones")
+    func apiBodyLimit() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
+            let full = order + Data(repeating: 0x20, count: (1 << 20) - order.count)
+            #expect(try await world.send(.post, "/v1/orders", data: full).status == 201)
+            for path in ["/v1/orders", "/v1/purchases", "/v1/restores"] {
+                let refused = try await world.send(.post, path, data: full + Data([0x20]))
+                #expect(refused.status == 413, "\(path)")
+                #expect(try refused.document?.code == "body_too_large")
+                #expect(try refused.document?.expected == "at most 1048576 bytes")
+            }
+            let receipt = try await world.send(.post, "/verifyReceipt", data: full + full, as: nil)
+            #expect(receipt.status == 200 && receipt.text == #"{"status":21002}"#)
+        }
+    }
+
     @Test("The description that is served is the file of the repository, and names every route")
     func description() async throws {
         let file = Corpus.projectFolder.appending(path: "Server/Sources/PurchaseServer/Resources/openapi.yaml")

@@ -20,7 +20,7 @@ public struct RateLimit: Sendable, Equatable {
 /// The buckets live in two generations. When the younger is full it becomes the older, and the older is forgotten: who was not
 /// seen for so long starts with a full bucket again.
 package final class RateLimiter: Sendable {
-    private let limit: RateLimit
+    let limit: RateLimit
     private let generationSize: Int
     private let uptime: @Sendable () -> Double
     private let state = Mutex(State())
