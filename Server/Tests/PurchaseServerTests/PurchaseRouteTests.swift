@@ -45,6 +45,11 @@ struct PurchaseRouteTests {
             let used = try await world.send(
                 .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption("1"), as: .backend)
             #expect(try used.problem == "balance_insufficient" && used.status == 409)
+            let typed = try await world.send(
+                .post, "/v1/customers/alice/consume",
+                ConsumptionRequest(productID: "com.example.app.cions", quantity: 1, consumptionID: "typed"),
+                as: .backend)
+            #expect(try typed.problem == "product_unknown" && typed.status == 422, "\(typed.text)")
             let shown = try await world.send(.get, "/v1/orders/\(order.orderID)", as: .backend)
             let payment = try #require(try shown.message(OrderMessage.self).payment)
             #expect(payment.transactionID == "2000000000000001" && payment.environment == .sandbox)
@@ -149,6 +154,15 @@ struct PurchaseRouteTests {
             #expect(evidence.status == 200 && evidence.text == claim.receiptData)
             #expect(evidence.headers[.contentType] == "application/octet-stream")
             #expect(evidence.headers[.xContentTypeOptions] == "nosniff")
+            #expect(evidence.headers[try #require(HTTPField.Name("Assay-Evidence"))] == "whole")
+            let record = try await world.send(.get, "/v1/submissions/\(answer.submissionID)", as: .backend)
+                .message(SubmissionMessage.self)
+            #expect(record.leafHash == answer.leafHash && record.evidenceKept == "whole")
+            #expect(record.evidenceSize == claim.receiptData.map { Int64($0.utf8.count) })
+            for part in ["", "/evidence"] {
+                let refused = try await world.send(.get, "/v1/submissions/\(answer.submissionID)\(part)", as: .client)
+                #expect(try refused.status == 403 && refused.problem == "scope_insufficient")
+            }
             let empty = try await world.send(.post, "/v1/purchases", data: Data("{}".utf8), as: .client)
             let id = try #require(try empty.document?.submissionID)
             let none = try await world.send(.get, "/v1/submissions/\(id)/evidence", as: .backend)

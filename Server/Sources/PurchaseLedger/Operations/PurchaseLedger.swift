@@ -18,6 +18,7 @@ public struct PurchaseLedger: Sendable {
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
+    private let evidenceParts = EvidencePartKeys()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -68,13 +69,16 @@ public struct PurchaseLedger: Sendable {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         var attempt = 1
         while true {
+            let parts = EvidencePartWrites(evidenceParts)
             do {
-                return try await database.write { connection in
+                let outcome = try await database.write { connection in
                     try operation.perform(
                         LedgerTransaction(
                             connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                            verifier: verifier))
+                            evidenceParts: parts, verifier: verifier))
                 }
+                parts.commit()
+                return outcome
             } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
                 attempt += 1
             }

@@ -166,5 +166,7 @@ extension SubmissionMessage {
             productID: submission.productID, transactionID: submission.transactionID, quantity: submission.quantity,
             evidenceKind: submission.evidenceKind, evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
             sourceAddress: submission.sourceAddress, leafHash: submission.leafHash, erased: submission.isErased)
+        evidenceSize = submission.evidenceSize
+        evidenceKept = submission.evidenceKept?.rawValue
     }
 }

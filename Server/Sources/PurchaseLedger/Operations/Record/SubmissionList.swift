@@ -23,6 +23,9 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var found: String?
     /// SHA-256 of the evidence, in hexadecimal.
     public var evidenceSHA256: String?
+    /// The bytes of the evidence that was sent, and how much of it is kept; `nil` in a list.
+    public var evidenceSize: Int64?
+    public var evidenceKept: KeptPart?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
     /// Whether the details were erased.
@@ -172,29 +175,11 @@ public struct SubmissionByID: LedgerQuery {
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             row.kind == Int64(JournalKind.claim.rawValue)
         else { return nil }
-        return try SubmissionRecord(row, app: app.settings.id)
-    }
-}
-
-/// The evidence of a journal entry, as it was sent.
-public struct EvidenceOfSubmission: LedgerQuery {
-    public static let access = LedgerReadAccess.lists
-
-    public var app: String
-    public var submissionID: UUID
-
-    /// The evidence of a claim.
-    public init(app: String, submissionID: UUID) {
-        self.app = app
-        self.submissionID = submissionID
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> [UInt8]? {
-        let app = try reader.app(app)
-        guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key)
-        else { return nil }
-        return try EvidenceStore.bytes(evidence)
+        var record = try SubmissionRecord(row, app: app.settings.id)
+        if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
+            (record.evidenceSize, record.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence))
+        }
+        return record
     }
 }
 
