@@ -8,9 +8,9 @@ import Testing
 /// What a page of a list reads must depend on the page, not on the table, whatever the filters.
 @Suite("Cost of lists")
 struct ListCostTests {
-    @Test("A page of every list, under every combination of filters, reads no more from a table fifteen times as large")
+    @Test("A page of every list, under every combination of filters, reads no more from a table ten times as large")
     func pages() async throws {
-        let (small, large) = (try await costs(rows: 2000), try await costs(rows: 30_000))
+        let (small, large) = (try await costs(rows: 2000), try await costs(rows: 20_000))
         #expect(small.count == large.count && small.count > 300)
         for (name, cost) in large {
             let before = try #require(small[name], "\(name)")
@@ -20,14 +20,15 @@ struct ListCostTests {
             // Three environments are read to find a transaction in each.
             #expect(cost.scannedRows <= 3, "\(name) scans \(cost.scannedRows) rows")
         }
+        #expect(large.values.count { $0.steps > 0 } > 300)
         let most = try #require(large.max { $0.value.steps < $1.value.steps })
         print("lists: \(large.count) combinations, at most \(most.value.steps) steps (\(most.key))")
     }
 
-    @Test("A start reads no more of a database fifteen times as large, also with settings that changed")
+    @Test("A start reads no more of a database ten times as large, also with settings that changed")
     func start() async throws {
         var (unchanged, changed): ([StatementCost], [StatementCost]) = ([], [])
-        for rows in [2000, 30_000] {
+        for rows in [2000, 20_000] {
             try await TemporaryFolder.with { folder in
                 let path = folder.appending(path: "assay.sqlite").path
                 let recorder = RecordingDatabase(try SQLiteDatabase(path: path))
@@ -65,8 +66,8 @@ struct ListCostTests {
             func measure(_ name: String, _ query: some LedgerQuery) async throws {
                 _ = recorder.take()
                 _ = try await world.ledger.answer(query)
+                // None if the filters contradict each other.
                 let calls = recorder.takeCalls()
-                #expect(!calls.isEmpty)
                 #expect(costs[name] == nil, "\(name) twice")
                 costs[name] = try StatementCost(of: calls, in: file)
             }
@@ -121,7 +122,8 @@ struct ListCostTests {
         vary("transaction", [("known", { $0.transactionID = known.transaction })])
         vary("code", ["accepted", "already_claimed", "order_refunded"].map { code in (code, { $0.code = code }) })
         vary("verdict", [("accepted", { $0.verdict = .accepted }), ("rejected", { $0.verdict = .rejected })])
-        vary("time", [("range", { ($0.from, $0.to) = (Timestamp(millisecondsSince1970: 0), Timestamp(millisecondsSince1970: .max)) })])
+        let range = (from: Timestamp(millisecondsSince1970: 0), to: Timestamp(millisecondsSince1970: .max))
+        vary("time", [("range", { ($0.from, $0.to) = range })])
         return filters
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import TestSupport

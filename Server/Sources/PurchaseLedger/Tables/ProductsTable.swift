@@ -37,7 +37,8 @@ struct ProductsTable {
     /// The id of a product of an app; `nil` if the app has no product of the key.
     func id(_ key: Int64, appKey: Int64) throws(LedgerStorageError) -> String? {
         let rows = try connection.rows(
-            "SELECT product_id FROM products WHERE product_key = ?1 AND app_key = ?2", [.integer(key), .integer(appKey)])
+            "SELECT product_id FROM products WHERE product_key = ?1 AND app_key = ?2",
+            [.integer(key), .integer(appKey)])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.text()
     }

@@ -82,7 +82,8 @@ extension RateLimiter {
     func require(_ name: [UInt8], _ whose: String, _ setting: String? = nil) throws {
         guard let wait = take(name) else { return }
         throw Problem(
-            .tooManyRequests, "rate_limited", "Too many requests come from \(whose)\(setting.map { " (\($0))" } ?? "").",
+            .tooManyRequests, "rate_limited",
+            "Too many requests come from \(whose)\(setting.map { " (\($0))" } ?? "").",
             expected: "at most \(Self.number(limit.perSecond)) a second, and \(Self.number(limit.burst)) at once",
             retryAfter: Self.retryAfter(wait))
     }

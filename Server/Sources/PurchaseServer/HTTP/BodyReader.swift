@@ -50,7 +50,9 @@ struct BodyReader: Sendable {
                 let count = part.readableBytes
                 guard body.count + count <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
                 taken += count
-                guard budget.held.add(count, ordering: .relaxed).newValue <= budget.bytes else { throw BodyFault.noRoom }
+                guard budget.held.add(count, ordering: .relaxed).newValue <= budget.bytes else {
+                    throw BodyFault.noRoom
+                }
                 part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
             }
         } catch let error as BodyFault {

@@ -70,7 +70,8 @@ struct SubmissionRoutes {
         ]
         headers.append(HTTPField(name: .assayEvidence, value: evidence.isWhole ? "whole" : "prefix"))
         headers[.xContentTypeOptions] = "nosniff"
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence.bytes)))
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence.bytes)))
     }
 }
 

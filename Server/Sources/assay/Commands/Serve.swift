@@ -145,7 +145,7 @@ struct Serve: AsyncParsableCommand {
                     "purchases of a product give nothing, because the settings do not agree with the evidence",
                     metadata: [
                         "app": "\(app.id)", "product": "\(product.productID)",
-                        "purchases": "\(product.uncounted)\(product.uncounted < UncountedProducts.counted ? "" : " or more")",
+                        "purchases": "\(product.uncounted)\(product.isCountedWhole ? "" : " or more")",
                         "code": "\(code.rawValue)",
                     ])
             }

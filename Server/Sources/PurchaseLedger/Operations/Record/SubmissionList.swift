@@ -94,6 +94,8 @@ public struct SubmissionList: LedgerQuery {
             let rows = try page(selections, app, after: place, limit: size, reader)
             for row in rows {
                 place = JournalCursor(at: row.at, key: row.key)
+                // Most of what is left out is told from the columns alone.
+                guard matches(row) else { continue }
                 let record = try SubmissionRecord(row, app: app.settings.id)
                 if matches(record) { found.append((record, place)) }
             }
@@ -149,10 +151,14 @@ public struct SubmissionList: LedgerQuery {
         }
     }
 
+    private func matches(_ row: JournalRow) -> Bool {
+        let isAccepted = row.code.isSame(as: DecisionCode.accepted.rawValue)
+        return (filter.code.map { $0.isSame(as: row.code) } ?? true)
+            && (filter.verdict.map { ($0 == .accepted) == isAccepted } ?? true)
+    }
+
     private func matches(_ record: SubmissionRecord) -> Bool {
-        (filter.code.map { $0.isSame(as: record.code) } ?? true)
-            && (filter.verdict.map { $0 == record.verdict } ?? true)
-            && (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
+        (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
             && (filter.orderID.map { $0 == record.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
     }
 }

@@ -16,8 +16,10 @@ public struct UncountedProducts: LedgerQuery {
         public var productID: String
         /// Whether the settings have it, under another kind.
         public var isRegistered: Bool
-        /// How many originals of it give nothing: at most `counted`, which means "so many or more".
+        /// How many originals of it give nothing: at most `counted`.
         public var uncounted: Int
+        /// Whether these are all.
+        public var isCountedWhole: Bool { uncounted < UncountedProducts.counted }
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> [Product] {

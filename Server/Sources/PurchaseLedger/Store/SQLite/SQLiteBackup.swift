@@ -118,7 +118,8 @@ public struct SQLiteBackup: Sendable {
         guard contents == source, check == ["ok"] else {
             throw Failure(
                 code: "backup_differs",
-                description: "the copy differs from the database: \(check.first ?? "it cannot be read"); check the disk")
+                description: "the copy differs from the database: \(check.first ?? "it cannot be read"); check the disk"
+            )
         }
     }
 
