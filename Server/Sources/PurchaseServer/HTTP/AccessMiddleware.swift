@@ -62,12 +62,17 @@ struct AccessLimits: Sendable {
     /// By key.
     let keys: RateLimiter
 
-    init(
-        _ limits: ServerConfiguration.Limits, addresses: RateLimiter, uptime: @escaping @Sendable () -> Double
-    ) {
-        self.addresses = addresses
+    init(_ limits: ServerConfiguration.Limits, uptime: @escaping @Sendable () -> Double) {
+        addresses = RateLimiter(limits.perAddress, uptime: uptime)
         shares = RateLimiter(limits.perAddressOfKey, uptime: uptime)
         keys = RateLimiter(limits.perKey, uptime: uptime)
+    }
+
+    /// Changes the limits; what was counted stays.
+    func limit(to limits: ServerConfiguration.Limits) {
+        addresses.limit(to: limits.perAddress)
+        shares.limit(to: limits.perAddressOfKey)
+        keys.limit(to: limits.perKey)
     }
 }
 
@@ -81,6 +86,7 @@ extension RateLimiter {
     /// - Throws: 429 if there is none.
     func require(_ name: [UInt8], _ whose: String, _ setting: String? = nil) throws {
         guard let wait = take(name) else { return }
+        let limit = currentLimit
         throw Problem(
             .tooManyRequests, "rate_limited",
             "Too many requests come from \(whose)\(setting.map { " (\($0))" } ?? "").",

@@ -31,8 +31,8 @@ struct BodyReader: Sendable {
         self.budget = budget
     }
 
-    /// A reader of smaller bodies, within the same budget.
-    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: min(bodyBytes, bytes), budget: budget) }
+    /// A reader of bodies of another size, within the same budget.
+    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget) }
 
     /// Reads the body, and keeps it counted until it was used.
     ///

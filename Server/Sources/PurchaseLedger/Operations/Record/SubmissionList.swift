@@ -28,6 +28,8 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var evidenceKept: KeptPart?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
+    /// The number of the leaf; `nil` while it waits for the log, and in lists.
+    public var leafNumber: Int64?
     /// Whether the details were erased.
     public var isErased: Bool
 }
@@ -185,6 +187,7 @@ public struct SubmissionByID: LedgerQuery {
         if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
             (record.evidenceSize, record.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence))
         }
+        record.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
         return record
     }
 }

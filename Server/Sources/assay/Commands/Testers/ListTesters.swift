@@ -9,7 +9,7 @@ struct ListTesters: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             var last: Int64? = 0
             while let after = last {
                 let page = try await ledger.answer(TesterList(app: options.app, after: after, limit: 500))
