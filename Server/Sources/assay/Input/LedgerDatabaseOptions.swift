@@ -208,7 +208,7 @@ struct LedgerPlace {
                 options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
             return RecordKeys(
                 try settings.record(), folder: path.map { ($0 as NSString).deletingLastPathComponent } ?? ".")
-        } catch let error as ServerSettings.Fault {
+        } catch {
             throw ValidationError(error.description)
         }
     }
