@@ -110,7 +110,7 @@ struct RecordCommandTests {
                 }
                 let same = try await Program.shell("cmp e \(folder.path)/r0.b64", in: empty)
                 #expect(same.status == 0, "\(same.output)")
-                try await Program.shell("sed 's/\"leaf_number\" : [0-9]*/\"leaf_number\" : 0/' p.json > wrong.json", in: empty)
+                _ = try await Program.shell("sed 's/\"leaf_number\" : [0-9]*/\"leaf_number\" : 0/' p.json > wrong.json", in: empty)
                 let wrong = try await Self.output("audit check wrong.json --key '\(key)'", empty)
                 #expect(wrong.status == 1 && wrong.output.contains("log_proof_invalid"), "\(wrong.output)")
                 #expect(try await Self.output("audit check p.json", empty).status == 2)
@@ -186,7 +186,7 @@ struct RecordCommandTests {
         try await Self.inFolder { folder in
             try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
             let kept = Self.published(folder)
-            try await Program.shell("cp assay.sqlite backup; cp checkpoint early", in: folder)
+            _ = try await Program.shell("cp assay.sqlite backup; cp checkpoint early", in: folder)
             try await RunningServer.run(Self.serve, in: folder) { server in
                 for number in 1..<4 { try await Self.claim(number, server, folder) }
             }
@@ -194,7 +194,7 @@ struct RecordCommandTests {
             #expect(lost == kept + 3)
             let refused = try await Self.output("audit continue --reason test", folder)
             #expect(refused.status == 1 && refused.output.contains("record_not_interrupted"), "\(refused.output)")
-            try await Program.shell("rm -f assay.sqlite-*; cp backup assay.sqlite; cp checkpoint late; rm checkpoint", in: folder)
+            _ = try await Program.shell("rm -f assay.sqlite-*; cp backup assay.sqlite; cp checkpoint late; rm checkpoint", in: folder)
             let shorter = try await Self.output("audit verify", folder)
             #expect(shorter.status == 1 && shorter.output.contains("record_shorter_than_checkpoint"), "\(shorter.output)")
             try await RunningServer.run("\(Self.serve) 2>log", in: folder) { server in

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
@@ -26,7 +27,7 @@ struct ForgeryTests {
             leaf =
                 JournalLeaf(
                     id: id, at: at, kind: kind, app: "example", customer: customer, order: nil, code: code,
-                    evidence: nil, details: StorableEvidence(salt + self.details).sha256
+                    evidence: nil, details: Array(SHA256.hash(data: salt + self.details))
                 ).bytes
         }
     }
