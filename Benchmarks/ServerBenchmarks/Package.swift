@@ -16,6 +16,7 @@ let package = Package(
     products: [
         .executable(name: "echo-server", targets: ["EchoServer"]),
         .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
+        .executable(name: "large-database", targets: ["LargeDatabase"]),
     ],
     dependencies: [
         .package(name: "assay", path: "../.."),
@@ -42,6 +43,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "LedgerBenchmark",
+            dependencies: [
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseLedger", package: "assay-server"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "LargeDatabase",
             dependencies: [
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseLedger", package: "assay-server"),

@@ -98,7 +98,7 @@ public struct PurchaseLedger: Sendable {
     /// Answers a query from one committed state.
     public func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
         let (registry, clock) = (registry, clock)
-        return try await database.read(Query.access) { connection in
+        return try await database.read(query.access) { connection in
             try query.answer(LedgerTransaction(connection: connection, now: clock(), registry: registry))
         }
     }

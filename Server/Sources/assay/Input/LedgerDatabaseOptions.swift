@@ -223,6 +223,18 @@ struct LedgerPlace {
 
     /// Opens the database, and says on standard error which it is.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
+        let database = try databaseFile(isCreating: isCreating)
+        do {
+            return try SQLiteDatabase(path: database)
+        } catch {
+            throw InputError("sqlite:\(database)", "\(error)")
+        }
+    }
+
+    /// The path of an existing database, which is named on standard error.
+    func existingFile() throws -> String { try databaseFile(isCreating: false) }
+
+    private func databaseFile(isCreating: Bool) throws -> String {
         let url: String
         do {
             let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
@@ -236,11 +248,7 @@ struct LedgerPlace {
         }
         Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
-        do {
-            return try SQLiteDatabase(path: database)
-        } catch {
-            throw InputError("sqlite:\(database)", "\(error)")
-        }
+        return database
     }
 }
 

@@ -10,6 +10,7 @@ final class WriteQueue: Sendable {
 
     private let pool: DatabasePool
     private let maximumWaiting: Int
+    private let walBound: WALBound
     private let state = Mutex(State())
 
     private struct State {
@@ -28,9 +29,10 @@ final class WriteQueue: Sendable {
         case refused(LedgerStorageError)
     }
 
-    init(pool: DatabasePool, maximumWaiting: Int) {
+    init(pool: DatabasePool, maximumWaiting: Int, walBound: WALBound) {
         self.pool = pool
         self.maximumWaiting = maximumWaiting
+        self.walBound = walBound
     }
 
     var commits: (transactions: Int, writes: Int) { state.withLock { ($0.transactions, $0.writes) } }
@@ -121,6 +123,7 @@ final class WriteQueue: Sendable {
         }
         for job in done { job.succeed() }
         for (job, error) in failed { job.fail(error) }
+        walBound.enforce(database)
     }
 
     /// Performs one write of a transaction.
