@@ -4,9 +4,11 @@ import GRDB
 /// A SQLite connection inside a transaction.
 struct SQLiteConnection: LedgerConnection {
     let database: Database
+    var counter: StatementCounter?
 
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
+        counter?.count += 1
         do {
             try database.cachedStatement(sql: sql).execute(arguments: Self.arguments(parameters))
             return database.changesCount
@@ -16,6 +18,7 @@ struct SQLiteConnection: LedgerConnection {
     }
 
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        counter?.count += 1
         do {
             let statement = try database.cachedStatement(sql: sql)
             let cursor = try Row.fetchCursor(statement, arguments: Self.arguments(parameters))

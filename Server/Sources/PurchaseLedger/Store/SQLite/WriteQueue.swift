@@ -16,8 +16,7 @@ final class WriteQueue: Sendable {
         var waiting: [any WriteJob] = []
         var isDraining = false
         var isClosed = false
-        var transactions = 0
-        var writes = 0
+        var figures = WriterFigures()
         var schema: Int64?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
@@ -33,7 +32,7 @@ final class WriteQueue: Sendable {
         self.maximumWaiting = maximumWaiting
     }
 
-    var commits: (transactions: Int, writes: Int) { state.withLock { ($0.transactions, $0.writes) } }
+    var figures: WriterFigures { state.withLock { $0.figures } }
 
     func submit<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
@@ -98,15 +97,17 @@ final class WriteQueue: Sendable {
     }
 
     private func commit(_ batch: [any WriteJob], _ database: Database) {
+        let start = WriterFigures.threadTime()
+        let statements = StatementCounter()
         var done: [any WriteJob] = []
         var failed: [(any WriteJob, any Error)] = []
         do {
             try database.execute(sql: "BEGIN IMMEDIATE")
             if let schema = state.withLock({ $0.schema }) {
-                try SchemaNumber.require(schema, SQLiteConnection(database: database))
+                try SchemaNumber.require(schema, SQLiteConnection(database: database, counter: statements))
             }
             for job in batch {
-                if let error = try perform(job, database) { failed.append((job, error)) } else { done.append(job) }
+                if let error = try perform(job, database, statements) { failed.append((job, error)) } else { done.append(job) }
             }
             try database.execute(sql: "COMMIT")
         } catch {
@@ -115,9 +116,13 @@ final class WriteQueue: Sendable {
             for job in batch { job.fail(cause) }
             return
         }
+        let pages = WriterFigures.takePages(database)
         state.withLock { state in
-            state.transactions += 1
-            state.writes += done.count
+            state.figures.transactions += 1
+            state.figures.writes += done.count
+            state.figures.statements += statements.count
+            state.figures.pages += pages
+            state.figures.processorTime += WriterFigures.threadTime() - start
         }
         for job in done { job.succeed() }
         for (job, error) in failed { job.fail(error) }
@@ -127,10 +132,12 @@ final class WriteQueue: Sendable {
     ///
     /// - Returns: the error, if only this write failed.
     /// - Throws: an error that ended the whole transaction: on some, such as a full disk, SQLite rolls all of it back.
-    private func perform(_ job: any WriteJob, _ database: Database) throws -> (any Error)? {
+    private func perform(
+        _ job: any WriteJob, _ database: Database, _ statements: StatementCounter
+    ) throws -> (any Error)? {
         try database.execute(sql: "SAVEPOINT job")
         do {
-            try job.perform(SQLiteConnection(database: database))
+            try job.perform(SQLiteConnection(database: database, counter: statements))
         } catch {
             guard database.isInsideTransaction else { throw error }
             try database.execute(sql: "ROLLBACK TO job")
