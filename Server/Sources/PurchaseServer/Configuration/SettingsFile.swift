@@ -96,7 +96,7 @@ extension SettingsReader {
     fileprivate mutating func values(of top: inout SettingsSection) -> [String: ServerSettingValue] {
         var values: [String: ServerSettingValue] = [:]
         let paths = ServerSetting.all.map { setting in (setting, setting.name.split(separator: ".").map(String.init)) }
-        for name in ["server", "limits"] {
+        for name in ["server", "record", "limits"] {
             guard var section = section(&top, name) else { continue }
             var inner: [String: SettingsSection] = [:]
             for (setting, path) in paths where path.first == name {
