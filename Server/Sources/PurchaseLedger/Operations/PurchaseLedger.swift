@@ -9,9 +9,6 @@ public import PurchaseVerification
 ///     let order = try await ledger.perform(CreateOrder(app: "example", draft))
 ///     let entitlements = try await ledger.answer(EntitlementsOfCustomer(app: "example", customer: "alice"))
 public struct PurchaseLedger: Sendable {
-    /// How often a write is tried when another server changed what it had read.
-    private static let attempts = 4
-
     let database: any LedgerDatabase
     let verifier: PurchaseVerifier
     let registry: Registry
@@ -36,11 +33,13 @@ public struct PurchaseLedger: Sendable {
         try await LedgerMigrations.requireCurrent(database)
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let now = clock
-        let registry = try await database.write { connection in
-            try registration.perform(
-                LedgerTransaction(
-                    connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey))
-        }
+        let registry = try await RepeatedWrite(database: database, locks: { .everything })
+            .perform { connection, attempt in
+                try registration.perform(
+                    LedgerTransaction(
+                        connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey,
+                        attempt: attempt))
+            }
         return PurchaseLedger(
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
@@ -66,18 +65,11 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
-        var attempt = 1
-        while true {
-            do {
-                return try await database.write { connection in
-                    try operation.perform(
-                        LedgerTransaction(
-                            connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                            verifier: verifier))
-                }
-            } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
-                attempt += 1
-            }
+        return try await RepeatedWrite(database: database, locks: { operation.locks }).perform { connection, attempt in
+            try operation.perform(
+                LedgerTransaction(
+                    connection: connection, now: clock(), registry: registry, entryKey: entryKey, verifier: verifier,
+                    attempt: attempt))
         }
     }
 
