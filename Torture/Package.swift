@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Where libssl-dev is missing, `ASSAY_TORTURE_OPENSSL=0` leaves the second opinion out.
+/// If libssl-dev is missing, `ASSAY_TORTURE_OPENSSL=0` omits the comparison with OpenSSL.
 let hasOpenSSL = Context.environment["ASSAY_TORTURE_OPENSSL"] != "0"
 
 let strict: [SwiftSetting] = [
@@ -25,8 +25,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "torture", targets: ["torture"]),
-        // dev/fuzz.sh builds it: it links libFuzzer, and the sanitizers must be named on the command line, so that the
-        // core is instrumented, too.
+        // Built by dev/fuzz.sh: it links libFuzzer, and the sanitizers must be named on the command line, so that the
+        // core is instrumented as well.
         .executable(name: "fuzz", targets: ["fuzz"]),
     ],
     dependencies: [

@@ -1,14 +1,14 @@
-/// Why evidence could not be minted, or an authority not be made or read.
+/// The reasons why evidence cannot be minted, or an authority cannot be made or read.
 public enum MintError: Error, Hashable, Sendable {
-    /// The bytes are no X.509 certificate that can be read.
+    /// The bytes are not a readable X.509 certificate.
     case malformedCertificate
-    /// A private key does not belong to the certificate it was given with. The name says which.
+    /// A private key does not belong to its certificate. The name identifies the certificate.
     case keyMismatch(String)
     /// A folder that should hold an authority lacks a file, or the file cannot be read.
     case unreadableFile(String)
-    /// A folder for an authority could not be written, and what the system said.
+    /// A folder for an authority could not be written; the text is the system's message.
     case unwritableFolder(String, reason: String)
-    /// The content lacks what a fault would break, such as the bundle identifier of renewal information.
+    /// The content lacks the part that a fault would break, such as the bundle identifier of renewal information.
     case inapplicableFault(String)
 }
 

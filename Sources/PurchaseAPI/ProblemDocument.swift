@@ -12,13 +12,14 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
     public var code: String
     /// A sentence for people.
     public var detail: String?
-    /// What was asked for.
+    /// The expected value.
     public var expected: String?
-    /// What was found instead.
+    /// The value found instead.
     public var found: String?
-    /// What an app does with its transaction; only of purchases and restores. Without one, it does not finish it.
+    /// The instruction to the app about its transaction; only for purchases and restores. If it is absent, the app does
+    /// not finish the transaction.
     public var disposition: Disposition?
-    /// By what the purchase was claimed, if the code is `already_claimed`.
+    /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
     /// `rejected`; only of purchases.
     public var verdict: SubmissionVerdict?
@@ -84,7 +85,7 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
 }
 
 extension JSONWriter {
-    /// A member of text under its coding key, left out where there is none.
+    /// A text member under its coding key, omitted if it is nil.
     fileprivate mutating func member(_ key: ProblemDocument.CodingKeys, _ text: String?) {
         guard let text else { return }
         self.key(key.rawValue)

@@ -2,27 +2,29 @@ import Foundation
 
 /// A request that is read from the members of a JSON object.
 public protocol RequestMessage: Sendable {
-    /// Reads the members by name. Where one is wrong, the request has a value in its place, and the members have the flaw.
+    /// Reads the members by name. If one is wrong, the request gets a default value, and the members have the flaw.
     init(members: inout RequestMembers)
 }
 
-/// The members of a request's JSON object, read one by one under their coding keys. The first that is wrong is remembered with
-/// its name and what it should be, which no decoder of the library says.
+/// The members of a request's JSON object, read one by one under their coding keys. The first wrong member is
+/// remembered with its name and the expected value, which no decoder of the library reports.
 public struct RequestMembers {
     /// The largest quantity that is read: beyond any order, and exact in every JSON reader.
     public static let largestQuantity: Int64 = 1_000_000_000
 
-    /// What is wrong with a request.
+    /// A flaw of a request.
     public enum Flaw: Error, Sendable, Equatable {
         /// The body is not a JSON object; the number of its bytes.
         case notAnObject(bytes: Int)
         /// A member that must be there is missing, null or empty.
         case missing(String)
-        /// A member has the wrong type or value; what it should be.
+        /// A member has the name of another API: camel case, hyphens, or the plural.
+        case misnamed(String, expected: String)
+        /// A member has the wrong type or value; the text is the expected one.
         case malformed(String, expected: String)
     }
 
-    /// What texts may be identifiers.
+    /// The rule for identifiers.
     public struct IdentifierRule: Sendable {
         let isIdentifier: @Sendable (String) -> Bool
         let words: String
@@ -36,15 +38,20 @@ public struct RequestMembers {
         }
     }
 
+    /// A request with more members than this is searched for no misspelled names; ours have at most a dozen.
+    private static let searchedMembers = 64
+
     private let members: [String: Any]
+    /// The names of the members under their simplified spelling.
+    private let spellings: [String: String]
     private let rule: IdentifierRule
-    /// What is wrong, if anything was found to be.
+    /// The first flaw; nil if there is none.
     public private(set) var flaw: Flaw?
 
     /// - Parameters:
-    ///   - json: the body. An empty one has no members. Its depth, its values and its names must have been bounded before: the
+    ///   - json: the body. An empty body has no members. Its depth, values and names must have been bounded before: the
     ///     library's reader takes quadratic time for long names of hostile Unicode.
-    ///   - rule: what identifiers may be.
+    ///   - rule: the rule for identifiers.
     public init(json: [UInt8], identifiers rule: IdentifierRule) {
         self.rule = rule
         let object: Any?
@@ -54,6 +61,11 @@ public struct RequestMembers {
             object = nil
         }
         members = object as? [String: Any] ?? [:]
+        var spellings: [String: String] = [:]
+        if members.count <= Self.searchedMembers {
+            for name in members.keys.sorted() { spellings[Self.simplified(name)] = name }
+        }
+        self.spellings = spellings
         if !(object is [String: Any]) { flaw = .notAnObject(bytes: json.count) }
     }
 
@@ -123,7 +135,7 @@ public struct RequestMembers {
         return text
     }
 
-    /// What the reason of an operator's act must be.
+    /// The required format of the reason of an operator action.
     public static let reasonRule = "1 to 500 characters, not white space alone, without control characters"
 
     /// Whether a text can be the reason of an operator's act.
@@ -168,16 +180,29 @@ public struct RequestMembers {
     /// Notes that a member, or several together, are wrong.
     public mutating func refuse(_ key: some CodingKey, _ expected: String) { note(key, expected) }
 
-    private func present(_ key: some CodingKey) -> Any? {
-        guard let value = members[key.stringValue], !(value is NSNull) else { return nil }
-        return value
+    private mutating func present(_ key: some CodingKey) -> Any? {
+        guard let value = members[key.stringValue] else {
+            if let sent = spellings[Self.simplified(key.stringValue)], flaw == nil {
+                flaw = .misnamed(sent, expected: key.stringValue)
+            }
+            return nil
+        }
+        return value is NSNull ? nil : value
+    }
+
+    /// A name without case, hyphens, underscores and the plural, by which `productId` is found to mean `product_id`.
+    private static func simplified(_ name: String) -> String {
+        var letters = name.utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+            .map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        if letters.count > 1, letters.last == UInt8(ascii: "s") { letters.removeLast() }
+        return String(decoding: letters, as: UTF8.self)
     }
 
     private mutating func note(_ key: some CodingKey, _ expected: String) {
         if flaw == nil { flaw = .malformed(key.stringValue, expected: expected) }
     }
 
-    /// JSON's `true` and `false` come as numbers, too.
+    /// JSON's `true` and `false` are also read as numbers.
     private static func isBoolean(_ number: NSNumber) -> Bool {
         String(cString: number.objCType) == "c"
     }

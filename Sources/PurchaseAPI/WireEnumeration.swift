@@ -27,7 +27,7 @@ extension WireEnumeration {
     public var description: String { rawValue }
 }
 
-/// What became of a submission.
+/// The result of a submission.
 public struct SubmissionVerdict: WireEnumeration {
     public let rawValue: String
 

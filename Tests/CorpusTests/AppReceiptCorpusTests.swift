@@ -8,7 +8,7 @@ struct AppReceiptCorpusTests {
     private let verifier = PurchaseVerifier()
     private let storePolicies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
 
-    @Test("Every genuine receipt verifies, and says what the manifest says of it")
+    @Test("Every genuine receipt verifies, with the content that the manifest states")
     func genuine() throws {
         let items = try Corpus.items("app-receipt").filter { $0.expected?.verdict == "genuine" }
         try #require(!items.isEmpty)
@@ -37,7 +37,7 @@ struct AppReceiptCorpusTests {
         print("corpus: \(verified) of \(items.count) genuine app receipts verified, \(purchases) purchases in them")
     }
 
-    @Test("The device hash comes out right for the device, and for no other")
+    @Test("The device hash matches on its own device and on no other")
     func deviceHash() throws {
         let items = try Corpus.items("app-receipt").filter { $0.deviceGUID != nil && $0.expected?.verdict == "genuine" }
         try #require(!items.isEmpty)
@@ -73,7 +73,7 @@ struct AppReceiptCorpusTests {
         print("corpus: \(items.count) Xcode receipts verified with their own anchor only")
     }
 
-    @Test("What must not pass is refused, with the code that fits")
+    @Test("Everything that must not verify is refused with its code")
     func negative() throws {
         let kinds: Set = [
             "apple-signed-not-a-receipt", "derived-negative", "forged-certificate", "synthetic-receipt",
@@ -98,7 +98,7 @@ struct AppReceiptCorpusTests {
         print("corpus: \(refused) of \(items.count) negatives refused; genuine in another form: \(accepted.sorted())")
     }
 
-    @Test("Apple's sample of 2010 is refused: its keys have 1,024 bit, and its leaf does not sign receipts")
+    @Test("Apple's sample of 2010 is refused: its keys have 1,024 bits, and its leaf has no marker for receipts")
     func sample() throws {
         for item in try Corpus.items("app-receipt") where item.expected?.verdict != "genuine" {
             let code = code(verifier, try item.bytes(), storePolicies)
@@ -106,7 +106,7 @@ struct AppReceiptCorpusTests {
         }
     }
 
-    /// A genuine receipt in another text encoding, or with a root beside it that nobody needs.
+    /// A genuine receipt in another text encoding, or with an additional root that no path needs.
     private static func mayPass(_ verdict: String) -> Bool {
         ["genuine", "chain to the pinned root is intact", "unless repaired"].contains { verdict.contains($0) }
     }

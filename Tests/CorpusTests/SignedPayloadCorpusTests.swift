@@ -14,7 +14,7 @@ struct SignedPayloadCorpusTests {
         "jws-appTransaction": .appTransaction, "jws-notification": .notification,
     ]
 
-    @Test("Every genuine one verifies at its own date, and says what the manifest says of it")
+    @Test("All genuine signed data verifies at its own date, with the content that the manifest states")
     func genuine() throws {
         let items = try Corpus.items().filter {
             Self.kinds[$0.kind] != nil && $0.expected?.verdict?.hasPrefix("genuine") == true
@@ -58,7 +58,7 @@ struct SignedPayloadCorpusTests {
         }
     }
 
-    @Test("What Xcode signed verifies only with its own certificate as anchor and Xcode accepted")
+    @Test("Xcode's signed data verifies only with its own certificate as anchor and Xcode accepted")
     func xcode() throws {
         let items = try Corpus.items("jws-xcode")
         try #require(!items.isEmpty)
@@ -88,14 +88,14 @@ struct SignedPayloadCorpusTests {
             #expect(code(trusting, bytes, [BundleIDPolicy("com.example")]) == nil, "\(item.name)")
             #expect(code(verifier, bytes, storePolicies) == .issuerUnknown, "\(item.name)")
         }
-        // The same authority does not make good what has no certificates or another marker.
+        // Data without certificates, or with another marker, stays refused below the same authority.
         for item in try Corpus.items("jws-apple-test-ca") where item.expected?.verdict?.hasPrefix("invalid") == true {
             #expect(code(trusting, try item.bytes(), []) != nil, "\(item.name)")
         }
         print("corpus: \(items.count) JWS of Apple's test authority verified below it only")
     }
 
-    @Test("What must not pass is refused, with the code that fits")
+    @Test("Everything that must not verify is refused with its code")
     func negative() throws {
         let expected: [String: Set<ReasonCode>] = [
             "jws-alg-none.jws": [.jwsAlgorithmUnsupported], "jws-payload-changed.jws": [.signatureInvalid],

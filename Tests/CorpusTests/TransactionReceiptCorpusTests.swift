@@ -3,13 +3,13 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Every real transaction receipt verifies, and no forged one does.
+/// Every real transaction receipt verifies, and every forged one is refused.
 @Suite("Transaction receipts of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct TransactionReceiptCorpusTests {
     private let verifier = PurchaseVerifier()
     private let storePolicies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
 
-    @Test("Every genuine receipt verifies, and says what the manifest says of it")
+    @Test("Every genuine receipt verifies, with the content that the manifest states")
     func genuine() throws {
         let items = try Corpus.items("transaction-receipt").filter { $0.expected?.verdict == "genuine" }
         try #require(!items.isEmpty)
@@ -37,7 +37,8 @@ struct TransactionReceiptCorpusTests {
                 .replacingOccurrences(of: " ", with: "T")
             let seconds = Timestamp(millisecondsSince1970: receipt.purchaseDate.millisecondsSince1970 / 1000 * 1000)
             #expect(seconds == words.flatMap { Timestamp($0) }, "\(item.name)")
-            // What has a number of the sandbox was made there, unless it is from before receipts said so.
+            // A sandbox transaction id means that the purchase was made in the sandbox, except in receipts from before
+            // they stated their environment.
             #expect(receipt.environment?.name.lowercased() == item.environment, "\(item.name)")
             #expect(receipt.attributes.map(\.key).sorted() == item.purchaseInfoKeys?.sorted(), "\(item.name)")
             #expect(verifier.inspect(bytes, policies: storePolicies).firstFailure == nil, "\(item.name)")
@@ -49,7 +50,7 @@ struct TransactionReceiptCorpusTests {
         print("corpus: \(verified) of \(items.count) genuine transaction receipts verified, by version \(versions)")
     }
 
-    @Test("What stands beside the signed part makes no other environment of a genuine receipt")
+    @Test("The unsigned part of a genuine receipt does not change its environment")
     func unsignedEnvironment() throws {
         let items = try Corpus.items("transaction-receipt").filter { $0.environment == "sandbox" }
         try #require(!items.isEmpty)
@@ -69,7 +70,7 @@ struct TransactionReceiptCorpusTests {
         }
     }
 
-    @Test("What must not pass is refused, with the code that fits")
+    @Test("Everything that must not verify is refused with its code")
     func negative() throws {
         let kinds: Set = [
             "forged-transaction-receipt", "tampered-transaction-receipt", "mock-transaction-receipt",
@@ -88,7 +89,7 @@ struct TransactionReceiptCorpusTests {
     private static func fitting(_ item: CorpusItem) -> Set<ReasonCode> {
         switch item.kind {
         case "forged-transaction-receipt": [.issuerUnknown]
-        // Where the manifest names no app, what was put in has no dates, or is no list at all.
+        // If the manifest names no app, the bytes have no dates or are not a list at all.
         case "tampered-transaction-receipt" where item.bundleID == nil: [.purchaseInfoMalformed, .creationDateMissing]
         case "tampered-transaction-receipt": [.signatureInvalid]
         case "mock-transaction-receipt": [.signatureVersionUnsupported]
@@ -97,7 +98,7 @@ struct TransactionReceiptCorpusTests {
         }
     }
 
-    @Test("The receipt that was handed to every app in 2012 is genuine, and is refused by what it says")
+    @Test("The receipt that was sent by every app in 2012 is genuine, and is refused for its content")
     func replayed() throws {
         let items = try Corpus.items("replayed-transaction-receipt")
         try #require(!items.isEmpty)

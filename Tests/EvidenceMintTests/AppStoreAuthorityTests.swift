@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A store's authority")
 struct AppStoreAuthorityTests {
-    @Test("has no name that could pass for Apple's")
+    @Test("has no name that could be mistaken for Apple's")
     func names() throws {
         let store = try World.store()
         let identities = [
@@ -19,7 +19,7 @@ struct AppStoreAuthorityTests {
         }
     }
 
-    @Test("has the keys, algorithms and markers of Apple's", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
+    @Test("has the keys, algorithms and markers of Apple's authority", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func certificates() throws {
         let store = try World.store()
         let expected: [(SigningIdentity, [String])] = [
@@ -56,7 +56,7 @@ struct AppStoreAuthorityTests {
         }
     }
 
-    @Test("names all that a verifier must trust: two roots, two intermediates")
+    @Test("lists all certificates that a verifier must trust: two roots, two intermediates")
     func trust() throws {
         let store = try World.store()
         let blocks = store.trustedCertificatesPEM.components(separatedBy: "-----BEGIN CERTIFICATE-----")
@@ -72,7 +72,7 @@ struct AppStoreAuthorityTests {
 
 @Suite("A store's authority in a folder")
 struct AppStoreAuthorityFolderTests {
-    @Test("is the same one the next time, faults included, and its keys are for its owner alone")
+    @Test("is the same when it is opened again, faults included, and only its owner can read the keys")
     func roundTrip() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("deep/down")
@@ -85,7 +85,8 @@ struct AppStoreAuthorityFolderTests {
                 try TransactionReceiptEncoder(authority: made).encode(World.transactionReceipt, version: version)
                     == TransactionReceiptEncoder(authority: loaded).encode(World.transactionReceipt, version: version))
         }
-        // Signatures by elliptic keys are never the same, so what was read back makes what the first would make.
+        // ECDSA signatures differ each time, so the authority that was read back must make the same content as the
+        // first one.
         let memory = try World.store()
         for fault in TransactionReceiptFault.allCases where fault != .oversized {
             #expect(
@@ -111,7 +112,7 @@ struct AppStoreAuthorityFolderTests {
         }
     }
 
-    @Test("is completed where an older one has only the authority of receipts, which stays")
+    @Test("is completed if an older version made only the authority of receipts, which stays")
     func completion() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
@@ -123,7 +124,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(try Self.files(folder) == Self.layout)
     }
 
-    @Test("is one, however many make it at once")
+    @Test("is made once, even by many processes at the same time")
     func race() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
@@ -141,7 +142,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(try Self.files(folder) == Self.layout)
     }
 
-    @Test("is refused where it holds something else")
+    @Test("is refused if it holds something else")
     func somethingElse() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.file("letter.txt", [0x41])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("An authority")
 struct AuthorityTests {
-    @Test("has no name that could pass for Apple's")
+    @Test("has no name that could be mistaken for Apple's")
     func names() throws {
         let authority = try World.authority()
         for identity in [authority.root, authority.intermediate, authority.leaf, try World.xcodeSigner().identity] {
@@ -22,7 +22,7 @@ struct AuthorityTests {
         #expect(authority.leaf.issuer == authority.intermediate.subject)
     }
 
-    @Test("is valid from 2008 to 2049, so that a receipt of any date verifies")
+    @Test("is valid from 2008 to 2049, so that receipts of any date verify")
     func validity() throws {
         let authority = try World.authority()
         for identity in [authority.root, authority.intermediate, authority.leaf] {
@@ -47,7 +47,7 @@ struct AuthorityTests {
         #expect(algorithm.content.hex == "2a864886f70d010105", "sha1WithRSAEncryption")
     }
 
-    @Test("changes one certificate and keeps its key and the others")
+    @Test("can replace one certificate and keep its key and the others")
     func replacement() throws {
         let authority = try World.authority()
         let changed = try authority.replacingLeaf { $0.subject = .init(commonName: "Somebody") }
@@ -69,7 +69,7 @@ struct AuthorityTests {
 
 @Suite("An authority in a folder")
 struct AuthorityFolderTests {
-    @Test("is the same one the next time, and so are its faults")
+    @Test("is the same when it is opened again, and so are its faults")
     func roundTrip() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("deep/down")
@@ -90,7 +90,7 @@ struct AuthorityFolderTests {
         )
     }
 
-    @Test("keeps its keys to its owner")
+    @Test("lets only its owner read the keys")
     func permissions() throws {
         let scratch = try ScratchFolder()
         _ = try CertificateAuthority(folder: scratch.url)
@@ -101,7 +101,7 @@ struct AuthorityFolderTests {
         }
     }
 
-    @Test("is one, however many make it at once")
+    @Test("is made once, even by many processes at the same time")
     func race() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
@@ -118,7 +118,7 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == ["authority"])
     }
 
-    @Test("is refused where a file is missing, and not made anew")
+    @Test("is refused if a file is missing, and not replaced")
     func incomplete() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.file("letter.txt", [0x41])
@@ -126,7 +126,7 @@ struct AuthorityFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == ["letter.txt"])
     }
 
-    @Test("is refused where a key belongs to another certificate")
+    @Test("is refused if a key belongs to another certificate")
     func mixed() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")
@@ -137,7 +137,7 @@ struct AuthorityFolderTests {
         #expect(throws: MintError.keyMismatch("leaf.key.pem")) { try CertificateAuthority(folder: folder) }
     }
 
-    @Test("of Xcode's kind is the same one the next time")
+    @Test("of Xcode's kind is the same when it is opened again")
     func xcode() throws {
         let scratch = try ScratchFolder()
         let made = try XcodeSigner(folder: scratch.url)

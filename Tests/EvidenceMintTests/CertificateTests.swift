@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A certificate template")
 struct CertificateTests {
-    @Test("writes the fields it is given")
+    @Test("writes the given fields")
     func fields() throws {
         var template = CertificateTemplate.receiptLeaf
         template.version = nil
@@ -22,7 +22,7 @@ struct CertificateTests {
         #expect(signed[5].encoded == template.publicKeyInfo)
     }
 
-    @Test("writes dates after 2049 and before 1950 with four digits of the year")
+    @Test("writes dates after 2049 and before 1950 with years of four digits")
     func dates() throws {
         var template = CertificateTemplate.receiptLeaf
         template.notBefore = Date(timeIntervalSince1970: -631_152_001)
@@ -53,7 +53,7 @@ struct CertificateTests {
         #expect(extensions.last?.encoded.hex == "3010060a2a864886f76364060b0104020500")
     }
 
-    @Test("is read as it was meant", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
+    @Test("is read back with the same fields", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func described() throws {
         let authority = try World.authority()
         let root = try describe(authority.root.certificate)
@@ -97,7 +97,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("makes chains that do not verify, for the reason given", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
+    @Test("makes chains that do not verify, each for its reason", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func brokenChains() throws {
         let authority = try World.authority()
         func verdict(_ changed: CertificateAuthority) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A signed receipt")
 struct EncoderTests {
-    @Test("has the layers of Apple's: signed data of version 1, SHA-256, data, three certificates, one signer")
+    @Test("has Apple's layers: signed data of version 1, SHA-256, data, three certificates, one signer")
     func layers() throws {
         let authority = try World.authority()
         let message = try ASN1Element(try World.encoder().encode(World.receipt))
@@ -31,7 +31,7 @@ struct EncoderTests {
         #expect(signer[4].content.count == 256)
     }
 
-    @Test("is the same bytes for the same content")
+    @Test("has the same bytes for the same content")
     func reproducible() throws {
         let encoder = try World.encoder()
         #expect(try encoder.encode(World.receipt) == encoder.encode(World.receipt))
@@ -45,7 +45,7 @@ struct EncoderTests {
         #expect(Data(base64Encoded: text) == Data(try encoder.encode(World.receipt)))
     }
 
-    @Test("can hold the payload in one OCTET STRING more")
+    @Test("can wrap the payload in one more OCTET STRING")
     func wrappedTwice() throws {
         var options = SigningOptions()
         options.wrapsPayloadTwice = true
@@ -81,7 +81,7 @@ struct EncoderTests {
         #expect(try message.descend(1, 0, 3).isIndefinite == false)
     }
 
-    @Test("embeds what it is told to, and names the signer it is told to")
+    @Test("embeds the given certificates, and names the given signer")
     func overrides() throws {
         let authority = try World.authority()
         var options = SigningOptions()
@@ -103,7 +103,7 @@ struct EncoderTests {
         #expect(try message.descend(1, 0, 3).content == [0x30, 0x00])
     }
 
-    @Test("from Xcode has one certificate, which vouches for itself, and names digest and key together")
+    @Test("from Xcode has one self-signed certificate, and names digest and key in one algorithm")
     func xcode() throws {
         let signer = try World.xcodeSigner()
         let receipt = AppReceiptTemplate.xcode(bundleID: World.bundleID, creationDate: World.creationDate)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A fault")
 struct FaultTests {
-    @Test("changes the bytes", arguments: ReceiptFault.allCases)
+    @Test("changes the bytes of the receipt", arguments: ReceiptFault.allCases)
     func changesBytes(fault: ReceiptFault) throws {
         let encoder = try World.encoder()
         #expect(try encoder.encode(World.receipt, fault: fault) != encoder.encode(World.receipt))
@@ -23,7 +23,7 @@ struct FaultTests {
         )
     }
 
-    @Test("has a name of small letters and hyphens, and an explanation", arguments: ReceiptFault.allCases)
+    @Test("has a name of lower-case letters and hyphens, and an explanation", arguments: ReceiptFault.allCases)
     func names(fault: ReceiptFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) })
         #expect(ReceiptFault(rawValue: fault.rawValue) == fault)
@@ -45,7 +45,7 @@ struct FaultTests {
     }
 
     @Test(
-        "of the certificates leaves the payload as it was, and names the signer by its certificate",
+        "of the certificates leaves the payload unchanged, and names the signer by its certificate",
         arguments: [
             ReceiptFault.wrongRoot, .missingLeafMarker, .missingIntermediateMarker, .expiredLeaf, .leafNotYetValid,
             .expiredIntermediate, .developerCertificate, .notAnAuthority, .pathLengthExceeded, .intermediateKeyUsage,
@@ -62,7 +62,7 @@ struct FaultTests {
         #expect(try message.descend(1, 0, 4, 0, 1, 1).encoded == leaf.descend(0, 1).encoded, "serial number")
     }
 
-    @Test("of the root keeps the names and no key")
+    @Test("of the root keeps the names and replaces the keys")
     func wrongRoot() throws {
         let authority = try World.authority()
         let message = try ASN1Element(try World.encoder().encode(World.receipt, fault: .wrongRoot))
@@ -74,7 +74,7 @@ struct FaultTests {
         }
     }
 
-    @Test("of the leaf's key leaves it with 1024 bits")
+    @Test("of the leaf's key makes it 1024 bits long")
     func weakLeafKey() throws {
         let message = try ASN1Element(try World.encoder().encode(World.receipt, fault: .weakLeafKey))
         let key = try message.descend(1, 0, 3, 0, 0, 6, 1).content.dropFirst()
@@ -82,7 +82,7 @@ struct FaultTests {
         #expect(try message.descend(1, 0, 4, 0, 4).content.count == 128)
     }
 
-    @Test("of the content shows in the payload and nowhere else")
+    @Test("of the content changes only the payload")
     func content() throws {
         #expect(try types(.missingCreationDate) == types(nil).filter { $0 != 12 })
         #expect(try types(.missingBundleID) == types(nil).filter { $0 != 2 })
@@ -97,7 +97,7 @@ struct FaultTests {
         #expect(sequence == [0x30] + World.receipt.payload().dropFirst())
     }
 
-    @Test("of the signers shows in the signers and nowhere else")
+    @Test("of the signers changes only the signers")
     func signers() throws {
         let encoder = try World.encoder()
         func signedPayload(_ fault: ReceiptFault) throws -> [ASN1Element] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("OpenSSL", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
 struct OpenSSLTests {
-    @Test("accepts a receipt signed with any digest, spelling and wrapping", arguments: ReceiptDigest.allCases)
+    @Test("accepts a receipt signed with any digest, algorithm name and wrapping", arguments: ReceiptDigest.allCases)
     func receipts(digest: ReceiptDigest) throws {
         for spelling in [SigningOptions.SignatureAlgorithmName.rsaEncryption, .digestWithRSA] {
             for signedAttributes in [false, true] {
@@ -33,7 +33,7 @@ struct OpenSSLTests {
         #expect(try ASN1Element(judged.content).content == World.receipt.payload())
     }
 
-    @Test("accepts Xcode's kind against its own certificate, and not against another")
+    @Test("accepts Xcode's kind only with its own certificate")
     func xcode() throws {
         let signer = try World.xcodeSigner()
         let template = AppReceiptTemplate.xcode(
@@ -61,10 +61,10 @@ struct OpenSSLTests {
         #expect(judged.verdict.isGood, "\(judged.verdict.text)")
     }
 
-    @Test("refuses a receipt for the fault it has, and no other", arguments: ReceiptFault.allCases)
+    @Test("refuses a receipt with a fault for exactly that fault", arguments: ReceiptFault.allCases)
     func faults(fault: ReceiptFault) throws {
         let receipt = try World.encoder().encode(World.receipt, fault: fault)
-        // A developer's certificate is for signing code; mail is none of its business.
+        // A developer's certificate is for signing code; the check for mail must refuse it.
         let judged = try Judgement(receipt, purpose: fault == .developerCertificate ? "any" : "smimesign")
         if let words = Self.complaint(fault) {
             #expect(!judged.verdict.isGood)
@@ -74,7 +74,7 @@ struct OpenSSLTests {
         }
     }
 
-    /// What OpenSSL finds wrong; nil where the fault is none that a general verifier would look for.
+    /// The error that OpenSSL finds; nil if a general verifier does not look for the fault.
     private static func complaint(_ fault: ReceiptFault) -> String? {
         switch fault {
         case .wrongRoot: "certificate in certificate chain"
@@ -102,12 +102,12 @@ struct OpenSSLTests {
     }
 }
 
-/// What OpenSSL says of a receipt at its creation date, and the content it found.
+/// OpenSSL's verdict on a receipt at its creation date, and the content that it found.
 struct Judgement {
     let verdict: OpenSSL.Verdict
     let content: [UInt8]
 
-    /// - Parameter purpose: what the leaf must be good for, in OpenSSL's words; signing mail is what CMS is for.
+    /// - Parameter purpose: the purpose that the leaf must have, in OpenSSL's words; CMS uses the one for signing mail.
     init(_ receipt: [UInt8], anchor: SigningIdentity? = nil, purpose: String = "smimesign") throws {
         let scratch = try ScratchFolder()
         let anchor = try anchor ?? World.authority().root

@@ -18,7 +18,7 @@ struct PayloadTests {
             ])
     }
 
-    @Test("has the attributes of a sandbox receipt, and version 2 in number 4 alone")
+    @Test("has the attributes of a sandbox receipt, and version 2 only in attribute 4")
     func sandbox() throws {
         let attributes = try ReadAttribute.all(World.receipt.payload())
         #expect(
@@ -36,7 +36,7 @@ struct PayloadTests {
         #expect(attributes[type: 25]?.value == [0x02, 0x01, 0x03])
     }
 
-    @Test("is in DER order unless asked otherwise: each attribute before the greater, and so are its purchases'")
+    @Test("is in DER order by default, and so are the attributes of its purchases")
     func derOrder() throws {
         let payload = World.receipt.payload()
         let attributes = try ReadAttribute.all(payload)
@@ -84,7 +84,7 @@ struct PayloadTests {
         #expect(try ReadAttribute.all(template.payload())[type: 5] == nil)
     }
 
-    @Test("writes dates in each of the styles that were seen")
+    @Test("writes dates in each style that was seen")
     func dateStyles() throws {
         var template = World.receipt
         template.sentReceiptCreationDate = World.creationDate.addingTimeInterval(0.131)
@@ -104,7 +104,7 @@ struct PayloadTests {
     }
 
     @Test(
-        "writes every day of the calendar as the calendar has it",
+        "writes every day of the calendar correctly",
         arguments: [
             (-1.0, "1969-12-31T23:59:59Z"), (951_782_400, "2000-02-29T00:00:00Z"),
             (1_709_164_800, "2024-02-29T00:00:00Z"),
@@ -116,7 +116,7 @@ struct PayloadTests {
         #expect(try ReadAttribute.all(template.payload())[type: 12]?.text() == text)
     }
 
-    @Test("leaves out what is omitted, but not what is added")
+    @Test("leaves out omitted attributes, but not added ones")
     func omission() throws {
         var template = World.receipt
         template.omitted = [2, 17]
@@ -127,7 +127,7 @@ struct PayloadTests {
         #expect(attributes[type: 9000]?.version == 3)
     }
 
-    @Test("of a Volume Purchase receipt names its end")
+    @Test("of a Volume Purchase receipt has an expiry date")
     func volumePurchase() throws {
         let template = AppReceiptTemplate.volumePurchase(
             bundleID: World.bundleID,
@@ -148,7 +148,7 @@ struct PayloadTests {
         #expect(try attributes[type: 0]?.text() == "Production")
     }
 
-    @Test("from Xcode has few attributes, by their numbers")
+    @Test("from Xcode has few attributes, ordered by number")
     func xcode() throws {
         let template = AppReceiptTemplate.xcode(
             bundleID: World.bundleID, creationDate: World.creationDate, purchases: [World.coins, World.year]
@@ -165,7 +165,7 @@ struct PayloadTests {
 
 @Suite("A purchase in a receipt")
 struct PurchaseTests {
-    @Test("of coins has the attributes that Apple writes, the empty ones included")
+    @Test("of coins has Apple's attributes, including the empty ones")
     func consumable() throws {
         let attributes = try attributes(of: World.coins)
         #expect(attributes.map(\.type).sorted() == Array(1701...1718) + [1722])
@@ -177,7 +177,7 @@ struct PurchaseTests {
         #expect(try attributes[type: 1705]?.text() == "2000000000000001")
     }
 
-    @Test("of a subscription has an end, a web order line and an introductory flag")
+    @Test("of a subscription has an expiry date, a web order line and an introductory flag")
     func subscription() throws {
         let attributes = try attributes(of: World.year)
         #expect(attributes.map(\.type).sorted() == Array(1701...1719) + [1722])

@@ -5,7 +5,7 @@ import Testing
 @Suite("A fault of signed data")
 struct SignedPayloadFaultTests {
     @Test(
-        "changes the text of all kinds that it applies to, and is refused for others",
+        "changes the text of the kinds that it applies to, and is refused for others",
         arguments: SignedPayloadFault.allCases)
     func changesText(fault: SignedPayloadFault) throws {
         let encoder = SignedPayloadEncoder(authority: try World.store())
@@ -18,7 +18,7 @@ struct SignedPayloadFaultTests {
                 continue
             }
             count += 1
-            // Signatures differ each time, so what is compared is everything else, and the signature's form.
+            // Signatures differ each time, so everything else is compared, and the form of the signature.
             let good = try encoder.encode(template)
             let bad = try encoder.encode(template, fault: fault)
             if Self.ofSignatureAlone.contains(fault) {
@@ -30,14 +30,14 @@ struct SignedPayloadFaultTests {
         #expect(count > 0)
     }
 
-    @Test("has a name of small letters, digits and hyphens, and an explanation", arguments: SignedPayloadFault.allCases)
+    @Test("has a name of lower-case letters, digits and hyphens, and an explanation", arguments: SignedPayloadFault.allCases)
     func names(fault: SignedPayloadFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) || ("0"..."9").contains($0) })
         #expect(SignedPayloadFault(rawValue: fault.rawValue) == fault)
         #expect(fault.explanation.hasSuffix("."))
     }
 
-    @Test("applies to all kinds, but for the bundle identifier and what is nested")
+    @Test("applies to all kinds, except those of the bundle identifier and of nested data")
     func applicable() {
         let all = SignedPayloadFault.allCases
         let nested: [SignedPayloadFault] = [.forgedNestedData, .nestedDataOfAnotherApp]
@@ -50,7 +50,7 @@ struct SignedPayloadFaultTests {
         #expect(SignedPayloadFault.applicable(to: World.notification) == all.filter { $0 != .missingSignedDate })
     }
 
-    @Test("changes the header as it says")
+    @Test("changes the header as its name says")
     func headers() throws {
         func header(_ fault: SignedPayloadFault) throws -> [String: Any] {
             try CompactText(try encode(fault)).headerMembers()
@@ -75,7 +75,7 @@ struct SignedPayloadFaultTests {
         #expect((try header(.embeddedKey)["jwk"] as? [String: Any])?["crv"] as? String == "P-256")
     }
 
-    @Test("changes the signature as it says")
+    @Test("changes the signature as its name says")
     func signatures() throws {
         func signature(_ fault: SignedPayloadFault) throws -> [UInt8] {
             try CompactText(try encode(fault)).signature
@@ -87,7 +87,7 @@ struct SignedPayloadFaultTests {
         #expect(try ASN1Element(try signature(.derSignature)).children().map(\.tag) == [0x02, 0x02])
     }
 
-    @Test("changes the content as it says, and leaves JSON")
+    @Test("changes the content as its name says, and keeps it valid JSON")
     func content() throws {
         func claims(_ fault: SignedPayloadFault) throws -> [String: Any] {
             try CompactText(try encode(fault)).claims()
@@ -105,7 +105,7 @@ struct SignedPayloadFaultTests {
         #expect(try app.claims()["receiptCreationDate"] == nil)
     }
 
-    @Test("of what is nested leaves the envelope genuine")
+    @Test("of nested data leaves the envelope genuine")
     func nested() throws {
         let store = try World.store()
         func transaction(_ fault: SignedPayloadFault) throws -> CompactText {
@@ -123,7 +123,7 @@ struct SignedPayloadFaultTests {
     }
 
     @Test(
-        "breaks the signature or the chain for OpenSSL exactly where it says so",
+        "breaks the signature or the chain for OpenSSL exactly if its explanation says so",
         .enabled(if: OpenSSL.isInstalled, OpenSSL.absence), arguments: SignedPayloadFault.allCases)
     func openSSL(fault: SignedPayloadFault) throws {
         // Those without three parts of base64, a leaf in the first place, or a signature of r and s.
@@ -156,12 +156,12 @@ struct SignedPayloadFaultTests {
         }
     }
 
-    /// What differs in nothing but the octets of the signature.
+    /// Differs only in the octets of the signature.
     private static let ofSignatureAlone: Set<SignedPayloadFault> = [
         .foreignSignature, .flippedSignatureByte, .reusedSignature, .zeroSignature,
     ]
 
-    /// Whether OpenSSL accepts the signature; where it is not installed, a signature that is there does not count.
+    /// Whether OpenSSL accepts the signature; if it is not installed, a signature does not count.
     private static func isSigned(_ text: String) throws -> Bool {
         guard OpenSSL.isInstalled else { return false }
         let compact = try CompactText(text)

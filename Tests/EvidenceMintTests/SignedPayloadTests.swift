@@ -37,7 +37,7 @@ struct SignedPayloadTests {
                 + #""later":[null,true,0.5,"a/\"b\"\u000a"]}"#)
     }
 
-    @Test("is made for a device by the hash of nonce and device, both in small letters")
+    @Test("names its device by the hash of nonce and device, both in lower case")
     func device() throws {
         let nonce = try #require(UUID(uuidString: "7EDEA87D-98F0-42D0-9682-49CA81022F73"))
         let text = "7edea87d-98f0-42d0-9682-49ca81022f73" + "00010203-0405-0607-0809-0a0b0c0d0e0f"
@@ -59,7 +59,7 @@ struct SignedPayloadTests {
         }
     }
 
-    @Test("in a notification is signed by the same authority, each part by itself")
+    @Test("in a notification is signed by the same authority, each part separately")
     func notification() throws {
         let text = try CompactText(try encode(World.notification))
         let claims = try text.claims()
@@ -77,7 +77,7 @@ struct SignedPayloadTests {
         #expect(text.payloadText.hasSuffix(#"","status":1},"version":"2.0","signedDate":1720000000000}"#))
     }
 
-    @Test("of Xcode's kind has a key identifier, one certificate, and dates finer than milliseconds")
+    @Test("of Xcode's kind has a key identifier, one certificate, and dates with fractions of a millisecond")
     func xcode() throws {
         let signer = try World.xcodeSigner()
         let text = try CompactText(try signer.encode(World.transaction.asXcodeWritesIt))

@@ -6,7 +6,7 @@ import Testing
 @Suite("A transaction receipt")
 struct TransactionReceiptTests {
     @Test(
-        "has the signature's field and the leaf of its version",
+        "has the signature field and the leaf of its version",
         arguments: [(TransactionReceiptVersion.two, 128), (.three, 256), (.four, 256)])
     func versions(version: TransactionReceiptVersion, length: Int) throws {
         let bytes = try encode(version)
@@ -24,7 +24,7 @@ struct TransactionReceiptTests {
         #expect((version == .three) == (receipt.certificate == store.receipts.leaf.certificate))
     }
 
-    @Test("is laid out as Apple's: a line for each entry, a tab before it, nothing after the brace")
+    @Test("has Apple's layout: one line per entry, a tab before it, nothing after the brace")
     func layout() throws {
         let text = String(decoding: try encode(.three), as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -45,7 +45,7 @@ struct TransactionReceiptTests {
         #expect(outer.entries.map(\.key) == ["signature", "purchase-info", "pod", "signing-status"])
     }
 
-    @Test("says each date in Greenwich, in milliseconds and in Los Angeles, there with daylight saving")
+    @Test("states each date in UTC, in milliseconds and in Los Angeles time with daylight saving")
     func dates() throws {
         var template = TransactionReceiptTemplate()
         template.purchaseDate = Date(timeIntervalSince1970: 1_331_459_999.868)
@@ -61,7 +61,7 @@ struct TransactionReceiptTests {
         #expect(list[key: "expires-date-formatted-pst"] == "2012-11-03 20:00:00 America/Los_Angeles")
     }
 
-    @Test("leaves out what is nil or omitted, and writes what is extra last")
+    @Test("leaves out nil and omitted keys, and writes extra keys last")
     func freedom() throws {
         var template = World.transactionReceipt
         template.quantity = nil
@@ -91,7 +91,7 @@ struct TransactionReceiptTests {
         }
     }
 
-    /// The values of a genuine receipt. Of the forms of a date, the milliseconds alone are read.
+    /// The values of a genuine receipt. Of the forms of a date, only the milliseconds are read.
     private static func template(_ list: PropertyListText) throws -> TransactionReceiptTemplate {
         func date(_ key: String) throws -> Date? {
             try list[key: key].map { Date(timeIntervalSince1970: try #require(Double($0)) / 1000) }
@@ -131,7 +131,7 @@ struct TransactionReceiptFaultTests {
         let encoder = TransactionReceiptEncoder(authority: try World.store())
         for version in TransactionReceiptVersion.allCases {
             for template in [World.transactionReceipt, TransactionReceiptTemplate()] {
-                // What is not there cannot be missing.
+                // An absent attribute cannot be removed.
                 guard template.bundleID != nil || !Self.missing.contains(fault) else { continue }
                 #expect(
                     try encoder.encode(template, version: version, fault: fault)
@@ -140,7 +140,7 @@ struct TransactionReceiptFaultTests {
         }
     }
 
-    @Test("has a name of small letters and hyphens, and an explanation", arguments: TransactionReceiptFault.allCases)
+    @Test("has a name of lower-case letters and hyphens, and an explanation", arguments: TransactionReceiptFault.allCases)
     func names(fault: TransactionReceiptFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) })
         #expect(TransactionReceiptFault(rawValue: fault.rawValue) == fault)
@@ -168,7 +168,7 @@ struct TransactionReceiptFaultTests {
         }
     }
 
-    @Test("of the content shows there and nowhere else")
+    @Test("of the content changes only the content")
     func content() throws {
         let good = try keys(nil)
         #expect(try keys(.missingBundleID) == good.filter { $0 != "bid" })
@@ -181,7 +181,7 @@ struct TransactionReceiptFaultTests {
     }
 
     @Test(
-        "is one of the content or of the certificate wherever OpenSSL accepts the signature",
+        "is a fault of the content or of the certificate if OpenSSL accepts the signature",
         .enabled(if: OpenSSL.isInstalled, OpenSSL.absence), arguments: TransactionReceiptVersion.allCases)
     func signatures(version: TransactionReceiptVersion) throws {
         let store = try World.store()

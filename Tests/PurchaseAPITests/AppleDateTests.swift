@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Apple's dates")
 struct AppleDateTests {
-    @Test("Both zones are Foundation's, hour by hour over both changes of the clock, from 2008 to 2040")
+    @Test("Both zones agree with Foundation's, hour by hour around both changes of the clock, from 2008 to 2040")
     func zones() throws {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -39,7 +39,7 @@ struct AppleDateTests {
         #expect(AppleDate(millisecondsSince1970: milliseconds).losAngeles == text)
     }
 
-    @Test("Whole seconds are cut, not rounded, before 1970 too")
+    @Test("Fractions of a second are cut off, not rounded, also before 1970")
     func wholeSeconds() {
         #expect(AppleDate(millisecondsSince1970: 1999).inWholeSeconds.millisecondsSince1970 == 1000)
         #expect(AppleDate(millisecondsSince1970: -1).inWholeSeconds.millisecondsSince1970 == -1000)

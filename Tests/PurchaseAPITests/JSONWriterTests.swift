@@ -19,7 +19,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("Members stand in the order in which they were written, numbers as they are")
+    @Test("Members keep the order of writing, and numbers their digits")
     func order() {
         var json = JSONWriter()
         json.object { json in
@@ -41,7 +41,7 @@ struct JSONWriterTests {
                 == #"{"z":18446744073709551615,"a":[1,2],"m":{},"n":null,"b":false,"e":[]}"#)
     }
 
-    @Test("A request is read as clients write it")
+    @Test("A request is read in every form that clients write")
     func request() throws {
         func read(_ text: String) throws -> VerifyReceiptRequest {
             try JSONDecoder().decode(VerifyReceiptRequest.self, from: Data(text.utf8))
@@ -58,7 +58,7 @@ struct JSONWriterTests {
         #expect(throws: (any Error).self) { try read("[]") }
     }
 
-    @Test("A plain request reads as Foundation reads it, whole, cut short, and with any byte changed")
+    @Test("A plain request is read as Foundation reads it, also cut short or with any byte changed")
     func plainRequest() throws {
         func agree(_ bytes: [UInt8]) {
             let ours = try? VerifyReceiptRequest(json: bytes)

@@ -2,12 +2,12 @@ import Foundation
 import PurchaseAPI
 import Testing
 
-/// The messages of our API: the same bytes in both directions, and words that nobody knows yet.
+/// The messages of the API: the same bytes in both directions, and unknown values.
 @Suite("Messages")
 struct MessageTests {
     private static let rule = RequestMembers.IdentifierRule("at most 8 bytes") { $0.utf8.count <= 8 }
 
-    /// A request as a server reads it, and what is wrong with it.
+    /// A request as a server reads it, and its flaw.
     private func read<Message: RequestMessage>(
         _: Message.Type, _ json: String
     ) -> (message: Message, flaw: RequestMembers.Flaw?) {
@@ -16,7 +16,7 @@ struct MessageTests {
         return (message, members.flaw)
     }
 
-    /// The same, of what a client writes.
+    /// The same for the bytes that a client writes.
     private func sent<Message: RequestMessage & Encodable>(_ message: Message) throws -> Message {
         let json = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
         let (read, flaw) = read(Message.self, json)
@@ -24,7 +24,7 @@ struct MessageTests {
         return read
     }
 
-    @Test("A server reads each request as its client wrote it, with all of its members and with few")
+    @Test("A server reads each request as its client wrote it, with all members and with the required ones only")
     func requests() throws {
         let order = OrderRequest(customerID: "a", productID: "p", quantity: 3, metadata: ["x": "ä"])
         #expect(try sent(order) == order)
@@ -40,10 +40,13 @@ struct MessageTests {
     }
 
     @Test(
-        "The first member that is wrong is named, with what it should be",
+        "The first wrong member is named, with the expected value",
         arguments: [
             (#"{}"#, RequestMembers.Flaw.missing("customer_id")),
             (#"{"customer_id":null}"#, .missing("customer_id")), (#"{"customer_id":""}"#, .missing("customer_id")),
+            (#"{"customerId":"a"}"#, .misnamed("customerId", expected: "customer_id")),
+            (#"{"customer-id":"a"}"#, .misnamed("customer-id", expected: "customer_id")),
+            (#"{"customer_id":"a","productID":"p"}"#, .misnamed("productID", expected: "product_id")),
             (#"{"customer_id":7}"#, .malformed("customer_id", expected: "a string")),
             (#"{"customer_id":"123456789"}"#, .malformed("customer_id", expected: "at most 8 bytes")),
             (#"{"customer_id":"a"}"#, .missing("product_id")),
@@ -66,13 +69,13 @@ struct MessageTests {
         #expect(read(OrderRequest.self, json).flaw == flaw)
     }
 
-    @Test("An empty body has no members, and members that nobody asks for are no flaw")
+    @Test("An empty body has no members, and unread members are not a flaw")
     func tolerance() {
         #expect(read(PurchaseRequest.self, "").flaw == nil)
         #expect(read(ConsumptionRequest.self, #"{"product_id":"p","else":[1]}"#).flaw == nil)
     }
 
-    @Test("A word that this version does not know is kept, and written as it came")
+    @Test("An unknown value is kept and written unchanged")
     func openEnumerations() throws {
         let json = #"{"product_id":"p","environment":"Moon","consumption_id":"1","quantity":1}"#
         let (consumption, flaw) = read(ConsumptionRequest.self, json)
@@ -85,7 +88,7 @@ struct MessageTests {
         #expect(EnvironmentName(rawValue: "\u{E9}") != EnvironmentName(rawValue: "e\u{301}"))
     }
 
-    @Test("A problem document reads as it was written, with all of its members and with few")
+    @Test("A problem document is read as it was written, with all members and with the required ones only")
     func problems() throws {
         for document in [
             ProblemDocument(title: "Conflict", status: 409, code: "already_claimed"),

@@ -41,7 +41,7 @@ struct PurchaseMessageTests {
         #expect(read(TesterRequest.self, "").flaw == nil)
     }
 
-    @Test("A hundred signed transactions are read, and none, more, and other values are refused")
+    @Test("A hundred signed transactions are read; zero, more, and values of other types are refused")
     func lists() {
         for (count, isRead) in [(0, false), (1, true), (100, true), (101, false)] {
             let list = repeatElement("\"x\"", count: count).joined(separator: ",")
@@ -56,7 +56,7 @@ struct PurchaseMessageTests {
         }
     }
 
-    @Test("A reason has 1 to 500 characters, none of them a control character, and is not white space alone")
+    @Test("A reason has 1 to 500 characters, no control characters, and is not only white space")
     func reasons() {
         for (text, isReason) in [
             ("r", true), ("für Ärger", true), (String(repeating: "ä", count: 500), true), ("", false),
@@ -67,7 +67,7 @@ struct PurchaseMessageTests {
         }
     }
 
-    @Test("Words that this version does not know are kept in every answer, and finish no transaction")
+    @Test("Unknown values are kept in every answer, and do not finish a transaction")
     func unknownWords() throws {
         let json = #"""
             {"type":"new_kind","at":"2026-01-01T00:00:00Z","app":"a","entry_id":"1","environment":"Moon","else":1}
@@ -84,7 +84,7 @@ struct PurchaseMessageTests {
         #expect(!Disposition.retry.finishesTransaction && !Disposition.operator.finishesTransaction)
     }
 
-    @Test("A page of stored events is the same as one that is encoded")
+    @Test("A page of stored events equals a page of encoded ones")
     func eventPage() throws {
         let events = [
             EventMessage(type: .granted, at: "2026-01-01T00:00:00Z", app: "ä", units: 3, entryID: "1"),

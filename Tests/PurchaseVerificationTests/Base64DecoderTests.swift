@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Base64")
 struct Base64DecoderTests {
-    @Test("Every length decodes to what was encoded")
+    @Test("Text of every length decodes to the encoded bytes")
     func lengths() {
         var random = SeededGenerator(seed: 1)
         for count in 0..<400 {
@@ -13,14 +13,15 @@ struct Base64DecoderTests {
         }
     }
 
-    /// What Foundation says, but for padding with something behind it, which it takes in some places and RFC 4648 in none.
+    /// Foundation's result, except for padding with bytes after it, which Foundation accepts in some positions and RFC
+    /// 4648 in none.
     private func expected(_ text: [UInt8]) -> [UInt8]? {
         let pad = UInt8(ascii: "=")
         if let first = text.firstIndex(of: pad), text[first...].contains(where: { $0 != pad }) { return nil }
         return Data(base64Encoded: Data(text)).map { [UInt8]($0) }
     }
 
-    @Test("Every byte at every place is taken or refused as Foundation does it, but for padding inside")
+    @Test("Every byte at every position is accepted or refused as by Foundation, except for padding inside")
     func everyByte() {
         for count in [1, 2, 3, 20, 21, 22] {
             let text = Array(Data((0..<count).map { UInt8($0 * 37 & 0xFF) }).base64EncodedString().utf8)
@@ -35,7 +36,7 @@ struct Base64DecoderTests {
         }
     }
 
-    @Test("Every proper prefix is taken or refused as Foundation does it")
+    @Test("Every proper prefix is accepted or refused as by Foundation")
     func prefixes() {
         let text = Array(Data((0..<100).map { UInt8($0) }).base64EncodedString().utf8)
         for count in 0...text.count {

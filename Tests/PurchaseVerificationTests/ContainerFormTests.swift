@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What may differ in a receipt that is still genuine.
+/// Forms of a receipt that differ and are still genuine.
 @Suite("Forms of a genuine receipt")
 struct ContainerFormTests {
     private let policies: [any PurchasePolicy] = [
@@ -16,7 +16,7 @@ struct ContainerFormTests {
         return try PurchaseVerifier(anchors: [anchor]).verifyAppReceipt(evidence, policies: policies)
     }
 
-    @Test("Every digest of the SHA family, in both spellings of the algorithm", arguments: ReceiptDigest.allCases)
+    @Test("Every digest of the SHA family, with both names of the algorithm", arguments: ReceiptDigest.allCases)
     func digest(_ digest: ReceiptDigest) throws {
         for spelling in [SigningOptions.SignatureAlgorithmName.rsaEncryption, .digestWithRSA] {
             for signedAttributes in [false, true] {
@@ -29,7 +29,7 @@ struct ContainerFormTests {
         }
     }
 
-    @Test("BER: indefinite lengths, the payload in one piece or in many", arguments: [nil, 1, 100, 1000])
+    @Test("BER with indefinite lengths, and the payload in one or many pieces", arguments: [nil, 1, 100, 1000])
     func indefiniteLengths(_ pieceLength: Int?) throws {
         for wrapsPayloadTwice in [false, true] {
             for signedAttributes in [false, true] {
@@ -51,7 +51,7 @@ struct ContainerFormTests {
         #expect(try verify(try MintedWorld.mint(signing: signing)).bundleID == "com.example.app")
     }
 
-    @Test("The certificates in any order, with the root or without it")
+    @Test("The certificates in any order, with and without the root")
     func certificateOrder() throws {
         let orders: [[SigningOptions.Certificate]] = [
             [.leaf, .intermediate, .root], [.root, .intermediate, .leaf], [.intermediate, .leaf],
@@ -64,7 +64,7 @@ struct ContainerFormTests {
         }
     }
 
-    @Test("A certificate beside the path that has nothing to do with it")
+    @Test("An unrelated certificate beside the path")
     func strangerEmbedded() throws {
         let authority = try MintedWorld.authority()
         var signing = SigningOptions()
@@ -76,7 +76,7 @@ struct ContainerFormTests {
     }
 
     @Test(
-        "An embedded certificate that nobody can read and nobody needs, whether its neighbours were seen before or not")
+        "An unreadable embedded certificate that no path needs, with a fresh and with a remembered path")
     func unreadableEmbedded() throws {
         let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
         let seenBefore = PurchaseVerifier(anchors: [anchor])
@@ -143,7 +143,7 @@ struct ContainerFormTests {
         }
     }
 
-    @Test("Both ends of a certificate's validity belong to it")
+    @Test("A certificate is valid at both ends of its period")
     func validityEnds() throws {
         for offset in [0.0, 0.999] {
             let authority = try MintedWorld.authority().replacingLeaf {
@@ -156,7 +156,7 @@ struct ContainerFormTests {
         }
     }
 
-    @Test("A remembered path is judged anew at the date of each receipt")
+    @Test("The validity of a remembered path is checked at the date of each receipt")
     func rememberedPath() throws {
         let authority = try MintedWorld.authority().replacingLeaf {
             $0.notAfter = MintedWorld.moment.addingTimeInterval(86_400)
@@ -178,7 +178,7 @@ struct ContainerFormTests {
         #expect(verifier.rememberedPaths == 1)
     }
 
-    @Test("Nothing that fails is remembered, and what is remembered is bounded")
+    @Test("Failed paths are not remembered, and the memory is bounded")
     func memoryIsBounded() throws {
         let authority = try MintedWorld.authority()
         let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: authority.root.certificate)])
@@ -195,7 +195,7 @@ struct ContainerFormTests {
         #expect(verifier.rememberedPaths == 64)
     }
 
-    @Test("A receipt as Xcode signs it passes with its own certificate as anchor, and only as Xcode's")
+    @Test("A receipt signed like Xcode's verifies with its own certificate as anchor, and only in the environment Xcode")
     func xcode() throws {
         let signer = try MintedWorld.xcodeSigner()
         let template = AppReceiptTemplate.xcode(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Documentation")
 struct DocumentationTests {
-    @Test("Every code is in docs/reason-codes.md, once, and no other is")
+    @Test("docs/reason-codes.md lists every code once, and no others")
     func reasonCodes() throws {
         let url = Corpus.projectFolder.appendingPathComponent("docs/reason-codes.md")
         let text = try String(contentsOf: url, encoding: .utf8)

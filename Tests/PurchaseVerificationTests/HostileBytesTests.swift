@@ -22,14 +22,14 @@ struct HostileBytesTests {
         #expect(try verifier.verifyAppReceipt(evidence, policies: []).inAppPurchases.count == 3)
     }
 
-    @Test("Every flipped bit is refused, or changes nothing that was verified")
+    @Test("A receipt with a flipped bit is refused, or verifies with unchanged content")
     func flippedBits() throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint()
         let receipt = try verifier.verifyAppReceipt(evidence, policies: [])
         var refused = 0
         var unchanged = 0
-        // One bit of each byte, another one each time; all of them are flipped in `make torture`.
+        // One bit of each byte, a different one each time; `make torture` flips all of them.
         for offset in evidence.indices {
             var changed = evidence
             changed[offset] ^= 1 << UInt8(offset % 8)
@@ -46,7 +46,7 @@ struct HostileBytesTests {
         #expect(refused > unchanged)
     }
 
-    @Test("Random bytes and random edits never crash, and are refused or change nothing")
+    @Test("Random bytes and randomly edited receipts never cause a crash, and are refused or verify with unchanged content")
     func randomEdits() throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint(signing: .xcode)
@@ -75,7 +75,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("What an error shows of the evidence does not grow with it")
+    @Test("The facts in an error do not grow with the evidence")
     func boundedFacts() throws {
         let tree = DERTree(try MintedWorld.mint())
         let long = [UInt8](repeating: 0x2A, count: 1_000_000)
@@ -101,7 +101,7 @@ struct HostileBytesTests {
         }
     }
 
-    @Test("A nest of indefinite lengths is refused at once, however deep")
+    @Test("Nested indefinite lengths are refused at once, at any depth")
     func deepNest() throws {
         let verifier = try verifier()
         var bytes: [UInt8] = []

@@ -4,11 +4,11 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The same demands as of app receipts, for the other kinds of evidence.
+/// The same requirements as for app receipts, for the other kinds of evidence.
 @Suite("Hostile bytes of the other kinds")
 struct HostileEvidenceTests {
-    /// What is written beside a transaction receipt is not signed. A caller who names the environments that he takes is
-    /// told nothing else by it.
+    /// The outer list of a transaction receipt is not signed. It must not change the result for a caller who names the
+    /// accepted environments.
     private static let policies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: [.production, .sandbox])]
 
     private static func verifier() throws -> PurchaseVerifier {
@@ -53,7 +53,7 @@ struct HostileEvidenceTests {
     }
 
     @Test(
-        "Every flipped bit of a transaction receipt is refused, or changes nothing that was verified",
+        "A transaction receipt with a flipped bit is refused, or verifies with unchanged content",
         arguments: MintedVersion.allCases)
     func flippedReceipts(_ version: MintedVersion) async throws {
         let evidence = try MintedWorld.mint(MintedWorld.transactionReceipt(), version)
@@ -67,14 +67,14 @@ struct HostileEvidenceTests {
     @Test("Every flipped bit of signed data is refused", arguments: 0..<5)
     func flippedData(_ number: Int) async throws {
         let evidence = try MintedWorld.mint(MintedWorld.signedPayload()[number])
-        // The header is the same in all of them, so that one is enough.
+        // The header is the same in all of them, so one is enough.
         let header = try #require(evidence.firstIndex(of: UInt8(ascii: ".")))
         let counts = try await flip(evidence, in: number == 0 ? evidence.indices : header..<evidence.count)
         #expect(counts.refused > 0)
         #expect(counts.unchanged == 0)
     }
 
-    /// Flips one bit of each byte, another one each time; all of them are flipped in `make torture`.
+    /// Flips one bit of each byte, a different one each time; `make torture` flips all of them.
     private func flip(_ evidence: [UInt8], in range: Range<Int>) async throws -> (refused: Int, unchanged: Int) {
         let verifier = try Self.verifier()
         let whole = Verdict(verifier, evidence)
@@ -99,7 +99,7 @@ struct HostileEvidenceTests {
         return counts
     }
 
-    @Test("Random edits never crash, and are refused or change nothing")
+    @Test("Randomly edited evidence never causes a crash, and is refused or verifies with unchanged content")
     func randomEdits() throws {
         let verifier = try Self.verifier()
         var random = SeededGenerator(seed: 20_261_122)
@@ -129,7 +129,7 @@ struct HostileEvidenceTests {
         }
     }
 
-    @Test("What was seen before changes no verdict and no code, in either order")
+    @Test("Evidence seen before changes no verdict and no code, in either order")
     func history() throws {
         var evidence: [[UInt8]] = []
         for version in MintedVersion.allCases {
@@ -160,7 +160,7 @@ struct HostileEvidenceTests {
         fault.applies(to: template)
     }
 
-    @Test("What an error shows of the evidence does not grow with it")
+    @Test("The facts in an error do not grow with the evidence")
     func boundedFacts() throws {
         let verifier = try Self.verifier()
         let long = String(repeating: "a", count: 500_000)
@@ -193,7 +193,7 @@ struct HostileEvidenceTests {
     }
 
     @Test(
-        "Claims without a field are kept up to 16 levels and 4,096 values, and what is not signed is never read so far")
+        "Claims without a field are kept up to 16 levels and 4,096 values, and unsigned claims are not read at all")
     func boundsOfJSON() throws {
         let verifier = try Self.verifier()
         let values = 4094 - ClaimsText.transaction.count
@@ -206,7 +206,7 @@ struct HostileEvidenceTests {
             }
             #expect(transaction.otherClaims["more"] != nil)
         }
-        // Its kind is told by the names of its claims, whatever they hold.
+        // The names of the claims determine the kind, whatever their values.
         let deep = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["productId": "[[[{}]]]"]))
         #expect(try Evidence(try deep.bytes()).kind == .signedTransaction)
         let deeper = try HandmadeJWS(

@@ -4,9 +4,10 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// `==` and the hash of `String` take quadratic time for text that Unicode must reorder: of 180 kB they made 8 seconds of one claim,
-/// and of a member name half a minute. What is signed here is signed by a trusted authority, so that every check is reached.
-@Suite("Hostile text costs what its bytes cost")
+/// `==` and the hash of `String` take quadratic time for text that Unicode must reorder: 180 kB in one claim took 8
+/// seconds, in a member name half a minute. The evidence here is signed by a trusted authority, so that every check is
+/// reached.
+@Suite("The cost of hostile text is linear in its bytes")
 struct HostileTextTests {
     /// One character of so many bytes, whose marks must be reordered.
     private static func marks(_ bytes: Int) -> String { "e" + String(repeating: "\u{301}\u{316}", count: bytes / 4) }
@@ -99,7 +100,7 @@ struct HostileTextTests {
         return try HandmadeTransactionReceipt(.four, purchaseInfo: "{\(usual)\(entry)}").bytes()
     }
 
-    @Test("Sixteen times the text takes far less than 256 times as long", arguments: fields)
+    @Test("Sixteen times the text takes far less than 256 times the time", arguments: fields)
     func growth(_ field: Field) throws {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         let verifier = PurchaseVerifier(anchors: anchors)
@@ -117,7 +118,7 @@ struct HostileTextTests {
         #expect(long < 100 * short, "\(field.testDescription): \(short) and \(long) s")
     }
 
-    /// The seconds for which this thread has had a core: what runs beside it does not count.
+    /// The processor time of this thread in seconds, so that other load does not count.
     private static func processorSeconds(_ body: () -> Void) -> Double {
         func now() -> Double {
             var time = timespec()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Identifiers are their bytes. Unicode calls the sign for kelvin and `K` equivalent, and so does the standard library.
-@Suite("Identifiers that Unicode calls equivalent")
+@Suite("Canonically equivalent identifiers")
 struct IdentifierTests {
     private static let (plain, lookalike) = ("com.Kite", "com.\u{212A}ite")
 
@@ -19,7 +19,7 @@ struct IdentifierTests {
         }
     }
 
-    @Test("The bundle id of another app is another, in each kind of evidence")
+    @Test("A canonically equivalent bundle id is a different one, in each kind of evidence")
     func bundleIDs() throws {
         var receipt = MintedWorld.receipt()
         receipt.bundleID = Self.lookalike
@@ -38,7 +38,7 @@ struct IdentifierTests {
         }
     }
 
-    @Test("So are another version of the app, another product and another transaction")
+    @Test("So are an equivalent app version, product and transaction id")
     func others() throws {
         var receipt = MintedWorld.receipt()
         receipt.applicationVersion = "1\u{212A}"

@@ -24,7 +24,7 @@ struct JSONBoundsTests {
     }
 
     @Test(
-        "What is no JSON, or has two readings, is refused",
+        "Text that is not JSON, or is ambiguous, is refused",
         arguments: [
             "", " ", "{", "}", "[", "]", "{]", "[}", "[1,]", "{\"a\":1,}", "[,1]", "[1 2]", "{\"a\" 1}", "{\"a\":}",
             "{a:1}",
@@ -43,7 +43,7 @@ struct JSONBoundsTests {
         for count in json.indices { #expect(JSONBounds.excess(of: Array(json[..<count])) != nil, "\(count)") }
     }
 
-    @Test("Text passes only where it is UTF-8")
+    @Test("Only UTF-8 text passes")
     func encodings() {
         for first in (0x80...0xFF).map(UInt8.init) {
             for rest in [
@@ -59,7 +59,7 @@ struct JSONBoundsTests {
         }
     }
 
-    @Test("Two equal members are found wherever they stand", arguments: [2, 3, 64, 128])
+    @Test("Two equal members are found at any position", arguments: [2, 3, 64, 128])
     func duplicates(_ count: Int) {
         let names = (0..<count).map { "name\($0)" }
         func object(_ names: [String]) -> String { "{" + names.map { "\"\($0)\":0" }.joined(separator: ",") + "}" }
@@ -73,7 +73,7 @@ struct JSONBoundsTests {
         }
     }
 
-    @Test("Each limit is met exactly")
+    @Test("Each limit is exact")
     func limits() {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)

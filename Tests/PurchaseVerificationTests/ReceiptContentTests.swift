@@ -75,7 +75,7 @@ struct ReceiptContentTests {
         #expect(purchase.ownershipType == .familyShared)
     }
 
-    @Test("A receipt of the Volume Purchase Program says when it expires")
+    @Test("A receipt of the Volume Purchase Program has an expiry date")
     func volumePurchase() throws {
         let expiration = MintedWorld.moment.addingTimeInterval(3600)
         let template = AppReceiptTemplate.volumePurchase(
@@ -96,7 +96,7 @@ struct ReceiptContentTests {
         #expect(try verified(template).originalPurchaseDate?.millisecondsSince1970 == 1_600_000_000_131)
     }
 
-    @Test("Attributes may stand in any order", arguments: [AttributeOrder.der, .byType, .asGiven, .reversed])
+    @Test("Attributes may be in any order", arguments: [AttributeOrder.der, .byType, .asGiven, .reversed])
     func order(_ order: AttributeOrder) throws {
         var template = MintedWorld.receipt()
         template.attributeOrder = order
@@ -105,7 +105,7 @@ struct ReceiptContentTests {
         #expect(receipt.inAppPurchases.count == 3)
     }
 
-    @Test("Unknown attributes are kept as they are, with their versions")
+    @Test("Unknown attributes are kept unchanged, with their versions")
     func unknown() throws {
         var template = MintedWorld.receipt()
         template.extraAttributes = [
@@ -121,7 +121,7 @@ struct ReceiptContentTests {
         #expect(inPurchases.map(\.value) == [[1, 2, 3]])
     }
 
-    @Test("Hundreds of purchases, each as it was written")
+    @Test("Hundreds of purchases are read, each as it was written")
     func manyPurchases() throws {
         var template = MintedWorld.receipt()
         template.purchases = (0..<500).map { number in
@@ -139,7 +139,7 @@ struct ReceiptContentTests {
         }
     }
 
-    @Test("Text that is not ASCII arrives whole")
+    @Test("Non-ASCII text is preserved")
     func unicode() throws {
         var template = MintedWorld.receipt()
         template.purchases[0].productID = "münzen.コイン"

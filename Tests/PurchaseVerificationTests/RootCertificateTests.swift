@@ -20,7 +20,7 @@ struct RootCertificateTests {
     }
 
     @Test(
-        "They are the files of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"),
+        "They equal the files of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"),
         arguments: [
             (AppleRootCertificate.appleRootCA, "AppleIncRootCertificate"),
             (.appleRootCAG2, "AppleRootCA-G2"), (.appleRootCAG3, "AppleRootCA-G3"),
@@ -41,7 +41,7 @@ struct IssuingAuthorityTests {
     }
 
     @Test(
-        "Each key is the one in the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"),
+        "Each key equals the one in the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"),
         arguments: zip(
             AppleIssuingAuthority.allCases,
             [

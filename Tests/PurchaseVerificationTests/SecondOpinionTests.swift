@@ -4,15 +4,15 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// A sample of what `make torture` asks at length: OpenSSL about the same bytes.
+/// A sample of the comparison in `make torture`: OpenSSL's verdict on the same bytes.
 @Suite("A second opinion", .enabled(if: SecondOpinion.isThere, "OpenSSL 3 is not installed"))
 struct SecondOpinionTests {
-    @Test("OpenSSL and the core agree on changed receipts, but for rules in which the core is stricter")
+    @Test("OpenSSL and the core agree on changed receipts, except for the core's stricter rules")
     func receipts() throws {
         let genuine = try MintedWorld.mint()
         let root = try MintedWorld.authority().root
         let verifier = PurchaseVerifier(anchors: [try TrustAnchor(certificate: root.certificate)])
-        // The embedded root plays no part here, and OpenSSL may not read a damaged one.
+        // The embedded root has no effect here, and OpenSSL may be unable to read a damaged one.
         let rootStart = try #require(
             (0...(genuine.count - root.certificate.count)).first { genuine[$0...].starts(with: root.certificate) })
         let embeddedRoot = rootStart..<(rootStart + root.certificate.count)
@@ -29,7 +29,8 @@ struct SecondOpinionTests {
                 #expect(theirs || embeddedRoot.contains(offset), "only the core accepts a change at \(offset)")
             } catch {
                 if theirs { stricter += 1 } else { neither += 1 }
-                // What only OpenSSL accepts breaks a rule of form, or one of Apple's; never the signatures.
+                // Evidence that only OpenSSL accepts violates a rule of form, or one of Apple's rules; its signatures
+                // are always valid.
                 #expect(!theirs || ![.signatureInvalid, .certificateSignatureInvalid].contains(error.code), "\(error)")
             }
         }

@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What a fuzzer that begins at whole receipts hardly comes to: almost nothing.
+/// Inputs that a fuzzer which starts with whole receipts rarely reaches: almost empty ones.
 @Suite("Short evidence")
 struct ShortEvidenceTests {
     /// Bytes by which a reader decides something: marks of encodings, brackets, tags, lengths, separators.
@@ -37,7 +37,7 @@ struct ShortEvidenceTests {
         PurchaseVerifier(anchors: [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)])
     }
 
-    @Test("Every evidence of up to two bytes, and of up to four decisive ones, is refused with one reason")
+    @Test("All evidence of up to two bytes, and of up to four significant ones, is refused with one reason")
     func whole() async throws {
         let verifier = try verifier()
         for evidence in Self.sequences(of: Array(0...255), upTo: 2) {
@@ -80,7 +80,7 @@ struct ShortEvidenceTests {
         }
     }
 
-    /// What stands where something longer is expected.
+    /// Short values where a longer one is expected.
     private static let fragments: [[UInt8]] = [
         [], [0x00], [0x80], [0xFF], [0x00, 0x00], [0x80, 0x00], [0xFF, 0xFF], [0x30, 0x00], [0x30, 0x80], [0x04, 0x00],
         [0x05, 0x00], [0x06, 0x00], [0x02, 0x00], [0x03, 0x00], [0x03, 0x01, 0x00], [0x16, 0x00], [0x17, 0x00],
@@ -88,7 +88,7 @@ struct ShortEvidenceTests {
         Array("9999-12-31T23:59:59Z".utf8), Array("0000-00-00T00:00:00Z".utf8), Array("000000000000Z".utf8),
     ]
 
-    /// A tree with each of its elements replaced in turn: what it holds, and as it is written.
+    /// A tree with each of its elements replaced in turn, in its content and in its encoding.
     private func variants(of tree: DERTree, _ fragment: [UInt8]) -> [DERTree] {
         var all: [DERTree] = []
         var emptied = tree
@@ -108,7 +108,7 @@ struct ShortEvidenceTests {
         return all
     }
 
-    @Test("An app receipt with anything in it replaced by something short is refused, or what is verified is the same")
+    @Test("An app receipt with any element replaced by a short one is refused, or verifies with unchanged content")
     func elements() async throws {
         let verifier = try verifier()
         let evidence = try MintedWorld.mint()
@@ -132,7 +132,7 @@ struct ShortEvidenceTests {
         print("elements replaced by something short: \(checked)")
     }
 
-    @Test("What a receipt is about, with anything in it replaced by something short, is read or refused")
+    @Test("The payload of a receipt with any element replaced by a short one is read or refused")
     func attributes() async throws {
         let verifier = try verifier()
         var container = DERTree(try MintedWorld.mint())
@@ -142,7 +142,7 @@ struct ShortEvidenceTests {
             for variant in variants(of: DERTree(payload), fragment) where variant.bytes != payload {
                 await Task.yield()
                 container[1, 0, 2, 1, 0].content = variant.bytes
-                // Nobody signed it again, so it is read, and never accepted.
+                // It was not signed again, so it is read but never accepted.
                 #expect(verifier.inspect(container.bytes, policies: []).firstFailure != nil)
                 refused += 1
             }

@@ -160,7 +160,7 @@ struct SignedPayloadContentTests {
         #expect(claims.otherClaims == ["later": .object(["a": .integer(1)])])
     }
 
-    @Test("A notification is read with what it carries, and inspect shows the same")
+    @Test("A notification is read with its nested data, and inspect shows the same")
     func notificationClaims() throws {
         var template = MintedWorld.notification(environment: "Production")
         template.subtype = "BILLING_RECOVERY"
@@ -194,7 +194,7 @@ struct SignedPayloadContentTests {
         #expect(shown.renewalInfo?.payload == claims.renewalInfo?.payload)
     }
 
-    @Test("A notification may be about a summary, a token or the app")
+    @Test("The subject of a notification may be a summary, a token or the app")
     func notificationParts() throws {
         var template = NotificationTemplate()
         template.notificationType = "RENEWAL_EXTENSION"
@@ -249,7 +249,7 @@ struct SignedPayloadContentTests {
         #expect(aboutApp.environment == .sandbox)
     }
 
-    @Test("What nobody knows yet stays readable, in open sets and in claims that only describe")
+    @Test("Unknown values of open sets and of descriptive claims stay readable")
     func unknownValues() throws {
         var template = MintedWorld.transaction()
         template.type = .init(rawValue: "Rental")
@@ -283,7 +283,7 @@ struct SignedPayloadContentTests {
         #expect(claims.purchaseDate?.millisecondsSince1970 == 1_697_679_936_049)
     }
 
-    @Test("A date that Xcode leaves out as distantPast is read, and so is any other before 1970")
+    @Test("Xcode's distantPast for an absent date is read, and so is any other date before 1970")
     func distantPast() throws {
         for (text, milliseconds) in [
             ("-62135769600000", -62_135_769_600_000), ("-62135769600000.0", -62_135_769_600_000), ("-1", -1),
@@ -297,7 +297,7 @@ struct SignedPayloadContentTests {
         }
     }
 
-    @Test("A description that is none of an open set's stays readable as it is")
+    @Test("A value outside of an open set stays readable unchanged")
     func longDescriptions() throws {
         for text in ["e\u{301}", String(repeating: "a", count: 65)] {
             let payload = ClaimsText.object(ClaimsText.transaction, ["offerDiscountType": "\"\(text)\""])
@@ -307,7 +307,7 @@ struct SignedPayloadContentTests {
         }
     }
 
-    @Test("What does not state its environment is told by the number of its transaction")
+    @Test("The transaction id decides the environment of a payload that does not state it")
     func unstatedEnvironment() throws {
         let sandbox = ClaimsText.object(ClaimsText.transaction, ["environment": nil])
         #expect(try transaction(try HandmadeJWS(sandbox).bytes()).environment == .sandbox)
@@ -318,7 +318,7 @@ struct SignedPayloadContentTests {
         #expect(try transaction(try HandmadeJWS(stated).bytes()).environment == .production)
     }
 
-    @Test("It is for its device and for no other, and a Mac has a UUID for it, too")
+    @Test("It is for its device and for no other; a Mac also has a UUID")
     func device() throws {
         let right = DeviceIdentifier(identifierForVendor: MintedWorld.device)
         for template in [MintedWorld.transaction(), MintedWorld.renewalInfo(), MintedWorld.appTransaction()]
@@ -336,7 +336,7 @@ struct SignedPayloadContentTests {
         }
     }
 
-    @Test("A notification without signedDate is judged at the latest date of what is in it")
+    @Test("A notification without signedDate is checked at the latest date of its nested data")
     func undated() throws {
         func payload(_ claims: [String: String], _ milliseconds: String) throws -> String {
             try HandmadeJWS(ClaimsText.object(claims, ["signedDate": milliseconds])).text()

@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Forms of JSON that mean the same, and forms that are none of it.
+/// Forms of JSON with the same meaning, and forms that are not JSON.
 @Suite("The form of signed claims")
 struct SignedPayloadFormTests {
     private func verify(_ evidence: [UInt8]) throws(any Error) -> VerifiedEvidence {
@@ -25,7 +25,7 @@ struct SignedPayloadFormTests {
     }
 
     @Test(
-        "Claims are UTF-8, and so is a header: in other encodings no budget for them could be kept",
+        "Claims and headers in encodings other than UTF-8 are refused",
         arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16, .utf32LittleEndian, .utf32BigEndian])
     func encodings(encoding: String.Encoding) throws {
         // Read as bytes, half of a letter looks like a quote, and all that follows like a string.
@@ -39,7 +39,7 @@ struct SignedPayloadFormTests {
         }
     }
 
-    @Test("White space around a transaction receipt is no part of it, in base64 or bare")
+    @Test("White space around a transaction receipt is ignored, in base64 and in plain text")
     func whiteSpace() throws {
         let bare = try MintedWorld.mint(MintedWorld.transactionReceipt(), .four)
         for (before, after) in [("", "\n"), ("\n", ""), ("\r\n ", "\t\r\n")] {

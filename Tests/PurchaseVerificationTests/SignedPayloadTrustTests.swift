@@ -21,7 +21,7 @@ struct SignedPayloadTrustTests {
         }
     }
 
-    @Test("Xcode's is accepted with its certificate named and its environment accepted, and not otherwise")
+    @Test("Xcode's signed data is accepted only with its certificate named and its environment accepted")
     func xcode() throws {
         let signer = try MintedWorld.xcodeSigner()
         let anchors = [try TrustAnchor(certificate: signer.payloadIdentity.certificate)]
@@ -41,7 +41,7 @@ struct SignedPayloadTrustTests {
         }
     }
 
-    @Test("The third certificate is not looked at")
+    @Test("The third certificate is ignored")
     func thirdCertificate() throws {
         let chain = try HandmadeJWS.chain()
         let otherRoot = try MintedWorld.store().signedPayload.replacingRoot { $0.serialNumber = [0x77] }.root
@@ -55,7 +55,7 @@ struct SignedPayloadTrustTests {
         }
     }
 
-    @Test("A certificate that has expired since does not matter")
+    @Test("A certificate may have expired since")
     func expiredSince() throws {
         let authority = try MintedWorld.store().signedPayload.replacingLeaf {
             $0.notAfter = MintedWorld.moment
@@ -65,7 +65,7 @@ struct SignedPayloadTrustTests {
         #expect(code(try verifier(), bytes, []) == nil)
     }
 
-    @Test("Other spellings of a genuine header verify, and none is remembered")
+    @Test("Other encodings of a genuine header verify, and none is remembered")
     func otherSpellings() throws {
         let verifier = try verifier()
         let header = try HandmadeJWS.header()
@@ -85,7 +85,7 @@ struct SignedPayloadTrustTests {
         #expect(verifier.rememberedPaths == 2)
     }
 
-    @Test("All kinds of evidence share one memory, and inspecting adds nothing to it")
+    @Test("All kinds of evidence share one cache, and inspecting adds nothing to it")
     func oneMemory() throws {
         let verifier = try verifier()
         let evidence =
@@ -103,7 +103,7 @@ struct SignedPayloadTrustTests {
         #expect(verifier.rememberedPaths == evidence.count)
     }
 
-    @Test("As many headers are remembered as there may be, and no more")
+    @Test("The number of remembered headers reaches its limit and stays there")
     func boundedMemory() throws {
         let verifier = try verifier()
         let first = try MintedWorld.mint(MintedWorld.transaction())
@@ -120,7 +120,7 @@ struct SignedPayloadTrustTests {
         #expect(verifier.rememberedHeaders == 64)
     }
 
-    @Test("What was refused is not remembered")
+    @Test("Refused evidence is not remembered")
     func refused() throws {
         let verifier = try verifier()
         for fault in [SignedPayloadFault.wrongRoot, .missingLeafMarker, .expiredLeaf, .algES384, .x5cOfTwo] {
@@ -130,7 +130,7 @@ struct SignedPayloadTrustTests {
         #expect(verifier.rememberedPaths == 0)
     }
 
-    @Test("A named issuer of leaves that travel alone vouches for nothing that brings its own chain, and hinders none")
+    @Test("A trusted issuer of transaction receipts does not vouch for evidence with its own chain, and does not hinder it")
     func namedIssuers() throws {
         #expect(code(try verifier(), try MintedWorld.mint(), []) == nil)
         #expect(code(try verifier(), try MintedWorld.mint(MintedWorld.transaction()), []) == nil)

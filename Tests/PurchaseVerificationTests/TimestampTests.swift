@@ -5,7 +5,7 @@ import Testing
 @Suite("Dates of receipts")
 struct TimestampTests {
     @Test(
-        "Every form that receipts use is read",
+        "Every date format of receipts is read",
         arguments: [
             ("2023-06-21T09:14:02Z", 1_687_338_842_000), ("2023-06-21T09:14:02.1Z", 1_687_338_842_100),
             ("2023-06-21T09:14:02.131Z", 1_687_338_842_131), ("2023-06-21T09:14:02.123456789Z", 1_687_338_842_123),
@@ -19,7 +19,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "What is no date is refused",
+        "Text that is not a date is refused",
         arguments: [
             "", "2023-06-21", "2023-06-21T09:14:02", "2023-06-21 09:14:02Z", "2023-13-01T00:00:00Z",
             "2023-00-01T00:00:00Z", "2023-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2023-04-31T00:00:00Z",
@@ -33,7 +33,7 @@ struct TimestampTests {
         #expect(Timestamp(text) == nil)
     }
 
-    @Test("The short way to read a date in a receipt accepts and refuses what the long way does, byte for byte")
+    @Test("The fast path for dates in receipts accepts and refuses the same bytes as the slow path")
     func everyByte() throws {
         for text in ["2023-06-21T09:14:02Z", "1999-12-31T23:59:59Z", "2024-02-29T00:00:00Z", "0000-01-01T00:00:00Z"] {
             for offset in text.utf8.indices.indices {
@@ -46,7 +46,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("A date is written as it was read, in UTC, for every day of four centuries")
+    @Test("Every day of four centuries is written as it was read, in UTC")
     func roundTrip() throws {
         var day: Int64 = -25_000
         while day < 150_000 {
@@ -56,7 +56,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("The calendar is Foundation's")
+    @Test("The calendar agrees with Foundation's")
     func calendar() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
@@ -68,7 +68,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("Dates beyond all bounds do not trap")
+    @Test("Dates out of range do not trap")
     func extremes() {
         #expect(Timestamp(Date.distantFuture).description == "4001-01-01T00:00:00Z")
         #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).millisecondsSince1970 == .max)

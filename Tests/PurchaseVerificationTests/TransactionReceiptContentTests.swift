@@ -54,7 +54,7 @@ struct TransactionReceiptContentTests {
         #expect(receipt.attributes.contains { $0.key == "empty" && $0.value.isEmpty })
     }
 
-    @Test("Milliseconds are kept, and escapes and text that is not ASCII arrive whole")
+    @Test("Milliseconds, escapes and non-ASCII text are preserved")
     func text() throws {
         var template = MintedWorld.transactionReceipt()
         template.purchaseDate = MintedWorld.moment.addingTimeInterval(0.131)
@@ -68,7 +68,7 @@ struct TransactionReceiptContentTests {
             try verified(HandmadeTransactionReceipt(.two, purchaseInfo: escaped).bytes()).productID == "a\nb\tc\rdü😀")
     }
 
-    @Test("Base64 around it, a line break behind it and a byte order mark before it change nothing")
+    @Test("Base64 around it, a line break after it and a byte order mark before it have no effect")
     func encodings() throws {
         let bytes = try MintedWorld.mint(MintedWorld.transactionReceipt(), .three)
         let receipt = try verified(bytes)
@@ -77,7 +77,7 @@ struct TransactionReceiptContentTests {
         #expect(try verified([0xEF, 0xBB, 0xBF] + bytes) == receipt)
     }
 
-    @Test("A sandbox receipt is one by its number, whatever is written beside it", arguments: MintedVersion.allCases)
+    @Test("The transaction id decides about the sandbox, even against the unsigned environment", arguments: MintedVersion.allCases)
     func sandbox(_ version: MintedVersion) throws {
         var receipt = try HandmadeTransactionReceipt(version)
         #expect(try verified(receipt.bytes()).environment == .sandbox)
@@ -87,7 +87,7 @@ struct TransactionReceiptContentTests {
         #expect(try verified(receipt.bytes()).environment == .sandbox)
         receipt.unsigned = "\"environment\" = \"Elsewhere\";"
         #expect(try verified(receipt.bytes()).environment == .other("Elsewhere"))
-        // Nobody gains from saying that what was paid for was not.
+        // Nobody gains by claiming that a paid purchase was unpaid.
         var paid = try HandmadeTransactionReceipt(version)
         paid.purchaseInfo = MintedWorld.transactionReceipt(environment: "Production").purchaseInfo()
         #expect(try verified(paid.bytes()).environment == .sandbox)
@@ -96,7 +96,7 @@ struct TransactionReceiptContentTests {
     }
 
     @Test(
-        "The number tells since June 2012",
+        "The transaction id decides from June 2012 on",
         arguments: [(1_338_508_799.0, AppStoreEnvironment.production), (1_338_508_800.0, .sandbox)])
     func firstStatement(seconds: Double, environment: AppStoreEnvironment) throws {
         var template = MintedWorld.transactionReceipt()
@@ -106,7 +106,7 @@ struct TransactionReceiptContentTests {
     }
 
     @Test(
-        "Only sixteen digits that begin with 1 or 2 are the sandbox's",
+        "Only ids of sixteen digits that begin with 1 or 2 are the sandbox's",
         arguments: [
             ("1000000000000001", true), ("2000000000000001", true), ("100000000000001", false),
             ("10000000000000001", false), ("3000000000000001", false), ("1000001000000001", true),
@@ -123,7 +123,7 @@ struct TransactionReceiptContentTests {
         #expect(receipt.environment == (isSandbox ? .sandbox : .production))
     }
 
-    @Test("It is for its device, by either name, and for no other")
+    @Test("It is for its device, by either identifier, and for no other")
     func device() throws {
         let bytes = try MintedWorld.mint(MintedWorld.transactionReceipt(), .four)
         let vendor = DeviceIdentifier(identifierForVendor: MintedWorld.device)
@@ -134,7 +134,7 @@ struct TransactionReceiptContentTests {
         #expect(throws: VerificationError.self) { try verified(bytes, [DeviceHashPolicy(other)]) }
     }
 
-    @Test("A transaction that is what the client says, fresh and unseen, passes")
+    @Test("A fresh, unseen transaction with the facts that the client states is accepted")
     func policies() throws {
         let bytes = try MintedWorld.mint(MintedWorld.transactionReceipt(environment: "Production"), .four)
         let moment = Timestamp(MintedWorld.moment)

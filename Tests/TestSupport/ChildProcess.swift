@@ -6,21 +6,21 @@ public import Foundation
     import Darwin
 #endif
 
-/// A program that runs beside the tests.
+/// A program that runs as a child process of the tests.
 ///
-/// Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings inherit, and on
-/// Linux it has missed one now and then, and waited for ever. This one waits for the child itself.
+/// On Linux, Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings
+/// inherit; it sometimes missed an exit and waited for ever. This type waits for the child itself.
 ///
-/// Unchecked because each test has its own and uses it from one task.
+/// Unchecked, because each test has its own instance and uses it from one task.
 public final class ChildProcess: @unchecked Sendable {
     /// Looked for on the path of the environment.
     public var executable = "/bin/sh"
     public var arguments: [String] = []
     public var environment: [String: String] = [:]
     public var folder = URL(fileURLWithPath: "/")
-    /// Where standard output goes; nowhere, if it is `nil`.
+    /// The destination of standard output; `nil` discards it.
     public var output: FileHandle?
-    /// Whether standard error goes where standard output goes, and not nowhere.
+    /// Whether standard error goes to the same destination as standard output; otherwise it is discarded.
     public var mergesErrors = false
     public private(set) var processIdentifier: pid_t = 0
     public private(set) var terminationStatus: Int32 = 0
@@ -66,7 +66,7 @@ public final class ChildProcess: @unchecked Sendable {
         #endif
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A server in this process ignores broken pipes, and what is ignored is inherited; a shell's programs count on them.
+        // A server in this process ignores SIGPIPE, and children inherit that; a shell's programs need the signal.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

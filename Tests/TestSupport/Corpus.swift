@@ -1,13 +1,13 @@
 public import Foundation
 
-/// The corpus of real receipts and of Apple's answers to them. It is not part of the project: it lies beside it, at
-/// `../shared/corpus`, or where `ASSAY_CORPUS` says.
+/// The corpus of real receipts and of Apple's answers to them. It is not part of the project: it is beside it, at
+/// `../shared/corpus`, or at the path in `ASSAY_CORPUS`.
 public enum Corpus {
-    /// Why corpus tests do not run where there is no corpus.
+    /// The message of corpus tests that are skipped because there is no corpus.
     public static let absence =
         "The corpus of real receipts is not beside the project (../shared/corpus), so this test was skipped."
 
-    /// Where the corpus lies; `nil` where there is none.
+    /// The folder of the corpus; `nil` if there is none.
     public static let folder: URL? = {
         let path =
             ProcessInfo.processInfo.environment["ASSAY_CORPUS"]
@@ -68,7 +68,7 @@ public struct CorpusItem: Decodable, Sendable {
     public let editedFields: [EditedField]?
     public let productID: String?
     public let transactionID: String?
-    /// In Greenwich's words, as the receipt has it.
+    /// In UTC, as the receipt writes it.
     public let purchaseDate: String?
     public let signatureVersion: UInt8?
     public let purchaseInfoKeys: [String]?
@@ -132,7 +132,7 @@ public struct CorpusItem: Decodable, Sendable {
         signedDateMilliseconds = try container.decodeIfPresent(Int64.self, forKey: .signedDateMilliseconds)
         notification = try container.decodeIfPresent([String?].self, forKey: .notification)
         contains = try container.decodeIfPresent([String].self, forKey: .contains)
-        // Either a word, or `false` for an answer that is no model.
+        // Either a word, or `false` for an answer that is not a model.
         golden = try? container.decodeIfPresent(String.self, forKey: .golden)
     }
 

@@ -1,10 +1,10 @@
-/// DER taken apart into a tree, to change one thing in it and to write it again. It is written for well-formed bytes that a
-/// test has made, and shares nothing with what it helps to test.
+/// DER parsed into a tree, to change one thing in it and to write it again. It expects well-formed bytes made by a
+/// test, and shares no code with the module under test.
 public struct DERTree: Sendable {
     public var tag: UInt8
     public var content: [UInt8]
     public var children: [DERTree]
-    /// Written instead of the element, where a test needs bytes that no tree can give.
+    /// Written instead of the element, if a test needs bytes that no tree can produce.
     public var raw: [UInt8]?
 
     public init(tag: UInt8, content: [UInt8]) {
@@ -19,7 +19,7 @@ public struct DERTree: Sendable {
         self.children = children
     }
 
-    /// Takes apart one element.
+    /// Parses one element.
     public init(_ bytes: [UInt8]) {
         self = Self.read(bytes[...]).tree
     }

@@ -4,12 +4,12 @@ public import Foundation
 /// The version of a minted transaction receipt. The core has a type of the same name.
 public typealias MintedVersion = TransactionReceiptVersion
 
-/// Evidence of the other kinds, around the same moment and below the same authority.
+/// Evidence of the other kinds, at the same time and below the same authority.
 extension MintedWorld {
     /// The whole store: the shared authority signs its app receipts.
     public static func store() throws -> AppStoreAuthority { try sharedStore.get() }
 
-    /// All that a verifier must be told to trust: both roots, and the issuers of leaves that travel alone.
+    /// All certificates that a verifier must trust: both roots, and the issuers of leaves that are sent alone.
     public static func trustedCertificates() throws -> [[UInt8]] {
         let store = try store()
         return [
@@ -24,7 +24,7 @@ extension MintedWorld {
     /// The subscription of `purchases()`.
     public static func subscription() -> PurchaseTemplate { purchases()[2] }
 
-    /// A transaction receipt of the subscription. In production the number of the transaction is production's, too.
+    /// A transaction receipt of the subscription. In production its transaction id also has the form of production.
     public static func transactionReceipt(environment: String = "Sandbox") -> TransactionReceiptTemplate {
         var purchase = subscription()
         if environment == "Production" { purchase.transactionID = "430000000000004" }

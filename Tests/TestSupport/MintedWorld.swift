@@ -1,9 +1,9 @@
 public import EvidenceMint
 public import Foundation
 
-/// A whole authority and a receipt of it, around one constant time. A test changes one thing.
+/// An authority and a receipt that it signed, at one constant time. A test changes one thing.
 public enum MintedWorld {
-    /// The moment at which everything in it happens.
+    /// The constant time of everything in it.
     public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
 
     /// The authority, made once a run: keys are slow to make.

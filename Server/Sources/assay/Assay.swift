@@ -20,6 +20,11 @@ struct Assay: AsyncParsableCommand {
     /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's act was refused, or an
     /// audit has findings.
     static func main() async {
+        let commands = configuration.subcommands.compactMap { $0._commandName }
+        if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst(), among: commands) {
+            Terminal.complain(complaint)
+            Foundation.exit(ExitCode.unusable.rawValue)
+        }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Claims in --json")
 struct ClaimsTests {
-    /// Claims that a library takes for JSON, as a raw value behind the last member: some are JSON, and some are not.
+    /// Claims that a library accepts as JSON, as a raw value after the last member: some are JSON, and some are not.
     private static let values = [
         "9007199254740993", "-0", "1e400", "0.1000000000000000055511151231257827", "18446744073709551616", "1.0",
         "1E+2",
@@ -14,7 +14,7 @@ struct ClaimsTests {
         "NaN", "tru", "\"", "{", "]", "1 2", "/**/1", "\u{FEFF}1", "\"\\x\"", "[[[[[[[[[[[[1]]]]]]]]]]]]",
     ]
 
-    @Test("Whatever is in the claims, each line is JSON that Python and Foundation read, and so is that of inspect")
+    @Test("Each line of verify and inspect is JSON that Python and Foundation read, whatever the claims are")
     func everyLine() async throws {
         try await Program.inTemporaryFolder { folder in
             let encoder = SignedPayloadEncoder(
@@ -69,7 +69,7 @@ struct ClaimsTests {
         }
     }
 
-    @Test("Requests whose names and texts are hostile Unicode are looked through in no more than linear time")
+    @Test("Requests with hostile Unicode in names and texts are read in linear time")
     func hostileRequests() async throws {
         let marks = "e" + String(repeating: "\u{301}\u{316}", count: 500_000)
         try await Program.inTemporaryFolder { folder in

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What every command says about a database that it cannot use.
-@Suite("Databases that are refused")
+/// The message of every command about a database that it cannot use.
+@Suite("Refused databases")
 struct DatabaseRefusalTests {
     private static let commands = [
         "serve --port 0", "migrate", "keys list", "keys create --app game --scope client", "testers list --app game",
@@ -29,7 +29,7 @@ struct DatabaseRefusalTests {
     private static let migrations =
         "c.execute(\"CREATE TABLE schema_migrations (number INTEGER PRIMARY KEY, title TEXT, applied_at INTEGER)\")"
 
-    @Test("A database of the ledger before the first release")
+    @Test("A database of the ledger before the first release is refused")
     func earlierLedger() async throws {
         let title = "Orders, purchases, entitlements, keys and the record"
         try await Self.refuse(
@@ -38,7 +38,7 @@ struct DatabaseRefusalTests {
             "database_schema_unknown: ")
     }
 
-    @Test("A database of a newer version")
+    @Test("A database of a newer version is refused")
     func newer() async throws {
         let title = "The journal, facts, owners, entitlements, orders and keys"
         try await Self.refuse(
@@ -47,7 +47,7 @@ struct DatabaseRefusalTests {
             "database_schema_too_new: ")
     }
 
-    @Test("Settings that give a bundle id to another app, with the remedy, until they are as before")
+    @Test("Settings that give a bundle id to another app are refused with the remedy, until they are corrected")
     func movedBundle() async throws {
         try await Program.inTemporaryFolder { folder in
             func name(_ app: String) throws {
@@ -68,7 +68,7 @@ struct DatabaseRefusalTests {
         }
     }
 
-    @Test("No database, a file that is none, and a folder")
+    @Test("A missing database, a file that is not a database, and a folder are refused")
     func none() async throws {
         try await Program.inTemporaryFolder { folder in
             for command in Self.commands.filter({ !$0.hasPrefix("serve") && !$0.contains("create") && $0 != "migrate" })
@@ -89,7 +89,8 @@ struct DatabaseRefusalTests {
             #expect(try await Program.shell("cmp before assay.sqlite", in: folder).status == 0)
             let directory = try await Program.shell("assay keys list --database sqlite:.", in: folder)
             #expect(
-                directory.status == 2 && directory.output.contains("database_unavailable"), "\(directory.output)")
+                directory.status == 2 && directory.output.contains("is a folder; name a file in it"),
+                "\(directory.output)")
         }
     }
 }

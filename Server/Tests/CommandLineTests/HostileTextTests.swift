@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What is printed of evidence")
+@Suite("The output of the program about evidence")
 struct HostileTextTests {
     /// Every scalar that drives a terminal, forges a line, or hides text. An argument cannot hold U+0000.
     private static let hidden: [Unicode.Scalar] = {
@@ -61,7 +61,7 @@ struct HostileTextTests {
         ]
     }
 
-    @Test("No command shows a hidden scalar, of any field or of the file's name, and every line of --json is JSON")
+    @Test("No command prints a hidden scalar of a field or a file name, and every line of --json is JSON")
     func everyScalar() async throws {
         try await Program.inTemporaryFolder { folder in
             let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
@@ -93,7 +93,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("What is hidden is written by its number, and JSON means what it meant")
+    @Test("A hidden scalar is written as its number, and the meaning of JSON stays")
     func visibleForms() async throws {
         try await Program.inTemporaryFolder { folder in
             let authority = try AppStoreAuthority(folder: folder.appending(path: "authority"))
@@ -116,7 +116,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("Errors about what does not exist show no hidden scalar either")
+    @Test("Errors about missing files do not print hidden scalars either")
     func errors() async throws {
         try await Program.inTemporaryFolder { folder in
             for line in [

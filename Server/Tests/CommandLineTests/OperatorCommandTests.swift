@@ -44,7 +44,7 @@ struct OperatorCommandTests {
         return try await Program.shell(command, in: folder).output
     }
 
-    /// What the program prints on standard output, and its status.
+    /// The program's standard output, and its exit status.
     private static func output(_ command: String, _ folder: URL) async throws -> Program.Result {
         try await Program.shell("assay \(command) 2>/dev/null", in: folder)
     }
@@ -76,7 +76,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("A purchase is revoked, lifted, moved and merged; --at and --json answer for another time")
+    @Test("A purchase is revoked, reinstated, transferred and merged; --at and --json answer for another time")
     func acts() async throws {
         try await Self.with { folder, server async throws in
             #expect(try await Self.claim("r.b64", "1", "alice", server, folder).contains(#""code":"accepted""#))
@@ -103,7 +103,7 @@ struct OperatorCommandTests {
             let merged = try await Self.output("customers show --app game bob", folder).output
             #expect(merged.hasPrefix("customer carol (bob was merged into it) of game\n"), "\(merged)")
             #expect(merged.contains("active"))
-            // A second merge, and a move to the owner, are refused with their codes and status 1.
+            // A second merge, and a transfer to the owner, are refused with their codes and status 1.
             for (command, code) in [
                 ("customers merge --app game bob carol --reason again", "customer_merge_circular"),
                 ("customers move --app game 1 carol --reason again", "purchase_not_movable"),
@@ -143,7 +143,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("An account token names one customer")
+    @Test("An account token belongs to one customer")
     func token() async throws {
         try await Self.with { folder, _ async throws in
             let token = "6f1b5b5e-3c1e-4c0f-9f0a-0d7f4c1e2a3b"
@@ -159,7 +159,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("A sandbox purchase counts once its customer is a tester, and no longer when not")
+    @Test("A sandbox purchase counts while its customer is a tester")
     func testers() async throws {
         try await Self.with { folder, server async throws in
             #expect(
@@ -184,7 +184,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("After all of these acts the journal has them, and a rebuild equals the tables")
+    @Test("The journal has all of these actions, and a rebuild equals the tables")
     func rebuilt() async throws {
         try await Program.inTemporaryFolder { folder in
             try Self.settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
@@ -205,7 +205,7 @@ struct OperatorCommandTests {
     }
 
     @Test(
-        "Wrong arguments end with status 2 and say what to write",
+        "Wrong arguments end with status 2 and a message with the right form",
         arguments: [
             ("customers grant --app game alice pro", "--reason"),
             ("customers grant --app game alice pro --reason ''", "--reason is ''"),
@@ -225,7 +225,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("An app that no start recorded is named with those that are")
+    @Test("For an app that no start recorded, the message lists the recorded apps")
     func unknownApp() async throws {
         try await Self.with { folder, _ async throws in
             let result = try await Program.shell("assay testers list --app other", in: folder)

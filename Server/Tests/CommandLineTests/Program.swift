@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// The program as it was built beside the tests.
+/// The program as built beside the tests.
 enum Program {
-    /// Where it is.
+    /// The path of the program.
     static let url: URL = {
-        // The test bundle, or the runner, lies in the folder of what was built.
+        // The test bundle, or the runner, is in the folder of the build products.
         let candidates = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
             .flatMap {
                 [$0, $0.deletingLastPathComponent(), $0.deletingLastPathComponent().deletingLastPathComponent()]
@@ -17,7 +17,7 @@ enum Program {
         } ?? URL(fileURLWithPath: "/nonexistent/assay")
     }()
 
-    /// Where programs are looked for: this one first.
+    /// The search path of programs: the folder of this one first.
     static var path: String { url.deletingLastPathComponent().path + ":/usr/local/bin:/usr/bin:/bin" }
 
     struct Result: Sendable {
@@ -40,20 +40,20 @@ enum Program {
         let pipe = Pipe()
         process.output = pipe.fileHandleForWriting
         try process.run()
-        // Else the pipe would not end with the program.
+        // Otherwise the pipe would stay open after the program ends.
         try pipe.fileHandleForWriting.close()
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Result(output: String(decoding: data, as: UTF8.self), status: process.terminationStatus)
     }
 
-    /// Runs the body in a folder of its own, which is removed afterwards.
+    /// Runs the body in a new folder, which is removed afterwards.
     @discardableResult
     static func inTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that stays behind in the temporary folder harms nothing.
+            // A folder that is left in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         return try await body(folder)

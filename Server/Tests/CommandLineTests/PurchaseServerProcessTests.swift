@@ -38,7 +38,7 @@ struct PurchaseServerProcessTests {
         #"curl -sS -o answers/$n.json -w "%{http_code}\n" -H "Authorization: Bearer $(cat key)""#
         + #" -H "Content-Type: application/json" --data @claims/$n.json"#
 
-    @Test("Stopped amid 200 purchases: each that was accepted is there after the restart, and all are granted once")
+    @Test("After a stop amid 200 purchases, each accepted purchase is there after the restart, and all are granted once")
     func restart() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 200)
@@ -49,7 +49,7 @@ struct PurchaseServerProcessTests {
                     """
                 let codes = try await Program.shell(command, in: folder).output.split(separator: "\n")
                 let accepted = codes.count { $0 == "200" }
-                // A request that came is answered; one that came too late finds nobody.
+                // A request that arrived is answered; for a later one, the connection is refused.
                 #expect(codes.allSatisfy { $0 == "200" || $0 == "000" || $0.hasPrefix("curl") }, "\(Set(codes))")
                 #expect((20..<200).contains(accepted))
                 print("SIGTERM: \(accepted) of 200 accepted before the stop")
@@ -81,7 +81,7 @@ struct PurchaseServerProcessTests {
     }
 
     @Test(
-        "Killed amid 100 purchases: each that was accepted is there after the restart, and the tables follow from the journal"
+        "Killed amid 100 purchases: each accepted one is there after the restart, and the tables equal a rebuild"
     )
     func killed() async throws {
         try await Program.inTemporaryFolder { folder in
@@ -109,7 +109,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("Two servers on one database: each of 60 claims, sent to both at once, is granted once")
+    @Test("With two servers on one database, each of 60 claims that are sent to both is granted once")
     func twoServers() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 60)
@@ -136,7 +136,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("8 purchases on their way when it is told to stop are all answered, and are there after the restart")
+    @Test("8 purchases in flight at the signal to stop are all answered, and are there after the restart")
     func purchasesInFlight() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 8)
@@ -163,7 +163,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("The simulator's whole attack table finds nothing, and all of it is in the record")
+    @Test("The simulator's attack table finds no mistake, and every attack is in the record")
     func attacks() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 1)
@@ -176,7 +176,7 @@ struct PurchaseServerProcessTests {
                 #expect(purchases > 100)
                 let export = try await Program.shell("assay audit export 2>/dev/null", in: folder).output.components(
                     separatedBy: "\n")
-                // One attack is no whole request, and has no submission.
+                // One attack is not a whole request, and has no submission.
                 let recorded = export.count { $0.contains(#""kind":"claim""#) }
                 #expect(recorded == purchases, "\(recorded) of \(purchases)")
                 print("attacks on /v1/purchases: \(purchases), all answered rightly, \(recorded) in the record")
@@ -186,7 +186,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("Keys are made, listed without their secret, and revoked; the audit and the export say what is there")
+    @Test("Keys are created, listed without their secret, and revoked; the audit and the export succeed")
     func commands() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 2)
@@ -236,7 +236,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("Wrong settings are all told at once, with exit status 2; so is a database that cannot be opened")
+    @Test("All wrong settings are reported at once, with exit status 2; so is a database that cannot be opened")
     func refusals() async throws {
         try await Program.inTemporaryFolder { folder in
             try "apps:\n  game: {}\nserver:\n  port: x\n".write(
@@ -252,7 +252,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    /// Whether a file system can be mounted where nobody else sees it.
+    /// Whether a file system can be mounted in a private namespace.
     private static func canMount() async throws -> Bool {
         try await Program.inTemporaryFolder { folder in
             try await Program.shell("mkdir m && unshare -m sh -c 'mount -t tmpfs -o size=1m tmpfs m'", in: folder)
@@ -261,7 +261,7 @@ struct PurchaseServerProcessTests {
     }
 
     @Test(
-        "A full disk: 503 with database_full, not ready, what was accepted stays, and it heals when there is room",
+        "A full disk gives 503 database_full and not ready; accepted purchases stay; it recovers when there is space",
         .enabled("mounting a file system of its own needs rights that this run does not have", canMount))
     func fullDisk() async throws {
         try await Program.inTemporaryFolder { folder in

@@ -37,7 +37,7 @@ struct RebuildCommandTests {
         }
     }
 
-    /// Changes the database behind the program's back.
+    /// Changes the database without the program.
     private static func change(_ sql: String, _ folder: URL) async throws {
         try sql.write(to: folder.appending(path: "change.sql"), atomically: true, encoding: .utf8)
         let python =
@@ -112,7 +112,7 @@ struct RebuildCommandTests {
         }
     }
 
-    @Test("A repair that is killed half-way leaves the tables as they were, or repaired")
+    @Test("A repair that is killed leaves the tables either unchanged or repaired")
     func killed() async throws {
         try await Self.with { folder in
             for delay in ["0.05", "0.1", "0.2", "0.4"] {
@@ -125,7 +125,7 @@ struct RebuildCommandTests {
                     """
                 let status = try await Program.shell(kill, in: folder).output
                 let after = try await Self.rebuild(in: folder)
-                // Killed before the commit or after it; what was not killed has repaired.
+                // Killed before or after the commit; a program that was not killed has repaired the tables.
                 #expect(after.status == 0 || after.output == before.output, "\(status) \(after.output)")
                 #expect(try await Self.rebuild(in: folder, "--repair").status == 0)
                 #expect(try await Self.rebuild(in: folder).status == 0)

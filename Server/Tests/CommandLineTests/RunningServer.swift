@@ -4,9 +4,9 @@ import Testing
 
 /// A server that runs as a process.
 struct RunningServer {
-    /// What it printed when it was ready.
+    /// Its output when it was ready.
     let line: String
-    /// `http://` and where it listens.
+    /// `http://` and the address that it listens on.
     let address: String
     let processIdentifier: pid_t
 
@@ -14,9 +14,9 @@ struct RunningServer {
     ///
     /// - Parameters:
     ///   - command: the server, as a line of shell.
-    ///   - folder: where it runs.
+    ///   - folder: the working folder.
     ///   - environment: its variables.
-    ///   - body: what to do while it runs.
+    ///   - body: the work while it runs.
     /// - Returns: its exit status.
     @discardableResult
     static func run(

@@ -6,7 +6,7 @@ import Testing
 struct ServeTests {
     private static let trusting = "assay serve --port 0 --trust assay-authority/root.pem"
 
-    @Test("It says where it is, answers, and stops cleanly when it is told to")
+    @Test("It prints its address, answers, and stops cleanly on a signal")
     func answersAndStops() async throws {
         try await Program.inTemporaryFolder { folder in
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
@@ -23,7 +23,7 @@ struct ServeTests {
         }
     }
 
-    @Test("A request in flight when it is told to stop is still answered")
+    @Test("A request in flight at the signal to stop is still answered")
     func answersInFlight() async throws {
         try await Program.inTemporaryFolder { folder in
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
@@ -45,7 +45,7 @@ struct ServeTests {
         }
     }
 
-    @Test("Settings come from the environment where no option says otherwise, and the secret from nowhere else")
+    @Test("Settings come from the environment if there is no option, also the shared secret")
     func settings() async throws {
         try await Program.inTemporaryFolder { folder in
             let mint =
@@ -81,7 +81,7 @@ struct ServeTests {
         }
     }
 
-    @Test("A port that is taken is an error in words, with exit status 2")
+    @Test("A port in use is an error message, with exit status 2")
     func portTaken() async throws {
         try await Program.inTemporaryFolder { folder in
             try await RunningServer.run("assay serve --port 0", in: folder) { server in

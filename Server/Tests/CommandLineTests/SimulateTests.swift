@@ -15,7 +15,7 @@ struct SimulateTests {
         return String(json[start.upperBound...].prefix { $0 != "\"" })
     }
 
-    @Test("A store opens, says what to trust, sells what verifies, and keeps it over a restart and a year")
+    @Test("A store starts, names the certificates to trust, sells evidence that verifies, and keeps it over a restart and a year")
     func store() async throws {
         try await Program.inTemporaryFolder { folder in
             let simulate =
@@ -64,7 +64,7 @@ struct SimulateTests {
         }
     }
 
-    @Test("The attacks find nothing at a drop-in that trusts the authority, and end at one that does not")
+    @Test("The attacks find no mistake of a drop-in that trusts the authority, and end if it does not")
     func attacks() async throws {
         try await Program.inTemporaryFolder { folder in
             try await RunningServer.run("assay serve --port 0", in: folder) { server in
@@ -87,10 +87,10 @@ struct SimulateTests {
         }
     }
 
-    @Test("The attacks see where a server is wrong")
+    @Test("The attacks find the mistakes of a server")
     func wrongServer() async throws {
         try await Program.inTemporaryFolder { folder in
-            // A store that is told to believe everybody.
+            // A server that accepts everything.
             try await RunningServer.run("assay simulate --port 0", in: folder) { server in
                 _ = try await post(
                     "/control/faults/answers", #"{"kind":"status","status":0,"count":1000}"#, to: server.address,

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A text file that a user could follow: commands, what they print, and how they end.
+/// A text file that a user could follow: commands, their output, and their exit status.
 ///
 ///     $ assay verify receipt.b64
 ///     verified  receipt.b64
 ///     ...
 ///     [1]
 ///
-/// `...` on a line by itself stands for any lines, `...` within a line for any text; `[1]` is an exit status other than 0.
+/// `...` on a line by itself matches any lines, `...` within a line any text; `[1]` is an exit status other than 0.
 struct Transcript: Sendable, CustomStringConvertible {
     let name: String
     let steps: [Step]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Transcripts")
 struct TranscriptTests {
-    @Test("There are transcripts, and each has steps")
+    @Test("There is at least one transcript, and each has steps")
     func present() async throws {
         let transcripts = try Transcript.all()
         #expect(transcripts.count >= 5)
@@ -12,7 +12,7 @@ struct TranscriptTests {
         #expect(FileManager.default.isExecutableFile(atPath: Program.url.path))
     }
 
-    @Test("The program prints what the transcript says, and ends as it says", arguments: try Transcript.all())
+    @Test("The program's output and exit status match the transcript", arguments: try Transcript.all())
     func follow(_ transcript: Transcript) async throws {
         try await Program.inTemporaryFolder { folder in
             for step in transcript.steps {

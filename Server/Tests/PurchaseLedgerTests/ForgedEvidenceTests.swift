@@ -35,7 +35,9 @@ struct ForgedEvidenceTests {
                 #expect(outcome.verdict == .rejected && ReasonCode(rawValue: outcome.code) != nil, "\(name)")
                 #expect([.refused, .operator].contains(outcome.disposition), "\(name)")
                 let query = EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID)
-                #expect(try await world.ledger.answer(query) == evidence, "\(name)")
+                // The core reads 16 MiB at the most, and more is not stored whole.
+                let stored = evidence.count > 16 << 20 ? nil : evidence
+                #expect(try await world.ledger.answer(query) == stored, "\(name)")
             }
             // Most faults apply to a plain receipt and a plain transaction.
             #expect(attacks.count > ReceiptFault.allCases.count + 30)

@@ -247,6 +247,33 @@ struct OrderPaymentTests {
         }
     }
 
+    @Test(
+        "While an operator's revocation is in force, an order is not fulfilled; after it is lifted, it is",
+        arguments: [false, true])
+    func revokedByHand(isConsumable: Bool) async throws {
+        try await LedgerWorld.with { world in
+            let product = isConsumable ? LedgerWorld.coins : LedgerWorld.pro
+            let order = try await world.order(product: product)
+            _ = try await world.claim(
+                "1", product: product, order: order.id,
+                try LedgerWorld.signed("1", product: product, kind: isConsumable ? .consumable : .nonConsumable))
+            let revocation = try await world.ledger.perform(
+                RevokeByHand(
+                    app: "example", customerID: LedgerWorld.customer,
+                    .purchase(transactionID: "1", environment: nil), reason: "fraud"))
+            let error = await #expect(throws: LedgerRefusal.self) {
+                try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+            }
+            #expect(error?.code == .orderRevoked)
+            #expect(error?.found == "1")
+            try await world.ledger.perform(
+                LiftByHand(app: "example", customerID: LedgerWorld.customer, id: revocation))
+            let fulfilled = try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+            #expect(!fulfilled.isReplayed)
+            #expect(fulfilled.order.status == .fulfilled)
+        }
+    }
+
     @Test("Fulfilling takes the whole lot once; a lot of which part was consumed or refunded is refused")
     func lots() async throws {
         try await LedgerWorld.with { world in

@@ -84,7 +84,7 @@ struct RecordedSettingsTests {
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             try await database.write { connection in
                 try connection.execute("DROP TRIGGER evidence_no_update", [])
-                try connection.execute("UPDATE evidence SET content = x'00', form = 'none'", [])
+                try connection.execute("UPDATE evidence SET content = x'00'", [])
             }
             let report = try await world.ledger.repair()
             #expect(report.findings.contains { $0.kind == .evidenceChanged })

@@ -45,6 +45,11 @@ struct PurchaseRouteTests {
             let used = try await world.send(
                 .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption("1"), as: .backend)
             #expect(try used.problem == "balance_insufficient" && used.status == 409)
+            let typed = try await world.send(
+                .post, "/v1/customers/alice/consume",
+                ConsumptionRequest(productID: "com.example.app.cions", quantity: 1, consumptionID: "typed"),
+                as: .backend)
+            #expect(try typed.problem == "product_unknown" && typed.status == 422, "\(typed.text)")
             let shown = try await world.send(.get, "/v1/orders/\(order.orderID)", as: .backend)
             let payment = try #require(try shown.message(OrderMessage.self).payment)
             #expect(payment.transactionID == "2000000000000001" && payment.environment == .sandbox)

@@ -34,13 +34,26 @@ struct RejectedPurchaseTests {
                 #expect(try answer.problem == "field_malformed")
                 #expect(try answer.document?.expected?.contains(name) == true)
             }
+            // The spellings of other APIs are named, and so is an empty body.
+            for (sent, name) in [
+                ("receipt-data", "receipt_data"), ("receiptData", "receipt_data"), ("productId", "product_id"),
+                ("transactionID", "transaction_id"), ("customerId", "customer_id"), ("CUSTOMER_ID", "customer_id"),
+            ] {
+                var body = whole
+                body[sent] = body.removeValue(forKey: name)
+                let answer = try await world.send(.post, "/v1/purchases", data: try json(body), as: .client)
+                #expect(try answer.problem == "field_missing")
+                #expect(try answer.document?.expected == name && answer.document?.found == sent, "\(answer.text)")
+            }
+            let empty = try await world.send(.post, "/v1/purchases", data: Data(), as: .client)
+            #expect(try empty.document?.found == "an empty body", "\(empty.text)")
             let many = "{\"a\":[" + String(repeating: "{},", count: 5000) + "{}]}"
             for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}", many] {
                 let answer = try await world.send(.post, "/v1/purchases", data: Data(text.utf8), as: .client)
                 #expect(answer.status == 400, "\(text)")
                 #expect(["body_malformed", "field_malformed", "field_missing"].contains(try answer.problem))
             }
-            #expect(try await world.submissions("limit=500&verdict=rejected").count == 4 * 4 + 8)
+            #expect(try await world.submissions("limit=500&verdict=rejected").count == 4 * 4 + 6 + 1 + 8)
             for body in [
                 [:], ["customer_id": "a"], ["customer_id": "a", "product_id": "p", "quantity": 0],
                 ["customer_id": "a", "product_id": "p", "metadata": ["a": 1]],

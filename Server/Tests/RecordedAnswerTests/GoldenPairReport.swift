@@ -2,7 +2,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// Which fields of an answer of ours equal Apple's, which need the store's state, and which differ.
+/// The fields of our answer that equal Apple's, those that need the store's state, and those that differ.
 struct GoldenPairReport {
     let pair: String
     let golden: String
@@ -31,7 +31,7 @@ struct GoldenPairReport {
         try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
     }
 
-    /// Undoes the renaming that the manifest notes for one publisher.
+    /// Reverses the renaming that the manifest records for one publisher.
     static func undoSubstitutions(_ data: Data) -> Data {
         let text = String(decoding: data, as: UTF8.self)
         guard text.contains("com.company.appclient") else { return data }
@@ -59,7 +59,7 @@ struct GoldenPairReport {
         }
     }
 
-    /// Publishers of edited answers lose or change the status, too.
+    /// Publishers of edited answers also drop or change the status.
     private mutating func compareStatus(_ ours: [String: Any], _ apple: [String: Any]) {
         if Self.isSame(ours["status"], apple["status"]) {
             equal += 1
@@ -127,7 +127,7 @@ struct GoldenPairReport {
         let appleIdentifiers = identifiers(apple)
         if ordered, identifiers(ours) != appleIdentifiers {
             if golden == "latest" {
-                // What Apple listed belongs to the receipt that was sent, which is not the one we have.
+                // Apple's list belongs to the receipt that was sent, which is not the receipt in the corpus.
                 storeState.append("\(place) order")
             } else if golden == "edited" {
                 edited.append("\(place) order")
@@ -163,7 +163,8 @@ struct GoldenPairReport {
         key.hasSuffix("_ms") ? String(key.dropLast(3)) : key.hasSuffix("_pst") ? String(key.dropLast(4)) : key
     }
 
-    /// What only the store knows (part A, "without attribute"), and what depends on when and what was asked.
+    /// Values that only the store knows (part A, "without attribute"), and values that depend on the time and the text
+    /// of the request.
     private static func needsStore(_ path: String, _ key: String, isLatest: Bool) -> Bool {
         let keys: Set = [
             "pending_renewal_info", "subscription_group_identifier", "app_account_token", "offer_code_ref_name",
@@ -188,7 +189,7 @@ struct GoldenPairReport {
     }
 }
 
-/// The keys of Apple's answers, by place; any other key was added by whoever published the answer.
+/// The keys of Apple's answers, by object; any other key was added by the publisher of the answer.
 private enum AppleKeys {
     static func contains(_ key: String, place: String) -> Bool {
         switch place {

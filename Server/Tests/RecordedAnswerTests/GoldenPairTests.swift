@@ -5,10 +5,10 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The drop-in's answers beside the ones that Apple gave to the same receipts.
+/// Compares the drop-in's answers with Apple's answers to the same receipts.
 @Suite("Recorded answers of Apple", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct GoldenPairTests {
-    @Test("The drop-in answers as Apple did, in every field that the receipt can prove")
+    @Test("The drop-in answers like Apple in every field that the receipt can prove")
     func pairs() throws {
         let responses = try Corpus.items("verify-receipt-response").filter { $0.pair != nil }
         var reports: [GoldenPairReport] = []
@@ -30,19 +30,19 @@ struct GoldenPairTests {
     }
 
     @Test(
-        "latest_receipt_info has Apple's entries: all purchases, or each subscription's latest where that was asked for"
+        "latest_receipt_info has Apple's entries: all purchases, or on request each subscription's latest one"
     )
     func latestReceiptInfo() throws {
         var counts = (all: 0, latest: 0, later: 0, none: 0)
         var entries = 0
         for item in try Corpus.items("verify-receipt-response") where item.pair != nil {
-            // In redacted answers, too, the numbers of the transactions are Apple's.
+            // In redacted answers the transaction ids are also Apple's.
             guard ["exact", "latest", "redacted"].contains(item.golden) || item.kind2IsEditedResponse else { continue }
             let recorded = try GoldenPairReport.object(GoldenPairReport.undoSubstitutions(try Corpus.read(item.file)))
             guard (recorded["receipt"] as? [String: Any])?["in_app"] != nil else { continue }
             let name = item.pair ?? item.name
             guard let info = recorded["latest_receipt_info"] as? [[String: Any]] else {
-                // Until 2020 Apple left it out where nothing was a subscription.
+                // Until 2020 Apple omitted it if no purchase was a subscription.
                 counts.none += 1
                 continue
             }
@@ -58,7 +58,7 @@ struct GoldenPairTests {
                 // One entry for each subscription, which may have been renewed after the receipt was signed.
                 counts.latest += 1
             } else {
-                // What was bought or renewed after the receipt was signed only Apple knows, and edited answers lack some.
+                // Only Apple knows purchases and renewals after the receipt was signed, and edited answers lack some.
                 #expect(
                     item.kind2IsEditedResponse || !apples.subtracting(all).isEmpty,
                     "\(name): Apple's \(apples.count), ours \(all.count) or \(latest.count)")
@@ -90,7 +90,7 @@ struct GoldenPairTests {
         return []
     }
 
-    @Test("The drop-in refuses what Apple refused, with the same status")
+    @Test("The drop-in refuses every receipt that Apple refused, with the same status")
     func statusOnly() throws {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
@@ -109,7 +109,7 @@ struct GoldenPairTests {
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: nil)
         let isSandbox = recorded["environment"] as? String == "Sandbox"
         let answer = service.answer([UInt8](request), at: isSandbox ? .sandbox : .production, now: Timestamp(Date()))
-        // Transaction receipts have a comparison of their own.
+        // Transaction receipts are compared separately.
         if answer.response.flatReceipt != nil { return nil }
         var report = GoldenPairReport(item)
         report.compare(try GoldenPairReport.object(Data(answer.response.json())), with: recorded, request: request)
@@ -118,6 +118,6 @@ struct GoldenPairTests {
 }
 
 extension CorpusItem {
-    /// A genuine receipt beside an answer that its publisher edited in the fields that the manifest lists.
+    /// A genuine receipt with an answer that its publisher edited in the fields that the manifest lists.
     fileprivate var kind2IsEditedResponse: Bool { file.hasPrefix("negative/edited-responses/") }
 }

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The drop-in's answers to transaction receipts beside the ones that Apple gave.
+/// Compares the drop-in's answers to transaction receipts with Apple's.
 @Suite("Recorded answers of Apple to transaction receipts", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct TransactionPairTests {
     @Test("Every field that the receipt proves equals Apple's")
@@ -22,7 +22,7 @@ struct TransactionPairTests {
             let apples = ["receipt", "latest_receipt_info", "latest_expired_receipt_info"].compactMap { key in
                 (recorded[key] as? [String: Any]).map { (key, $0.compactMapValues { $0 as? String }) }
             }
-            // Of a subscription that was renewed, Apple's answer shows the receipt that was sent, and the latest one.
+            // For a renewed subscription, Apple's answer has the receipt that was sent, and the latest one.
             let (place, same) = try #require(
                 apples.first { $0.1["transaction_id"] == ours["transaction_id"] }, "\(folder): no part is about it")
             for key in Set(ours.keys).union(same.keys) where !isEdited(item, place, key) {
@@ -34,7 +34,7 @@ struct TransactionPairTests {
         print("transaction receipts: \(compared) answers compared, \(equal) fields, all equal")
     }
 
-    @Test("A wrong secret is answered with 21004 and nothing else, as Apple did")
+    @Test("A wrong secret is answered with 21004 and nothing else, as by Apple")
     func wrongSecret() throws {
         let service = VerifyReceiptService(
             verifier: PurchaseVerifier(), environments: [.production, .sandbox], sharedSecret: "the right one")
@@ -43,7 +43,7 @@ struct TransactionPairTests {
         #expect(String(decoding: answer.response.json(), as: UTF8.self) == #"{"status":21004}"#)
     }
 
-    @Test("A receipt of an expired subscription is answered with 21006 and itself, as Apple did")
+    @Test("A receipt of an expired subscription is answered with 21006 and the receipt, as by Apple")
     func expired() throws {
         let folder = "verify-receipt-pairs/browsec-transaction-expired-21006"
         let recorded = try GoldenPairReport.object(try Corpus.read("\(folder)/response.json"))
@@ -56,7 +56,7 @@ struct TransactionPairTests {
         #expect(Set((left as? [String: String] ?? [:]).keys) == Set((right as? [String: String] ?? [:]).keys))
     }
 
-    @Test("While the period lasts, the same receipt is the latest one, with its base64")
+    @Test("During the period, the same receipt is the latest one, with its base64")
     func current() throws {
         let folder = "verify-receipt-pairs/guardian-production-transaction"
         let request = try Corpus.read("\(folder)/request.json")

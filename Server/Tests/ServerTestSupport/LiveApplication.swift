@@ -5,7 +5,7 @@ import NIOCore
 import ServiceLifecycle
 
 extension ApplicationProtocol {
-    /// Runs the server on a port of its own while the body runs, and then shuts it down as SIGTERM does.
+    /// Runs the server on a free port while the body runs, and then shuts it down as SIGTERM does.
     public func live(_ body: @Sendable (LiveClient) async throws -> Void) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let services = ServiceGroup(
@@ -32,7 +32,7 @@ extension ApplicationProtocol {
     }
 }
 
-/// A server with another address, which says its port when it listens.
+/// A server on another address, which reports its port when it listens.
 private struct LiveApplication<Base: ApplicationProtocol>: ApplicationProtocol {
     let base: Base
     let ports: AsyncStream<Int>.Continuation

@@ -7,10 +7,11 @@ import NIOPosix
 
 /// A client of a server that runs in this process, over real HTTP.
 ///
-/// Each request has a connection of its own, so that requests at the same time are, and that none meets a connection which the
-/// server closed for being idle. It waits for minutes: the tests share few threads, and an answer may stand behind many of them.
+/// Each request has its own connection, so that parallel requests are parallel and none uses a connection that the
+/// server closed as idle. It waits for minutes: the tests share few threads, and an answer may be queued behind many of
+/// them.
 public struct LiveClient: Sendable {
-    /// Where the server listens, on 127.0.0.1.
+    /// The address of the server, on 127.0.0.1.
     public let port: Int
 
     /// Sends a request and waits for its answer.
@@ -58,7 +59,7 @@ public struct LiveClient: Sendable {
     struct ConnectionClosed: Error {}
 }
 
-/// What a server answered.
+/// The answer of a server.
 public struct LiveResponse: Sendable {
     public let status: HTTPResponse.Status
     public let headers: HTTPFields

@@ -9,7 +9,7 @@ public import Foundation
 /// let transaction = try SignedPayloadEncoder(authority: authority).encode(template)
 /// ```
 ///
-/// No name in it can pass for one of Apple's.
+/// No name in it can be mistaken for one of Apple's.
 public struct AppStoreAuthority: Sendable {
     /// Signs app receipts, and transaction receipts of version 3 with the same leaf, as Apple does.
     public let receipts: CertificateAuthority
@@ -19,7 +19,7 @@ public struct AppStoreAuthority: Sendable {
     public let signedPayload: SignedPayloadAuthority
 
     /// Makes an authority with new keys, which takes up to seconds. Its certificates are valid from 2008 to 2049.
-    /// - Throws: what the crypto library throws when no key can be made.
+    /// - Throws: the errors of the crypto library if no key can be made.
     public init() throws {
         let receipts = try CertificateAuthority()
         self.init(
@@ -29,7 +29,7 @@ public struct AppStoreAuthority: Sendable {
         )
     }
 
-    /// Joins three authorities, whatever they are.
+    /// Joins any three authorities.
     public init(
         receipts: CertificateAuthority,
         transactionReceipts: TransactionReceiptAuthority,
@@ -42,23 +42,23 @@ public struct AppStoreAuthority: Sendable {
 
     /// An authority that is made once and kept in a folder:
     ///
-    /// - `trust.pem`: all that a verifier must be told to trust.
+    /// - `trust.pem`: all certificates that a verifier must trust.
     /// - `root`, `intermediate`, `leaf`: the authority of `receipts`, as `CertificateAuthority(folder:)` keeps it.
     /// - `transaction-receipts/`: `store-intermediate`, `version-2-leaf` and `version-4-leaf`.
     /// - `signed-data/`: `root`, `intermediate` and `leaf`.
     ///
-    /// Each certificate has the ending `.der`, its key `.key.pem`, which only the owner may read; roots are there as
-    /// `.pem`, too. Where several processes start at once, one of them makes the authority and all of them use it. A
-    /// folder that `CertificateAuthority(folder:)` made is completed: what is in it stays.
-    /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point: it is put in
-    ///   place as a whole, by renaming another.
+    /// Each certificate has the ending `.der`, its key `.key.pem`, which only the owner may read; roots are also
+    /// written as `.pem`. If several processes start at once, one of them makes the authority and all of them use it. A
+    /// folder that `CertificateAuthority(folder:)` made is completed without changing its files.
+    /// - Parameter folder: the path of the folder. It may be missing or empty, but not a mount point, because it is put
+    ///   in place as a whole by renaming another folder.
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
             try store.publish(try AppStoreAuthority().folderContent)
         }
-        // Read back in any case: where two made one at once, only what lies in the folder counts.
+        // The folder is always read back: if two processes made one at once, only its content counts.
         let receipts = try CertificateAuthority(store)
         let transactionReceipts = store.subfolder(Self.transactionReceiptsFolder)
         if !transactionReceipts.isInhabited {
@@ -76,8 +76,8 @@ public struct AppStoreAuthority: Sendable {
         try store.complete(Self.trustFile, trustedCertificatesPEM)
     }
 
-    /// One PEM text of all that a verifier must be told to trust: both roots, and the two intermediates that issue the
-    /// leaves of transaction receipts, where only the leaf travels.
+    /// All certificates that a verifier must trust, as one PEM text: both roots, and the two intermediates that issue
+    /// the leaves of transaction receipts, which contain only the leaf.
     public var trustedCertificatesPEM: String {
         [receipts.root, signedPayload.root, receipts.intermediate, transactionReceipts.storeIntermediate]
             .map(\.pem).joined()

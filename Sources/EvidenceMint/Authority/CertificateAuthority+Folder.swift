@@ -4,21 +4,21 @@ extension CertificateAuthority {
     /// An authority that is made once and kept in a folder: `root.der`, `root.pem`, `intermediate.der`, `leaf.der`,
     /// and the keys `root.key.pem`, `intermediate.key.pem`, `leaf.key.pem`, which only their owner may read.
     ///
-    /// Where several processes start at once, one of them makes the authority and all of them use it. The folder of
-    /// an `AppStoreAuthority` has the same files, so this reads its receipts' authority, too.
-    /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point: it is put in
-    ///   place as a whole, by renaming another.
+    /// If several processes start at once, one of them makes the authority and all of them use it. The folder of an
+    /// `AppStoreAuthority` has the same files, so this also reads its authority of receipts.
+    /// - Parameter folder: the path of the folder. It may be missing or empty, but not a mount point, because it is put
+    ///   in place as a whole by renaming another folder.
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
         if !store.isInhabited {
             try store.publish(try CertificateAuthority().folderContent)
         }
-        // Read back in any case: where two made one at once, only what lies in the folder counts.
+        // The folder is always read back: if two processes made one at once, only its content counts.
         try self.init(store)
     }
 
-    /// Reads what lies in the folder.
+    /// Reads the content of the folder.
     init(_ store: IdentityFolder) throws {
         self.init(
             root: try store.identity("root"),

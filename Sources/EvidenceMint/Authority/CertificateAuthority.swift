@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A certificate authority of one's own, shaped like the one that vouches for App Store receipts: a root, an
+/// A test certificate authority with the structure of the one that vouches for App Store receipts: a root, an
 /// intermediate like Apple's Worldwide Developer Relations authority, and the leaf that signs receipts.
 ///
-/// All keys are RSA with 2048 bits and exponent 65537. No name in it can pass for one of Apple's.
+/// All keys are RSA with 2048 bits and exponent 65537. No name in it can be mistaken for one of Apple's.
 public struct CertificateAuthority: Sendable {
     /// The trust anchor to hand to a verifier.
     public let root: SigningIdentity
@@ -17,8 +17,8 @@ public struct CertificateAuthority: Sendable {
     ///   - createdAt: when all three certificates begin to be valid. The default, 2008-01-01, is before the first
     ///     App Store receipt, so that a receipt of any date verifies.
     ///   - validity: other periods, certificate by certificate. They last until the end of 2049 by default.
-    ///   - signatureAlgorithm: what the three certificates are signed with.
-    /// - Throws: what the crypto library throws when no key can be made.
+    ///   - signatureAlgorithm: the algorithm of the signatures on the three certificates.
+    /// - Throws: the errors of the crypto library if no key can be made.
     public init(
         createdAt: Date = CertificateTemplate.earliestDate,
         validity: Validity = Validity(),
@@ -33,7 +33,7 @@ public struct CertificateAuthority: Sendable {
         )
     }
 
-    /// Joins three identities, whatever they are.
+    /// Joins any three identities.
     public init(root: SigningIdentity, intermediate: SigningIdentity, leaf: SigningIdentity) {
         self.root = root
         self.intermediate = intermediate
@@ -42,11 +42,11 @@ public struct CertificateAuthority: Sendable {
 
     /// When the three certificates are valid.
     public struct Validity: Sendable {
-        /// From one moment to another, in whole seconds, both included.
+        /// A period between two times, in whole seconds, both included.
         public struct Period: Sendable {
-            /// The first moment.
+            /// The first second.
             public var notBefore: Date
-            /// The last moment.
+            /// The last second.
             public var notAfter: Date
 
             /// A period, even one that ends before it begins.
@@ -56,14 +56,14 @@ public struct CertificateAuthority: Sendable {
             }
         }
 
-        /// The root's period; nil stands for the default.
+        /// The root's period; nil means the default.
         public var root: Period?
-        /// The intermediate's period; nil stands for the default.
+        /// The intermediate's period; nil means the default.
         public var intermediate: Period?
-        /// The leaf's period; nil stands for the default.
+        /// The leaf's period; nil means the default.
         public var leaf: Period?
 
-        /// The default periods, but for those that are given.
+        /// The default periods, except for the given ones.
         public init(root: Period? = nil, intermediate: Period? = nil, leaf: Period? = nil) {
             self.root = root
             self.intermediate = intermediate
@@ -74,7 +74,7 @@ public struct CertificateAuthority: Sendable {
 
 extension CertificateAuthority {
     /// The same authority with another root certificate for the same key.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = root.template ?? .receiptRoot.adopting(root)
         change(&template)
@@ -83,7 +83,7 @@ extension CertificateAuthority {
     }
 
     /// The same authority with another intermediate certificate for the same key, signed by the root.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = intermediate.template ?? .receiptIntermediate.adopting(intermediate)
         change(&template)
@@ -92,7 +92,7 @@ extension CertificateAuthority {
     }
 
     /// The same authority with another leaf certificate for the same key, signed by the intermediate.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> CertificateAuthority {
         var template = leaf.template ?? .receiptLeaf.adopting(leaf)
         change(&template)
@@ -100,7 +100,7 @@ extension CertificateAuthority {
         return CertificateAuthority(root: root, intermediate: intermediate, leaf: changed)
     }
 
-    /// Another authority with certificates of the same content, but keys of its own.
+    /// Another authority with certificates of the same content, but different keys.
     func impersonated(with keys: AuthorityKeys) throws -> CertificateAuthority {
         try CertificateAuthority(
             keys: keys,

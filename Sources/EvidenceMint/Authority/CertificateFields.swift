@@ -9,7 +9,7 @@ struct CertificateFields {
     let notBefore: Date
     let notAfter: Date
     let subject: CertificateTemplate.Name
-    /// Where the subject lies in the certificate.
+    /// The position of the subject in the certificate.
     let subjectRange: Range<Int>
     let publicKeyInfo: [UInt8]
 

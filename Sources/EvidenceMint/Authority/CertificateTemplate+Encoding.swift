@@ -52,7 +52,7 @@ extension CertificateTemplate {
         return list + extraExtensions
     }
 
-    /// DER leaves out what has its default value, so "no authority" is an empty sequence.
+    /// DER omits default values, so a certificate that is no authority has an empty sequence.
     private func basicConstraints(_ isAuthority: Bool) -> [UInt8] {
         var parts: [[UInt8]] = []
         if isAuthority {
@@ -121,7 +121,7 @@ extension CertificateTemplate.SignatureAlgorithm {
         }
     }
 
-    /// The AlgorithmIdentifier: NULL parameters with RSA (RFC 4055, 5), none with ECDSA (RFC 5758, 3.2).
+    /// The AlgorithmIdentifier: NULL parameters with RSA (RFC 4055, 5), no parameters with ECDSA (RFC 5758, 3.2).
     var der: [UInt8] {
         switch self {
         case .sha1WithRSA: Self.rsa("1.2.840.113549.1.1.5")

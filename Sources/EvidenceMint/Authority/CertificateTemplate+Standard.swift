@@ -19,7 +19,7 @@ extension CertificateTemplate {
         return template
     }
 
-    /// A leaf like the one Apple signs receipts with.
+    /// A leaf like Apple's leaf for receipts.
     public static var receiptLeaf: CertificateTemplate {
         var template = CertificateTemplate(issuer: .receiptIntermediate, subject: .receiptLeaf, serialNumber: [3])
         template.isAuthority = false
@@ -38,7 +38,7 @@ extension CertificateTemplate {
         return template
     }
 
-    /// A leaf like the one Apple signs transaction receipts of a version with.
+    /// A leaf like Apple's leaf for transaction receipts of a version.
     public static func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> CertificateTemplate {
         var template: CertificateTemplate
         switch version {
@@ -57,25 +57,25 @@ extension CertificateTemplate {
         return template
     }
 
-    /// A self-signed root like the one above Apple's signed payloads. Its key is on the curve P-384.
+    /// A self-signed root like Apple's root for signed payloads. Its key is on the curve P-384.
     public static var signedPayloadRoot: CertificateTemplate {
         receiptRoot.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadRoot)
     }
 
-    /// An intermediate like the one above Apple's signed payloads. Its key is on the curve P-384.
+    /// An intermediate like Apple's intermediate for signed payloads. Its key is on the curve P-384.
     public static var signedPayloadIntermediate: CertificateTemplate {
         receiptIntermediate.forSignedPayload(issuer: .signedPayloadRoot, subject: .signedPayloadIntermediate)
     }
 
-    /// A leaf like the one Apple signs data with. Its key is on the curve P-256.
+    /// A leaf like Apple's leaf for signed payloads. Its key is on the curve P-256.
     public static var signedPayloadLeaf: CertificateTemplate {
         receiptLeaf.forSignedPayload(issuer: .signedPayloadIntermediate, subject: .signedPayloadLeaf)
     }
 
-    /// 2008-01-01T00:00:00Z: where the standard certificates begin.
+    /// 2008-01-01T00:00:00Z: the start of the standard certificates.
     public static let earliestDate = Date(timeIntervalSince1970: 1_199_145_600)
 
-    /// 2049-12-31T23:59:59Z: where the standard certificates end, and the last moment that UTCTime can express.
+    /// 2049-12-31T23:59:59Z: the end of the standard certificates, and the last time that UTCTime can express.
     public static let latestDate = Date(timeIntervalSince1970: 2_524_607_999)
 }
 

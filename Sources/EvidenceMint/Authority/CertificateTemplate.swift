@@ -1,7 +1,7 @@
 public import CryptoExtras
 public import Foundation
 
-/// The content of an X.509 certificate, any of it; nothing is checked, so that wrong certificates can be made, too.
+/// The content of an X.509 certificate. Nothing is checked, so that wrong certificates can be made as well.
 ///
 /// ```swift
 /// var template = CertificateTemplate.receiptLeaf
@@ -13,22 +13,22 @@ public struct CertificateTemplate: Sendable {
     public var version: Int? = 3
     /// The serial number, big-endian. Leading zeros are dropped.
     public var serialNumber: [UInt8]
-    /// The algorithm named outside the signed part. Its digest is the one that is signed; the kind of signature
-    /// follows the issuer's key, so that an elliptic issuer needs one of the ECDSA names here.
+    /// The algorithm named outside the signed part. Its digest is used for the signature; the issuer's key determines
+    /// the kind of signature, so an issuer with an elliptic-curve key needs one of the ECDSA names here.
     public var signatureAlgorithm: SignatureAlgorithm = .sha256WithRSA
-    /// The algorithm named inside the signed part; nil repeats the one outside, as RFC 5280, 4.1.1.2 demands.
+    /// The algorithm named inside the signed part; nil repeats the outer one, as RFC 5280, 4.1.1.2 requires.
     public var innerSignatureAlgorithm: SignatureAlgorithm?
-    /// Who signs, by name.
+    /// The issuer's name.
     public var issuer: Name
-    /// Who is certified.
+    /// The subject's name.
     public var subject: Name
-    /// The first moment of validity, in whole seconds.
+    /// The start of the validity, in whole seconds.
     public var notBefore: Date
-    /// The last moment of validity, in whole seconds.
+    /// The end of the validity, in whole seconds.
     public var notAfter: Date
     /// Basic constraints, critical: authority or not; nil leaves the extension out.
     public var isAuthority: Bool?
-    /// How many authorities may follow below this one; nil sets no limit.
+    /// The number of authorities allowed below this one; nil sets no limit.
     public var pathLength: Int?
     /// Key usage, critical; nil leaves the extension out.
     public var keyUsage: KeyUsage?
@@ -42,7 +42,7 @@ public struct CertificateTemplate: Sendable {
     public var hasSubjectKeyIdentifier = true
     /// Whether the authority key identifier is written: the SHA-1 of the issuer's public key.
     public var hasAuthorityKeyIdentifier = true
-    /// Leaves the whole extensions field out, whatever the fields above say.
+    /// Omits the whole extensions field, regardless of the fields above.
     public var omitsExtensions = false
     /// A DER SubjectPublicKeyInfo to certify instead of the key given to `signed`.
     public var publicKeyInfo: [UInt8]?
@@ -59,7 +59,7 @@ public struct CertificateTemplate: Sendable {
 
     /// Signs the certificate.
     /// - Returns: the certificate as DER.
-    /// - Throws: what the crypto library throws when a key cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot sign.
     public func signed(
         by issuerKey: _RSA.Signing.PrivateKey,
         publicKey: _RSA.Signing.PublicKey
@@ -70,7 +70,7 @@ public struct CertificateTemplate: Sendable {
     /// Signs the certificate with a key of any kind, for a key of any kind.
     /// - Parameter publicKeyInfo: the DER SubjectPublicKeyInfo of the certified key.
     /// - Returns: the certificate as DER.
-    /// - Throws: what the crypto library throws when a key cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot sign.
     public func signed(by issuerKey: SigningKey, publicKeyInfo: [UInt8]) throws -> [UInt8] {
         let certifiedKey = self.publicKeyInfo ?? publicKeyInfo
         let content = signedPart(publicKeyInfo: certifiedKey, issuerKeyInfo: issuerKey.publicKeyInfo)
@@ -88,7 +88,7 @@ extension CertificateTemplate {
         case ecdsaWithSHA1, ecdsaWithSHA256, ecdsaWithSHA384, ecdsaWithSHA512
     }
 
-    /// What the key may be used for (RFC 5280, 4.2.1.3). The raw value has bit 0 of the standard as bit 0.
+    /// The allowed uses of the key (RFC 5280, 4.2.1.3). Bit 0 of the raw value is bit 0 of the standard.
     public struct KeyUsage: OptionSet, Sendable {
         /// One bit for each use.
         public let rawValue: UInt16
@@ -98,9 +98,9 @@ extension CertificateTemplate {
             self.rawValue = rawValue
         }
 
-        /// Signing data: what a leaf that signs receipts is for.
+        /// Signing data: the use of a leaf that signs receipts.
         public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-        /// Signing what the signer cannot deny later.
+        /// Signing data so that the signer cannot deny it later (non-repudiation).
         public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
         /// Encrypting keys.
         public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
@@ -108,7 +108,7 @@ extension CertificateTemplate {
         public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
         /// Agreeing on keys.
         public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
-        /// Signing certificates: what an authority is for.
+        /// Signing certificates: the use of an authority.
         public static let certificateSigning = KeyUsage(rawValue: 1 << 5)
         /// Signing revocation lists.
         public static let revocationListSigning = KeyUsage(rawValue: 1 << 6)
@@ -116,11 +116,11 @@ extension CertificateTemplate {
 
     /// One extension, any of them.
     public struct Extension: Hashable, Sendable {
-        /// What kind of extension it is.
+        /// The identifier of the extension.
         public var oid: OID
         /// Whether a verifier that does not know it must refuse the certificate.
         public var isCritical: Bool
-        /// What the extension's OCTET STRING holds: in a right certificate, one DER value.
+        /// The content of the extension's OCTET STRING: one DER value in a correct certificate.
         public var value: [UInt8]
 
         /// An extension with any content.

@@ -5,13 +5,13 @@ struct IdentityFolder {
     private let folder: URL
     private let files = FileManager.default
 
-    /// What is written into a folder.
+    /// The content to write into a folder.
     struct Content {
-        /// Trust anchors by their names; they are written as PEM, too.
+        /// Trust anchors by their names; they are also written as PEM.
         var anchors: [(name: String, identity: SigningIdentity)]
         /// All others.
         var identities: [(name: String, identity: SigningIdentity)]
-        /// PEM texts that anybody may read, by the names of their files.
+        /// PEM texts that everybody may read, by the names of their files.
         var texts: [(name: String, text: String)] = []
         /// Folders within, by their names.
         var folders: [String: Content] = [:]
@@ -21,9 +21,9 @@ struct IdentityFolder {
         self.folder = folder.standardizedFileURL
     }
 
-    /// Whether anything lies in the folder already.
+    /// Whether the folder has any content.
     var isInhabited: Bool {
-        // A folder that is not there has none; one that cannot be read is told of when it is written or loaded.
+        // A missing folder has no content; a folder that cannot be read is reported when it is written or loaded.
         let entries = try? files.contentsOfDirectory(atPath: folder.path)
         return entries?.isEmpty == false
     }
@@ -33,12 +33,12 @@ struct IdentityFolder {
         IdentityFolder(folder.appendingPathComponent(name, isDirectory: true))
     }
 
-    /// Writes the content beside the folder, then moves it there in one step. Where another process was first, its
-    /// folder stays and ours is dropped.
+    /// Writes the content beside the folder, then renames it into place in one step. If another process was first, its
+    /// folder stays and ours is discarded.
     func publish(_ content: Content) throws {
         let draft = folder.deletingLastPathComponent()
             .appendingPathComponent(".\(folder.lastPathComponent).\(UUID().uuidString)")
-        // Gone already, if it was moved.
+        // Already gone if it was renamed.
         defer { try? files.removeItem(at: draft) }
         do {
             try files.createDirectory(at: draft.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -46,14 +46,14 @@ struct IdentityFolder {
         } catch {
             throw MintError.unwritableFolder(folder.path, reason: "\(error)")
         }
-        // rename(2) replaces an empty folder and refuses one with content: of two makers, one wins.
+        // rename(2) replaces an empty folder and refuses one with content, so only one of two processes succeeds.
         if rename(draft.path, folder.path) != 0 {
             let reason = String(cString: strerror(errno))
             guard isInhabited else { throw MintError.unwritableFolder(folder.path, reason: reason) }
         }
     }
 
-    /// Adds a text that anybody may read, in one step, where it is not there yet.
+    /// Adds a text that everybody may read, in one step, unless it exists.
     func complete(_ name: String, _ text: String) throws {
         guard !files.fileExists(atPath: path(name)) else { return }
         do {
@@ -78,7 +78,7 @@ struct IdentityFolder {
     }
 
     private func write(_ content: Content, to draft: URL) throws {
-        // Nobody else may enter while files are being written, or a key could be seen before its mode is set.
+        // The folder is closed to others while files are written; otherwise a key could be read before its mode is set.
         try files.createDirectory(
             at: draft, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
         )

@@ -1,7 +1,8 @@
 public import Foundation
 
-/// The authority behind signed payloads, shaped like the one that vouches for what StoreKit 2 and the App Store server
-/// sign: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with `ecdsa-with-SHA384`.
+/// The authority of signed payloads, with the structure of the one that vouches for payloads of StoreKit 2 and the App
+/// Store server: a P-384 root, a P-384 intermediate, and a P-256 leaf, all certificates signed with
+/// `ecdsa-with-SHA384`.
 public struct SignedPayloadAuthority: Sendable {
     /// The same three identities; the operations on them do not depend on the kind of keys.
     let chain: CertificateAuthority
@@ -17,7 +18,7 @@ public struct SignedPayloadAuthority: Sendable {
     /// - Parameters:
     ///   - createdAt: when all three certificates begin to be valid.
     ///   - validity: other periods, certificate by certificate. They last until the end of 2049 by default.
-    /// - Throws: what the crypto library throws when a key cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot sign.
     public init(
         createdAt: Date = CertificateTemplate.earliestDate,
         validity: CertificateAuthority.Validity = .init()
@@ -31,7 +32,7 @@ public struct SignedPayloadAuthority: Sendable {
         )
     }
 
-    /// Joins three identities, whatever they are. The leaf must have a P-256 key to sign with ES256.
+    /// Joins any three identities. The leaf needs a P-256 key to sign with ES256.
     public init(root: SigningIdentity, intermediate: SigningIdentity, leaf: SigningIdentity) {
         chain = CertificateAuthority(root: root, intermediate: intermediate, leaf: leaf)
     }
@@ -43,19 +44,19 @@ public struct SignedPayloadAuthority: Sendable {
 
 extension SignedPayloadAuthority {
     /// The same authority with another root certificate for the same key.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingRoot(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
         SignedPayloadAuthority(chain: try chain.replacingRoot(change))
     }
 
     /// The same authority with another intermediate certificate for the same key, signed by the root.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingIntermediate(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
         SignedPayloadAuthority(chain: try chain.replacingIntermediate(change))
     }
 
     /// The same authority with another leaf certificate for the same key, signed by the intermediate.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func replacingLeaf(_ change: (inout CertificateTemplate) -> Void) throws -> SignedPayloadAuthority {
         SignedPayloadAuthority(chain: try chain.replacingLeaf(change))
     }

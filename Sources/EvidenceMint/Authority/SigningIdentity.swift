@@ -4,20 +4,20 @@ public import Foundation
 public struct SigningIdentity: Sendable {
     /// The certificate as DER.
     public let certificate: [UInt8]
-    /// The key, which signs what the certificate vouches for.
+    /// The private key of the certificate.
     public let privateKey: SigningKey
-    /// Who is certified.
+    /// The subject's name.
     public let subject: CertificateTemplate.Name
-    /// Who signed the certificate.
+    /// The issuer's name.
     public let issuer: CertificateTemplate.Name
     /// The content octets of the serial number.
     public let serialNumber: [UInt8]
-    /// The first moment of validity.
+    /// The start of the validity.
     public let notBefore: Date
-    /// The last moment of validity.
+    /// The end of the validity.
     public let notAfter: Date
 
-    /// What the certificate was made from, where it was made in this run.
+    /// The template of the certificate, if it was made in this process.
     let template: CertificateTemplate?
     let signatureAlgorithm: CertificateTemplate.SignatureAlgorithm?
 

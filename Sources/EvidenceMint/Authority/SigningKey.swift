@@ -4,11 +4,11 @@ import Foundation
 
 /// A private key of any kind that this module signs with.
 public enum SigningKey: Sendable {
-    /// As in the whole chain of Apple's receipts.
+    /// The kind of key in the whole chain of Apple's receipts.
     case rsa(_RSA.Signing.PrivateKey)
-    /// As in the leaves that sign App Store data.
+    /// The kind of key in the leaves that sign App Store data.
     case p256(P256.Signing.PrivateKey)
-    /// As in the intermediates and the root above such leaves.
+    /// The kind of key in the intermediates and the root above such leaves.
     case p384(P384.Signing.PrivateKey)
 
     /// A new RSA key with exponent 65537.
@@ -60,7 +60,7 @@ public enum SigningKey: Sendable {
         }
     }
 
-    /// A SubjectPublicKeyInfo for any modulus and exponent, big-endian, even for such as nobody has a private key for.
+    /// A SubjectPublicKeyInfo for any modulus and exponent, big-endian, even if no private key for it exists.
     public static func rsaPublicKeyInfo(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
         DER.sequence(
             DER.sequence(KnownOID.rsaEncryption.der, DER.null),
@@ -70,7 +70,7 @@ public enum SigningKey: Sendable {
 }
 
 extension SigningKey {
-    /// Sixteen octets that no other key has, positive as RFC 5280, 4.1.2.2 demands.
+    /// Sixteen octets that are unique to the key, positive as RFC 5280, 4.1.2.2 requires.
     var serialNumber: [UInt8] {
         var octets = Array(ReceiptDigest.sha256.hash(publicKeyInfo).prefix(16))
         octets[0] = octets[0] & 0x7F | 0x40

@@ -1,6 +1,6 @@
-/// The authority behind transaction receipts of versions 2 and 4. Version 3 shares the leaf of app receipts.
+/// The authority of transaction receipts of versions 2 and 4. Version 3 uses the leaf of app receipts.
 ///
-/// In a transaction receipt only the leaf travels, so a verifier must know the two intermediates beforehand.
+/// A transaction receipt contains only the leaf, so a verifier must know the two intermediates beforehand.
 public struct TransactionReceiptAuthority: Sendable {
     /// Issues the leaf of version 2, as Apple's iTunes Store authority did: below the receipts' root, with the marker
     /// 1.2.840.113635.100.6.2.2.
@@ -11,8 +11,8 @@ public struct TransactionReceiptAuthority: Sendable {
     public let versionFourLeaf: SigningIdentity
 
     /// Makes an authority with new keys.
-    /// - Parameter receipts: whose root and intermediate it stands below.
-    /// - Throws: what the crypto library throws when no key can be made.
+    /// - Parameter receipts: the authority whose root and intermediate issue these certificates.
+    /// - Throws: the errors of the crypto library if no key can be made.
     public init(below receipts: CertificateAuthority) throws {
         let storeKey = try SigningKey.makeRSA()
         var store = CertificateTemplate.storeIntermediate
@@ -33,7 +33,7 @@ public struct TransactionReceiptAuthority: Sendable {
             versionFour, key: versionFourKey, issuerKey: receipts.intermediate.privateKey)
     }
 
-    /// Joins three identities, whatever they are.
+    /// Joins any three identities.
     public init(
         storeIntermediate: SigningIdentity,
         versionTwoLeaf: SigningIdentity,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A date in the proleptic Gregorian calendar, taken apart: what certificates and receipts write.
+/// The components of a date in the proleptic Gregorian calendar, as certificates and receipts write them.
 struct CivilTime {
     let year: Int
     let month: Int
@@ -48,7 +48,7 @@ struct CivilTime {
         return "\(date) \(hour.padded(2)):\(minute.padded(2)):\(second.padded(2))"
     }
 
-    /// `0131123456Z`: what UTCTime and GeneralizedTime have in common after the year.
+    /// `0131123456Z`: the part after the year, which UTCTime and GeneralizedTime share.
     var afterYear: String {
         "\(month.padded(2))\(day.padded(2))\(hour.padded(2))\(minute.padded(2))\(second.padded(2))Z"
     }

@@ -9,7 +9,7 @@ enum DER {
         return bytes
     }
 
-    /// One element whose length spends one octet more than it needs: BER allows that, DER does not.
+    /// One element whose length takes one octet more than it needs: BER allows that, DER does not.
     static func paddedElement(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let shortest = length(content.count)
         let padded: [UInt8]

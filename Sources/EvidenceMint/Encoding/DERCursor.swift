@@ -1,6 +1,6 @@
 /// Steps over the elements of a certificate that this module wrote or was given: definite lengths only.
 struct DERCursor {
-    /// One element, and where it lies in the bytes it was read from.
+    /// One element, and its position in the bytes that it was read from.
     struct Element {
         let tag: UInt8
         /// The offsets of tag, length and content together.
@@ -24,7 +24,7 @@ struct DERCursor {
         position < end ? bytes[position] : nil
     }
 
-    /// Reads one element; nil where there is none, or none that fits.
+    /// Reads one element; nil if there is no complete one.
     mutating func next() -> Element? {
         guard end - position >= 2 else { return nil }
         let start = position
@@ -42,7 +42,7 @@ struct DERCursor {
         return Element(tag: tag, range: start..<position, content: cursor..<position)
     }
 
-    /// Reads one element of the given tag; nil for any other.
+    /// Reads one element with the given tag; nil if the tag differs.
     mutating func next(_ tag: UInt8) -> Element? {
         guard nextTag == tag else { return nil }
         return next()

@@ -12,7 +12,7 @@ extension CertificateTemplate {
 }
 
 extension CertificateTemplate.OID: ExpressibleByStringLiteral, CustomStringConvertible {
-    /// Reads the dotted form. What is no number is passed over.
+    /// Reads the dotted form. Components that are not numbers are skipped.
     public init(stringLiteral text: String) {
         arcs = text.split(separator: ".").compactMap { UInt64($0) }
     }

@@ -22,7 +22,7 @@ extension CertificateTemplate {
         notAfter = max(notAfter, notBefore.addingTimeInterval(365 * Self.day))
     }
 
-    /// Turns a leaf into what every developer has from the same intermediate: a certificate for signing code.
+    /// Replaces a leaf with the certificate that every developer has from the same intermediate: one for code signing.
     mutating func becomeDevelopers() {
         subject = Name(commonName: "Assay Simulator Developer", organization: "Assay Simulator")
         markers = []

@@ -2,7 +2,7 @@ import Foundation
 
 extension ReceiptFault {
     /// Replaces certificates and keys. The certificates keep their serial numbers, as a forger's would.
-    /// - Throws: what the crypto library throws when a key cannot be made or cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot be made or cannot sign.
     func alterAuthority(of plan: inout ReceiptPlan) throws {
         let authority = plan.authority
         let created = plan.template.creationDate ?? Self.fallbackDate
@@ -80,6 +80,6 @@ extension ReceiptFault {
         plan.options.embeddedCertificates = [leaf, second, authority.intermediate, authority.root].map(\.certificate)
     }
 
-    /// Stands in for the creation date of a receipt without one: 2024-01-01T00:00:00Z.
+    /// Replaces the creation date of a receipt without one: 2024-01-01T00:00:00Z.
     private static let fallbackDate = Date(timeIntervalSince1970: 1_704_067_200)
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ReceiptFault {
-    /// Changes what is signed; the signature over it will be good.
+    /// Changes the content before it is signed; the signature will be valid.
     func alterContent(of plan: inout ReceiptPlan) {
         switch self {
         case .missingCreationDate:

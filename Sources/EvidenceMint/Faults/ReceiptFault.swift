@@ -1,10 +1,10 @@
-/// What can be wrong with a receipt. A fault breaks one thing and leaves everything else in order.
+/// A fault of a receipt. A fault breaks one thing and leaves everything else correct.
 ///
 /// The raw value is the name of the fault on the command line.
 public enum ReceiptFault: String, CaseIterable, Sendable {
     // MARK: Certificates
 
-    /// The chain ends in another root: an authority with the same names, but keys of its own.
+    /// The chain ends at another root: an authority with the same names, but different keys.
     case wrongRoot = "wrong-root"
     /// The leaf lacks the marker of receipt signing, 1.2.840.113635.100.6.11.1.
     case missingLeafMarker = "missing-leaf-marker"
@@ -18,7 +18,7 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
     case expiredIntermediate = "expired-intermediate"
     /// The leaf is a developer's certificate for signing code, from the same intermediate, without receipt marker.
     case developerCertificate = "developer-certificate"
-    /// The intermediate's basic constraints say that it is no authority.
+    /// The intermediate's basic constraints say that it is not an authority.
     case notAnAuthority = "not-an-authority"
     /// There is a second intermediate below the first, whose path length is 0.
     case pathLengthExceeded = "path-length-exceeded"
@@ -26,7 +26,7 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
     case intermediateKeyUsage = "intermediate-key-usage"
     /// The leaf's key usage does not allow it to sign data.
     case leafKeyUsage = "leaf-key-usage"
-    /// The leaf has a critical extension that nobody knows: 2.999.1, from the arc set aside for examples.
+    /// The leaf has an unknown critical extension: 2.999.1, from the arc reserved for examples.
     case unknownCriticalExtension = "unknown-critical-extension"
     /// The leaf names another issuer than the intermediate that signed it. The signer's issuer is the leaf's.
     case wrongIssuerName = "wrong-issuer-name"
@@ -35,7 +35,7 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
 
     // MARK: Bytes
 
-    /// One bit of the signed payload was changed, in a value that means nothing to anybody but Apple.
+    /// One bit of the signed payload was changed, in a value that only Apple can read.
     case flippedPayloadByte = "flipped-payload-byte"
     /// One bit in the middle of the signature was changed.
     case flippedSignatureByte = "flipped-signature-byte"
@@ -52,17 +52,17 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
 
     /// The set of digest algorithms names another digest than the signer does.
     case digestMismatch = "digest-mismatch"
-    /// The signature algorithm is named with another digest than the one in use.
+    /// The signature algorithm names a different digest than the one in use.
     case signatureAlgorithmMismatch = "signature-algorithm-mismatch"
     /// The signature was made with a key that has nothing to do with the leaf.
     case foreignSignature = "foreign-signature"
-    /// Nobody signed.
+    /// There is no signer.
     case noSigner = "no-signer"
     /// The signer appears twice.
     case twoSigners = "two-signers"
-    /// The signer's certificate is not among the embedded ones.
+    /// The signer's certificate is not embedded.
     case signerNotEmbedded = "signer-not-embedded"
-    /// No certificates are embedded; the field is left out.
+    /// No certificates are embedded; the field is omitted.
     case noCertificates = "no-certificates"
     /// The leaf is embedded twice.
     case duplicateCertificate = "duplicate-certificate"
@@ -75,17 +75,17 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
 
     // MARK: Payload, correctly signed
 
-    /// There is no attribute 12.
+    /// Attribute 12 is missing.
     case missingCreationDate = "missing-creation-date"
-    /// There is no attribute 2. The device hash is the one with the bundle identifier.
+    /// Attribute 2 is missing. The device hash is the one with the bundle identifier.
     case missingBundleID = "missing-bundle-id"
-    /// There is no attribute 0.
+    /// Attribute 0 is missing.
     case missingReceiptType = "missing-receipt-type"
     /// There is a second attribute 2, with another bundle identifier.
     case duplicateAttribute = "duplicate-attribute"
     /// The creation date, attribute 12, has the right form and names a day that does not exist.
     case malformedDate = "malformed-date"
-    /// No purchase has a transaction identifier, attribute 1703. Where there are no purchases, one is added.
+    /// No purchase has a transaction identifier, attribute 1703. If there are no purchases, one is added.
     case noTransactionID = "no-transaction-id"
     /// The payload is a SEQUENCE of attributes, not a SET.
     case payloadNotASet = "payload-not-a-set"

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 extension SignedPayloadFault {
-    /// Changes what is signed; the signature over it will be good.
+    /// Changes the content before it is signed; the signature will be valid.
     func alterContent(of plan: inout SignedPayloadPlan) {
         switch self {
         case .wrongBundleID:
@@ -34,7 +34,7 @@ extension SignedPayloadFault {
     }
 
     /// Replaces certificates and keys. The certificates keep their serial numbers, as a forger's would.
-    /// - Throws: what the crypto library throws when a key cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot sign.
     func alterAuthority(of plan: inout SignedPayloadPlan) throws {
         let authority = plan.authority
         let signed = plan.signingDate ?? Self.fallbackDate
@@ -63,7 +63,7 @@ extension SignedPayloadFault {
                 template.pathLength = nil
             }
         case .ownLeaf:
-            // Its own work: what stands in the place of the intermediate's key is not the intermediate's.
+            // Separate, because the key in the place of the intermediate's is not the intermediate's.
             let forger = try authority.chain.impersonated(with: ForeignKeys.elliptic)
             plan.authority = SignedPayloadAuthority(
                 root: authority.root, intermediate: authority.intermediate, leaf: forger.leaf)
@@ -74,7 +74,7 @@ extension SignedPayloadFault {
         }
     }
 
-    /// Changes what the header says.
+    /// Changes the header.
     func alterHeader(of plan: inout SignedPayloadPlan) {
         let chain = [plan.authority.leaf, plan.authority.intermediate, plan.authority.root].map(\.certificate)
         switch self {
@@ -106,7 +106,7 @@ extension SignedPayloadFault {
     }
 
     /// Changes the JWS after it was signed.
-    /// - Throws: what the crypto library throws when a key cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot sign.
     func alter(_ message: inout SignedPayloadMessage, of plan: SignedPayloadPlan) throws {
         switch self {
         case .flippedSignatureByte:
@@ -146,7 +146,7 @@ extension SignedPayloadFault {
         }
     }
 
-    /// Stands in for the date of content that has none: 2024-01-01T00:00:00Z.
+    /// Replaces the date of content that has none: 2024-01-01T00:00:00Z.
     private static let fallbackDate = Date(timeIntervalSince1970: 1_704_067_200)
 
     private static func appending(_ suffix: String, to value: ClaimValue) -> ClaimValue {
@@ -154,7 +154,7 @@ extension SignedPayloadFault {
         return .string(text + suffix)
     }
 
-    /// Where a text ends in the payload, so that it stays JSON when a bit is changed there.
+    /// The end of a text in the payload; changing a bit there leaves the payload valid JSON.
     private static func lastOfText(in payload: [UInt8], _ claims: [Claim]) -> Int {
         guard let (name, text) = editable(claims) else { return payload.count - 1 }
         let member = ClaimValue.object([Claim(name, .string(text))]).json.dropFirst().dropLast(2)

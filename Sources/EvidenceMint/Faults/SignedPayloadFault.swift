@@ -1,10 +1,10 @@
-/// What can be wrong with a signed payload (JWS). A fault breaks one thing and leaves everything else in order.
+/// A fault of a signed payload (JWS). A fault breaks one thing and leaves everything else correct.
 ///
 /// The raw value is the name of the fault on the command line.
 public enum SignedPayloadFault: String, CaseIterable, Sendable {
     // MARK: Certificates
 
-    /// The chain ends in another root: an authority with the same names, but keys of its own.
+    /// The chain ends at another root: an authority with the same names, but different keys.
     case wrongRoot = "wrong-root"
     /// The leaf lacks the marker of receipt signing, 1.2.840.113635.100.6.11.1.
     case missingLeafMarker = "missing-leaf-marker"
@@ -20,7 +20,7 @@ public enum SignedPayloadFault: String, CaseIterable, Sendable {
     case leafNotYetValid = "leaf-not-yet-valid"
     /// The leaf is a developer's certificate for signing code, from the same intermediate, without a marker.
     case developerCertificate = "developer-certificate"
-    /// The intermediate's basic constraints say that it is no authority.
+    /// The intermediate's basic constraints say that it is not an authority.
     case notAnAuthority = "not-an-authority"
     /// The leaf names the genuine intermediate as its issuer, which never signed it; intermediate and root are genuine.
     case ownLeaf = "own-leaf"
@@ -32,20 +32,20 @@ public enum SignedPayloadFault: String, CaseIterable, Sendable {
     case x5cOfTwo = "x5c-of-two"
     /// `x5c` holds the root twice.
     case x5cOfFour = "x5c-of-four"
-    /// There is no `x5c`.
+    /// `x5c` is missing.
     case missingX5C = "missing-x5c"
 
     // MARK: Signature
 
     /// The signature was made with a key that has nothing to do with the leaf.
     case foreignSignature = "foreign-signature"
-    /// The signature was made with a key that the header brings along as `jwk`; `x5c` is genuine.
+    /// The signature was made with a key that is in the header as `jwk`; `x5c` is genuine.
     case embeddedKey = "embedded-key"
     /// One bit in the middle of the signature was changed.
     case flippedSignatureByte = "flipped-signature-byte"
     /// The signature is the genuine one of other content.
     case reusedSignature = "reused-signature"
-    /// The signature is in DER (ECDSA-Sig-Value), not r and s one after the other.
+    /// The signature is in DER (ECDSA-Sig-Value) instead of r and s one after the other.
     case derSignature = "der-signature"
     /// r and s have 48 octets each, with leading zeros: the length of ES384.
     case longSignature = "long-signature"
@@ -64,7 +64,7 @@ public enum SignedPayloadFault: String, CaseIterable, Sendable {
 
     /// One bit of the payload was changed, in the last character of a text.
     case flippedPayloadByte = "flipped-payload-byte"
-    /// A claim has another value than the one that was signed: the product, where there is one.
+    /// The value of a claim was changed after signing: the product, if there is one.
     case editedClaims = "edited-claims"
 
     // MARK: Text
@@ -80,21 +80,21 @@ public enum SignedPayloadFault: String, CaseIterable, Sendable {
 
     /// It belongs to another app.
     case wrongBundleID = "wrong-bundle-id"
-    /// There is no bundle identifier.
+    /// The bundle identifier is missing.
     case missingBundleID = "missing-bundle-id"
-    /// It says that it comes from Xcode.
+    /// The environment is Xcode.
     case xcodeEnvironment = "xcode-environment"
-    /// There is no date of signing. In an app transaction, that is the receipt creation date.
+    /// The date of signing is missing. In an app transaction, that is the receipt creation date.
     case missingSignedDate = "missing-signed-date"
-    /// The payload is no JSON.
+    /// The payload is not JSON.
     case payloadNotJSON = "payload-not-json"
     /// A claim holds arrays in arrays, 10,000 deep.
     case deeplyNested = "deeply-nested"
     /// A claim has 16 MiB.
     case oversized
-    /// What is nested in the notification was signed by another authority; the envelope is genuine.
+    /// The data nested in the notification was signed by another authority; the envelope is genuine.
     case forgedNestedData = "forged-nested-data"
-    /// What is nested in the notification belongs to another app than the envelope.
+    /// The data nested in the notification belongs to another app than the envelope.
     case nestedDataOfAnotherApp = "nested-data-of-another-app"
 }
 
@@ -104,8 +104,8 @@ extension SignedPayloadFault {
         allCases.filter { $0.applies(to: template) }
     }
 
-    /// Whether the content has what the fault would break. Renewal information has no bundle identifier, and nothing
-    /// is nested in anything but notifications.
+    /// Whether the content has the part that the fault would break. Renewal information has no bundle identifier, and
+    /// only notifications have nested data.
     public func applies(to template: some SignedPayloadTemplate) -> Bool {
         var nested: [[Claim]] = []
         let claims = template.claims { inner in
@@ -123,7 +123,7 @@ extension SignedPayloadFault {
         }
     }
 
-    /// The fault of what is nested, where the envelope is right.
+    /// The fault of the nested data, if the envelope is correct.
     func faultOfNestedData(_ template: any SignedPayloadTemplate) -> SignedPayloadFault? {
         switch self {
         case .forgedNestedData: .wrongRoot

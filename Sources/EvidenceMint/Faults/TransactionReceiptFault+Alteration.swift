@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransactionReceiptFault {
-    /// Changes what is signed; the signature over it will be good.
+    /// Changes the content before it is signed; the signature will be valid.
     func alterContent(of plan: inout TransactionReceiptPlan) {
         switch self {
         case .wrongBundleID:
@@ -31,7 +31,7 @@ extension TransactionReceiptFault {
     }
 
     /// Replaces certificates and keys. The certificates keep their serial numbers, as a forger's would.
-    /// - Throws: what the crypto library throws when a key cannot be made or cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot be made or cannot sign.
     func alterAuthority(of plan: inout TransactionReceiptPlan) throws {
         let purchased = plan.template.purchaseDate ?? Self.fallbackDate
         switch self {
@@ -115,7 +115,7 @@ extension TransactionReceiptFault {
 
     private static let purchaseDateKeys = ["purchase-date", "purchase-date-ms", "purchase-date-pst"]
 
-    /// Stands in for the purchase date of a receipt without one: 2024-01-01T00:00:00Z.
+    /// Replaces the purchase date of a receipt without one: 2024-01-01T00:00:00Z.
     private static let fallbackDate = Date(timeIntervalSince1970: 1_704_067_200)
 
     private static func other(_ template: TransactionReceiptTemplate) -> String {
@@ -128,7 +128,7 @@ extension TransactionReceiptFault {
         return template.purchaseInfo()
     }
 
-    /// Where the product ends, so that the list still parses when a bit is changed there.
+    /// The end of the product; changing a bit there leaves the list readable.
     private static func lastOfProduct(in bytes: [UInt8], of template: TransactionReceiptTemplate) -> Int {
         let value = Array("\"product-id\" = \"\(template.productID ?? "")".utf8)
         let last = bytes.count - value.count
@@ -143,7 +143,7 @@ extension TransactionReceiptPlan {
     /// Certifies the leaf again.
     /// - Parameters:
     ///   - key: the leaf's key; nil keeps it.
-    ///   - issuerKey: who signs; nil is the issuer.
+    ///   - issuerKey: the key that signs; nil means the issuer's.
     fileprivate mutating func replaceLeaf(
         key: SigningKey? = nil,
         issuerKey: SigningKey? = nil,

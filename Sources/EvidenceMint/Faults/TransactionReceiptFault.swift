@@ -1,12 +1,12 @@
-/// What can be wrong with a transaction receipt. A fault breaks one thing and leaves everything else in order.
+/// A fault of a transaction receipt. A fault breaks one thing and leaves everything else correct.
 ///
 /// The raw value is the name of the fault on the command line.
 public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     // MARK: Certificates
 
-    /// The leaf was issued by an authority with the same name, but a key of its own.
+    /// The leaf was issued by an authority with the same name, but a different key.
     case wrongRoot = "wrong-root"
-    /// The leaf names the root as its issuer, and nobody above signed it: the forgery of 2012.
+    /// The leaf names the root as its issuer, but no authority signed it: the forgery of 2012.
     case ownCertificate = "own-certificate"
     /// The leaf lacks the marker of its version.
     case missingLeafMarker = "missing-leaf-marker"
@@ -29,7 +29,7 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     case swappedVersion = "swapped-version"
     /// The version byte, which is signed, names a version that does not exist: 5.
     case unknownVersion = "unknown-version"
-    /// The certificate is declared one byte longer than it is.
+    /// The declared length of the certificate is one byte too long.
     case wrongCertificateLength = "wrong-certificate-length"
     /// Four bytes follow the certificate in the signature's field.
     case trailingSignatureBytes = "trailing-signature-bytes"
@@ -37,18 +37,18 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
     case truncatedSignature = "truncated-signature"
     /// One bit in the middle of the signature was changed.
     case flippedSignatureByte = "flipped-signature-byte"
-    /// There is no signature.
+    /// The signature is missing.
     case missingSignature = "missing-signature"
 
     // MARK: Content, changed after signing
 
     /// One bit of purchase-info was changed, in the last character of the product.
     case flippedPurchaseInfoByte = "flipped-purchase-info-byte"
-    /// The product was replaced in purchase-info, and the signature kept: what tools on jailbroken devices do.
+    /// The product was replaced in purchase-info, and the signature kept, as tools on jailbroken devices do.
     case editedPurchaseInfo = "edited-purchase-info"
-    /// There is no purchase-info.
+    /// purchase-info is missing.
     case missingPurchaseInfo = "missing-purchase-info"
-    /// There is a second purchase-info with another product, which nobody signed.
+    /// There is a second, unsigned purchase-info with another product.
     case duplicatePurchaseInfo = "duplicate-purchase-info"
 
     // MARK: Bytes
@@ -66,58 +66,58 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
 
     /// The receipt belongs to another app.
     case wrongBundleID = "wrong-bundle-id"
-    /// There is no bundle identifier.
+    /// The bundle identifier is missing.
     case missingBundleID = "missing-bundle-id"
-    /// There is no product identifier.
+    /// The product identifier is missing.
     case missingProductID = "missing-product-id"
-    /// There is no transaction identifier. The original one is there.
+    /// The transaction identifier is missing. The original one is present.
     case missingTransactionID = "missing-transaction-id"
-    /// There is no purchase date, in none of its three forms.
+    /// The purchase date is missing in all three forms.
     case missingPurchaseDate = "missing-purchase-date"
-    /// The purchase date names a day that does not exist, and its milliseconds are no number.
+    /// The purchase date names a day that does not exist, and its milliseconds are not a number.
     case malformedDate = "malformed-date"
     /// There are two product identifiers, and they differ.
     case duplicateKey = "duplicate-key"
-    /// What is signed is a list of values, not a dictionary.
+    /// The signed content is a list of values instead of a dictionary.
     case purchaseInfoNotADictionary = "purchase-info-not-a-dictionary"
 }
 
 extension TransactionReceiptFault {
-    /// What is wrong, in one English sentence, for people who choose a fault by its name.
+    /// The fault, in one English sentence, for people who choose a fault by its name.
     public var explanation: String {
         switch self {
         case .wrongRoot: "The leaf was issued by another authority with the same name."
-        case .ownCertificate: "The leaf names the root as its issuer, and is its own work."
+        case .ownCertificate: "The leaf names the root as its issuer, but is self-made."
         case .missingLeafMarker: "The leaf lacks the marker of its version."
         case .expiredLeaf: "The leaf had expired at the time of the purchase."
         case .leafNotYetValid: "The leaf was not yet valid at the time of the purchase."
-        case .developerCertificate: "A developer's certificate signed, not one for receipts."
+        case .developerCertificate: "The signer is a developer's certificate, not one for receipts."
         case .wrongKeySize: "The leaf's key has the size of another version."
         case .foreignSignature: "The signature was made with a key that is not the leaf's."
         case .wrongDigest: "The signature was made over the digest of another version."
         case .swappedVersion: "The version was changed after signing."
         case .unknownVersion: "The version does not exist."
-        case .wrongCertificateLength: "The certificate is declared longer than it is."
+        case .wrongCertificateLength: "The declared length of the certificate is too long."
         case .trailingSignatureBytes: "Four bytes follow the certificate."
-        case .truncatedSignature: "The signature's field ends within the certificate."
+        case .truncatedSignature: "The signature field ends within the certificate."
         case .flippedSignatureByte: "One bit of the signature was changed."
         case .missingSignature: "There is no signature."
         case .flippedPurchaseInfoByte: "One bit of the product was changed after signing."
         case .editedPurchaseInfo: "The product was replaced after signing."
-        case .missingPurchaseInfo: "There is nothing that is signed."
-        case .duplicatePurchaseInfo: "There is a second content, which nobody signed."
+        case .missingPurchaseInfo: "The signed content is missing."
+        case .duplicatePurchaseInfo: "There is a second, unsigned content."
         case .truncated: "The last byte is missing."
         case .trailingBytes: "Four bytes follow the end."
-        case .deeplyNested: "The list is nested 10,000 deep."
+        case .deeplyNested: "The list is nested 10,000 levels deep."
         case .oversized: "The list has an entry of 16 MiB."
         case .wrongBundleID: "The receipt belongs to another app."
         case .missingBundleID: "The receipt has no bundle identifier."
         case .missingProductID: "The receipt has no product identifier."
         case .missingTransactionID: "The receipt has no transaction identifier."
         case .missingPurchaseDate: "The receipt has no purchase date."
-        case .malformedDate: "The purchase was made on a day that does not exist."
+        case .malformedDate: "The purchase date is a day that does not exist."
         case .duplicateKey: "The receipt has two product identifiers."
-        case .purchaseInfoNotADictionary: "What is signed is a list of values, not a dictionary."
+        case .purchaseInfoNotADictionary: "The signed content is a list of values instead of a dictionary."
         }
     }
 }

@@ -1,13 +1,12 @@
 public import Foundation
 
 extension AppReceiptTemplate {
-    /// The device that a receipt is made for unless another is named: 16 zero octets, as in receipts that the App
-    /// Store makes where it knows of no device.
+    /// The default device of a receipt: 16 zero octets, as in receipts that the App Store makes without a device.
     public static let noDevice = [UInt8](repeating: 0, count: 16)
 
     /// A receipt of the sandbox, as TestFlight and development builds on iOS get it.
     ///
-    /// The same parameters always make the same receipt; what Apple would draw at random is derived from them.
+    /// The same parameters always make the same receipt; Apple's random values are derived from them.
     /// - Parameter device: the device identifier that goes into the device hash.
     public static func sandbox(
         bundleID: String,
@@ -44,7 +43,7 @@ extension AppReceiptTemplate {
         return template
     }
 
-    /// A receipt of the Volume Purchase Program, which is good until it expires.
+    /// A receipt of the Volume Purchase Program, which is valid until it expires.
     /// - Parameter device: the device identifier that goes into the device hash.
     public static func volumePurchase(
         bundleID: String,
@@ -107,7 +106,7 @@ extension AppReceiptTemplate {
 }
 
 extension AppReceiptTemplate {
-    /// What all receipts of the App Store have in common.
+    /// The fields that all receipts of the App Store have in common.
     private static func appStore(
         _ bundleID: String,
         _ creationDate: Date,

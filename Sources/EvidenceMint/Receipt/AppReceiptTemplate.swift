@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The content of an app receipt, any of it; nothing is checked, so that wrong receipts can be made, too.
+/// The content of an app receipt. Nothing is checked, so that wrong receipts can be made as well.
 ///
-/// A field that is nil is left out, unless its comment says that it is written as an empty text.
+/// A field that is nil is omitted, unless its comment says that it is written as an empty text.
 public struct AppReceiptTemplate: Hashable, Sendable {
     /// 0: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox` or `Xcode`
     public var receiptType: String?
@@ -18,11 +18,11 @@ public struct AppReceiptTemplate: Hashable, Sendable {
     public var opaqueValueVersion = 2
     /// 5
     public var deviceHash = DeviceHash.none
-    /// 6: encrypted by Apple, 40 to 106 octets; nobody else can read it
+    /// 6: encrypted by Apple, 40 to 106 octets; only Apple can read it
     public var encryptedValue6: [UInt8]?
-    /// 7: encrypted by Apple, 37 to 89 octets; nobody else can read it
+    /// 7: encrypted by Apple, 37 to 89 octets; only Apple can read it
     public var encryptedValue7: [UInt8]?
-    /// 8: when the receipt was created that the device sent. Where it is nil, the text is empty, as in the sandbox.
+    /// 8: the creation date of the receipt that the device sent. If it is nil, the text is empty, as in the sandbox.
     public var sentReceiptCreationDate: Date?
     /// 9: four characters, such as `P305`, written as one INTEGER
     public var serverVersion: String?
@@ -54,11 +54,11 @@ public struct AppReceiptTemplate: Hashable, Sendable {
     public var store: Store?
     /// Further attributes, after the others in the order `asGiven`.
     public var extraAttributes: [RawAttribute] = []
-    /// The numbers of attributes to leave out. It does not touch the extra ones.
+    /// The numbers of attributes to omit. It does not affect the extra ones.
     public var omitted: Set<Int> = []
     /// The order of the attributes of the receipt, and of those of each purchase.
     public var attributeOrder = AttributeOrder.der
-    /// How dates are written.
+    /// The format of dates.
     public var dateStyle = ReceiptDateStyle.seconds
 
     /// A receipt with nothing in it but an empty attribute 8.
@@ -80,7 +80,7 @@ public struct AppReceiptTemplate: Hashable, Sendable {
         public static let iOS = Store(rawValue: 3)
     }
 
-    /// The payload: what the signature is made over, a SET of attributes.
+    /// The payload that the signature covers: a SET of attributes.
     public func payload() -> [UInt8] {
         attributeOrder.set(attributes())
     }

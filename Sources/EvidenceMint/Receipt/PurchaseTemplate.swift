@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The content of one in-app purchase of a receipt, any of it; nothing is checked.
+/// The content of one in-app purchase of a receipt. Nothing is checked.
 ///
-/// A field that is nil is left out, unless its comment says that it is written as an empty text.
+/// A field that is nil is omitted, unless its comment says that it is written as an empty text.
 public struct PurchaseTemplate: Hashable, Sendable {
     /// 1701
     public var quantity: UInt64? = 1
@@ -18,13 +18,14 @@ public struct PurchaseTemplate: Hashable, Sendable {
     public var originalPurchaseDate: Date?
     /// 1707
     public var productType: ProductType?
-    /// 1708, in whole seconds. Where it is nil, the text is empty, as Apple writes it for all but subscriptions.
+    /// 1708, in whole seconds. If it is nil, the text is empty, as Apple writes it for all products except
+    /// subscriptions.
     public var expiresDate: Date?
     /// 1710: the number of the product in the App Store; 0 in the sandbox
     public var productAdamID: UInt64? = 0
     /// 1711: 0 for all but subscriptions
     public var webOrderLineItemID: UInt64? = 0
-    /// 1712, in whole seconds: when it was refunded or revoked. Where it is nil, the text is empty.
+    /// 1712, in whole seconds: the date of the refund or revocation. If it is nil, the text is empty.
     public var cancellationDate: Date?
     /// 1713
     public var isTrialPeriod: Bool? = false
@@ -34,14 +35,14 @@ public struct PurchaseTemplate: Hashable, Sendable {
     public var promotionalOfferID: String?
     /// 1722: only since 2021
     public var ownershipType: OwnershipType? = .purchased
-    /// Whether 1709 and 1714 to 1718 are written, always as empty texts. No meaning of theirs is known.
+    /// Whether 1709 and 1714 to 1718 are written, always as empty texts. Their meaning is unknown.
     public var hasEmptyAttributes = true
     /// Further attributes, after the others in the order `asGiven`.
     public var extraAttributes: [RawAttribute] = []
-    /// The numbers of attributes to leave out. It does not touch the extra ones.
+    /// The numbers of attributes to omit. It does not affect the extra ones.
     public var omitted: Set<Int> = []
 
-    /// A purchase of an unknown type; the original transaction is the same one.
+    /// A purchase of an unknown type; it is its own original transaction.
     public init(productID: String, transactionID: String, purchaseDate: Date) {
         self.productID = productID
         self.transactionID = transactionID
@@ -72,7 +73,7 @@ public struct PurchaseTemplate: Hashable, Sendable {
         public static let freeSubscription = ProductType(rawValue: 4)
     }
 
-    /// Whose purchase it is.
+    /// The type of ownership.
     public struct OwnershipType: RawRepresentable, Hashable, Sendable {
         /// The number in the receipt.
         public let rawValue: UInt64
@@ -118,7 +119,7 @@ extension PurchaseTemplate {
         return purchase
     }
 
-    /// A subscription that ends, and is not renewed by the store. The receipt does not say when.
+    /// A subscription that ends and is not renewed by the store. The receipt does not state when.
     public static func nonRenewingSubscription(
         productID: String,
         transactionID: String,
@@ -133,9 +134,9 @@ extension PurchaseTemplate {
 
     /// One period of an auto-renewable subscription.
     /// - Parameters:
-    ///   - originalTransactionID: the transaction of the first period; nil says that this is the first.
-    ///   - originalPurchaseDate: when the first period was bought; nil says that this is the first.
-    ///   - webOrderLineItemID: the App Store's number of the period; nil takes one that no other transaction has.
+    ///   - originalTransactionID: the transaction of the first period; nil means that this is the first.
+    ///   - originalPurchaseDate: the purchase date of the first period; nil means that this is the first.
+    ///   - webOrderLineItemID: the App Store's number of the period; nil takes a unique number.
     public static func subscription(
         productID: String,
         transactionID: String,
@@ -159,7 +160,7 @@ extension PurchaseTemplate {
         return purchase
     }
 
-    /// The transaction's own number, or one of 15 digits that is made of its text (FNV-1a).
+    /// The transaction's own number, or a number of 15 digits derived from its text (FNV-1a).
     private static func lineItemID(of transactionID: String) -> UInt64 {
         if let number = UInt64(transactionID), number > 0 { return number }
         let hash = transactionID.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -179,10 +180,11 @@ extension PurchaseTemplate {
 }
 
 extension PurchaseTemplate {
-    /// The whole attribute 17: where a receipt lists the purchase follows from these bytes, since its SET is in DER order.
+    /// The whole attribute 17. The SET is in DER order, so these bytes determine the position of the purchase in a
+    /// receipt.
     public var der: [UInt8] { RawAttribute(type: 17, value: value(order: .der)).der }
 
-    /// What attribute 17 holds.
+    /// The content of attribute 17.
     func value(order: AttributeOrder) -> [UInt8] {
         order.set(attributes)
     }

@@ -4,7 +4,7 @@ public struct RawAttribute: Hashable, Sendable {
     public var type: Int
     /// 1 for all that are known but number 4, which has 2.
     public var version: Int
-    /// What the OCTET STRING holds: one DER value, or bare bytes in attributes 4 to 7.
+    /// The content of the OCTET STRING: one DER value, or raw bytes in attributes 4 to 7.
     public var value: [UInt8]
 
     /// An attribute with any content.
@@ -41,7 +41,7 @@ public struct RawAttribute: Hashable, Sendable {
 
 /// The order in which attributes are written.
 public enum AttributeOrder: Sendable {
-    /// As Apple writes them: the DER order of a SET OF, which amounts to the shortest first.
+    /// The order in which Apple writes them: the DER order of a SET OF, which is the shortest first.
     case der
     /// By their numbers, as Xcode writes them.
     case byType

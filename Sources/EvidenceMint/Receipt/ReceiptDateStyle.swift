@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a receipt writes its dates (RFC 3339, in an IA5String).
+/// The format of dates in a receipt (RFC 3339, in an IA5String).
 public enum ReceiptDateStyle: Hashable, Sendable {
     /// `2024-10-30T10:46:36Z`: nearly every receipt.
     case seconds

@@ -14,7 +14,7 @@ public struct AppTransactionTemplate: SignedPayloadTemplate, Hashable {
     public var versionExternalIdentifier: Int64?
     /// `receiptCreationDate`: when it was signed
     public var receiptCreationDate: Date?
-    /// `requestDate`: the same moment in all that were seen
+    /// `requestDate`: the same time in all payloads seen
     public var requestDate: Date?
     /// `originalPurchaseDate`: when the app was first bought
     public var originalPurchaseDate: Date?
@@ -30,7 +30,7 @@ public struct AppTransactionTemplate: SignedPayloadTemplate, Hashable {
     public var originalPlatform: String?
     /// Further claims, last, in this order.
     public var extra: [Claim] = []
-    /// How dates are written.
+    /// The format of dates.
     public var dateStyle = ClaimDateStyle.wholeMilliseconds
 
     /// An app transaction with nothing in it.

@@ -18,7 +18,7 @@ public indirect enum ClaimValue: Hashable, Sendable {
     case string(String)
     /// A whole number.
     case integer(Int64)
-    /// Any number, in the shortest form that reads back as the same; whole ones without a fraction.
+    /// Any number, in the shortest form that reads back as the same; whole numbers without a fraction.
     case number(Double)
     /// `true` or `false`.
     case boolean(Bool)
@@ -26,9 +26,9 @@ public indirect enum ClaimValue: Hashable, Sendable {
     case null
     /// An array.
     case array([ClaimValue])
-    /// An object, with its members in this order, even where a name appears twice.
+    /// An object, with its members in this order, even if a name appears twice.
     case object([Claim])
-    /// A text that is written as it is, even if it is no JSON.
+    /// A text that is written unchanged, even if it is not JSON.
     case raw(String)
 }
 
@@ -74,7 +74,7 @@ extension ClaimValue {
         Int64(exactly: number).map(String.init) ?? String(number)
     }
 
-    /// Escapes what RFC 8259, 7 demands. The App Store leaves slashes as they are.
+    /// Escapes the characters that RFC 8259, 7 requires. The App Store does not escape slashes.
     private static func append(_ text: String, to bytes: inout [UInt8], _ escapesSlashes: Bool) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -104,7 +104,7 @@ extension [Claim] {
     }
 
     /// Changes the first value with a name, here or in an object within; nil removes it.
-    /// - Returns: whether there was one.
+    /// - Returns: whether the claim was present.
     @discardableResult
     mutating func change(_ name: String, _ change: (ClaimValue) -> ClaimValue?) -> Bool {
         for index in indices {

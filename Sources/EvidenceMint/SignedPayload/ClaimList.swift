@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects claims in their order and leaves out what is nil.
+/// Collects claims in their order and omits those that are nil.
 struct ClaimList {
     private(set) var claims: [Claim] = []
     let dateStyle: ClaimDateStyle
@@ -45,7 +45,7 @@ struct ClaimList {
     }
 }
 
-/// How a signed payload writes its dates: milliseconds since 1970, as a JSON number.
+/// The format of dates in a signed payload: milliseconds since 1970, as a JSON number.
 public enum ClaimDateStyle: Hashable, Sendable {
     /// `1738826186000`: the App Store.
     case wholeMilliseconds

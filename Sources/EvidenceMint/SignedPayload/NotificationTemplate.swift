@@ -2,7 +2,7 @@ public import Foundation
 
 /// The content of a version 2 notification of the App Store server: `responseBodyV2DecodedPayload` in Apple's documents.
 ///
-/// A genuine one has exactly one of `data`, `summary`, `externalPurchaseToken` and `appData`.
+/// A genuine notification has exactly one of `data`, `summary`, `externalPurchaseToken` and `appData`.
 public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
     /// `notificationType`, such as `DID_RENEW`
     public var notificationType: String?
@@ -10,7 +10,7 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
     public var subtype: String?
     /// `notificationUUID`: in small letters; the same when it is delivered again
     public var notificationUUID: String?
-    /// `data`: what happened to which purchase
+    /// `data`: the purchase and its change
     public var data: Data?
     /// `summary`: after a mass extension of renewal dates
     public var summary: Summary?
@@ -24,13 +24,13 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
     public var signedDate: Date?
     /// Further claims, last, in this order.
     public var extra: [Claim] = []
-    /// How dates are written. What is nested has its own style.
+    /// The format of dates. Nested data has its own format.
     public var dateStyle = ClaimDateStyle.wholeMilliseconds
 
     /// A notification with its version and nothing else.
     public init() {}
 
-    /// What happened to which purchase.
+    /// The purchase and its change.
     public struct Data: Hashable, Sendable {
         /// `appAppleId`: the number of the app; absent in the sandbox of apps that are not for sale
         public var appAppleID: Int64?
@@ -51,7 +51,7 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
         /// Further members, last, in this order.
         public var extra: [Claim] = []
 
-        /// Nothing at all.
+        /// An empty object.
         public init() {}
     }
 
@@ -74,7 +74,7 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
         /// `succeededCount`
         public var succeededCount: Int64?
 
-        /// Nothing at all.
+        /// An empty object.
         public init() {}
     }
 
@@ -93,11 +93,11 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
         /// `bundleId`
         public var bundleID: String?
 
-        /// Nothing at all.
+        /// An empty object.
         public init() {}
     }
 
-    /// What happened to the app as a whole.
+    /// A change of the app as a whole.
     public struct AppData: Hashable, Sendable {
         /// `appAppleId`
         public var appAppleID: Int64?
@@ -108,7 +108,7 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
         /// `signedAppTransactionInfo`: signed together with the notification
         public var appTransaction: AppTransactionTemplate?
 
-        /// Nothing at all.
+        /// An empty object.
         public init() {}
     }
 
@@ -119,7 +119,7 @@ public struct NotificationTemplate: SignedPayloadTemplate, Hashable {
 extension NotificationTemplate {
     /// A notification about a purchase.
     /// - Parameters:
-    ///   - transaction: what it is about; app, environment and date are taken from it.
+    ///   - transaction: the subject; app, environment and date are taken from it.
     ///   - renewalInfo: only for subscriptions.
     ///   - signedDate: when it is signed; as the transaction, if not given.
     public init(

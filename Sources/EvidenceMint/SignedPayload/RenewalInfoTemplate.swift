@@ -6,7 +6,7 @@ public struct RenewalInfoTemplate: SignedPayloadTemplate, Hashable {
     public var expirationIntent: Int64?
     /// `originalTransactionId`
     public var originalTransactionID: String?
-    /// `autoRenewProductId`: what it is renewed as
+    /// `autoRenewProductId`: the product of the next period
     public var autoRenewProductID: String?
     /// `productId`
     public var productID: String?
@@ -54,7 +54,7 @@ public struct RenewalInfoTemplate: SignedPayloadTemplate, Hashable {
     public var deviceVerification: DeviceVerification?
     /// Further claims, last, in this order.
     public var extra: [Claim] = []
-    /// How dates are written.
+    /// The format of dates.
     public var dateStyle = ClaimDateStyle.wholeMilliseconds
 
     /// Renewal information with nothing in it.

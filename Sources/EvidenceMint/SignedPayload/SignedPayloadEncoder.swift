@@ -1,6 +1,6 @@
 import Foundation
 
-/// Signs transactions, renewal information, app transactions and notifications with an authority, and breaks them on
+/// Signs transactions, renewal information, app transactions and notifications with an authority, and applies faults on
 /// demand.
 ///
 /// ```swift
@@ -11,7 +11,7 @@ import Foundation
 /// let forged = try encoder.encode(transaction, fault: .editedClaims)
 /// ```
 public struct SignedPayloadEncoder: Sendable {
-    /// Who signs.
+    /// The authority that signs.
     public let authority: SignedPayloadAuthority
 
     /// An encoder for one authority.
@@ -24,15 +24,15 @@ public struct SignedPayloadEncoder: Sendable {
         self.authority = authority
     }
 
-    /// Signs: ES256, with exactly `alg` and an `x5c` of leaf, intermediate and root in the header (RFC 7515). What is
+    /// Signs: ES256, with exactly `alg` and an `x5c` of leaf, intermediate and root in the header (RFC 7515). Data
     /// nested in a notification is signed first, with the same authority. The content is always the same for the same
-    /// template, the signature never, as ECDSA draws a number.
+    /// template; the signature differs each time, because ECDSA uses a random number.
     /// - Parameters:
     ///   - template: the content.
-    ///   - fault: the one thing that is wrong.
+    ///   - fault: the fault to apply.
     /// - Returns: the compact JWS.
-    /// - Throws: `MintError.inapplicableFault` where the content lacks what the fault would break, and what the
-    ///   crypto library throws when a key cannot sign.
+    /// - Throws: `MintError.inapplicableFault` if the content lacks the part that the fault would break, and the errors
+    ///   of the crypto library if a key cannot sign.
     public func encode(_ template: some SignedPayloadTemplate, fault: SignedPayloadFault? = nil) throws -> String {
         if let fault, !fault.applies(to: template) {
             throw MintError.inapplicableFault(fault.rawValue)

@@ -5,7 +5,7 @@ import Foundation
 /// Everything that determines a JWS, before it is signed. Faults change it.
 struct SignedPayloadPlan {
     var claims: [Claim]
-    /// What is signed in place of the claims.
+    /// The bytes that are signed in place of the claims.
     var payload: [UInt8]?
     let signingDateClaim: String
     let signingDate: Date?
@@ -14,7 +14,7 @@ struct SignedPayloadPlan {
     var certificates: [[UInt8]]?
     /// The key to sign with in place of the leaf's.
     var signerKey: SigningKey?
-    /// What `alg` says.
+    /// The value of `alg`.
     var algorithm = "ES256"
     var hasCertificates = true
     /// Further members of the header, last.
@@ -71,9 +71,9 @@ struct SignedPayloadMessage {
     var payload: [UInt8]
     var signature: [UInt8] = []
     var padsBase64 = false
-    /// What follows the signature.
+    /// The text after the signature.
     var tail = ""
-    /// How many characters are missing from the end.
+    /// The number of characters missing from the end.
     var missing = 0
 
     init(header: [UInt8], payload: [UInt8], padsBase64: Bool) {
@@ -82,7 +82,7 @@ struct SignedPayloadMessage {
         self.padsBase64 = padsBase64
     }
 
-    /// What is signed: header, full stop and payload.
+    /// The signing input: header, full stop and payload.
     var signedBytes: [UInt8] {
         Array((base64(header) + "." + base64(payload)).utf8)
     }

@@ -2,19 +2,19 @@ public import Foundation
 
 /// The content of a signed payload (JWS): a transaction, renewal information, an app transaction or a notification.
 ///
-/// Nothing is checked, so that wrong content can be made, too. A field that is nil is left out.
+/// Nothing is checked, so that wrong content can be made as well. A field that is nil is omitted.
 public protocol SignedPayloadTemplate: Sendable {
     /// When it was signed; the certificates must be valid then.
     var signingDate: Date? { get }
     /// The name of the claim with that date.
     static var signingDateClaim: String { get }
-    /// How dates are written.
+    /// The format of dates.
     var dateStyle: ClaimDateStyle { get set }
     /// Further claims, last, in this order.
     var extra: [Claim] { get set }
 
     /// All claims, in the order of the App Store.
-    /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
+    /// - Parameter sign: signs nested data, and returns it as a compact JWS.
     func claims(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [Claim]
 }
 
@@ -23,7 +23,7 @@ extension SignedPayloadTemplate {
     public static var signingDateClaim: String { "signedDate" }
 
     /// The JSON text that is signed.
-    /// - Parameter sign: signs what is nested within, and returns it as a compact JWS.
+    /// - Parameter sign: signs nested data, and returns it as a compact JWS.
     public func payload(signing sign: (any SignedPayloadTemplate) throws -> String) rethrows -> [UInt8] {
         ClaimValue.object(try claims(signing: sign)).json
     }

@@ -3,11 +3,11 @@ public import Foundation
 extension SignedTransactionTemplate {
     /// The signed transaction of one purchase, with the claims that the App Store writes today.
     ///
-    /// The same parameters always make the same content; what Apple would draw at random is derived from them.
+    /// The same parameters always make the same content; Apple's random values are derived from them.
     /// - Parameters:
     ///   - environment: `Sandbox`, `Production`, or a name of your own.
     ///   - signedDate: when it is signed; the date of the purchase, if not given.
-    ///   - deviceID: the device that it is made for; nil says that a server made it, for no device.
+    ///   - deviceID: the device that it is made for; nil means that a server made it, for no device.
     public init(
         purchase: PurchaseTemplate,
         bundleID: String,
@@ -74,7 +74,7 @@ extension SignedTransactionTemplate {
 }
 
 extension SignedTransactionTemplate.ProductType {
-    /// The words for a type in an app receipt; nil for one that no transaction has.
+    /// The name of a product type of an app receipt; nil for a type that no transaction has.
     init?(_ type: PurchaseTemplate.ProductType) {
         switch type {
         case .nonConsumable: self = .nonConsumable

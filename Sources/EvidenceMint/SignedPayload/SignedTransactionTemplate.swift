@@ -72,7 +72,7 @@ public struct SignedTransactionTemplate: SignedPayloadTemplate, Hashable {
     public var deviceVerification: DeviceVerification?
     /// Further claims, last, in this order.
     public var extra: [Claim] = []
-    /// How dates are written.
+    /// The format of dates.
     public var dateStyle = ClaimDateStyle.wholeMilliseconds
 
     /// A transaction with a quantity of 1, purchased, and nothing else.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Signs receipts with an authority, and breaks them on demand.
+/// Signs receipts with an authority, and applies faults on demand.
 ///
 /// ```swift
 /// let encoder = AppReceiptEncoder(authority: try CertificateAuthority())
@@ -9,7 +9,7 @@ import Foundation
 /// let forged = try encoder.encode(receipt, fault: .flippedPayloadByte)
 /// ```
 public struct AppReceiptEncoder: Sendable {
-    /// Who signs.
+    /// The authority that signs.
     public let authority: CertificateAuthority
 
     /// An encoder for one authority.
@@ -17,14 +17,14 @@ public struct AppReceiptEncoder: Sendable {
         self.authority = authority
     }
 
-    /// Signs a receipt. The same parameters make the same bytes, as RSA signatures of this kind are not random;
-    /// only a fault that needs keys of its own draws them anew in each process.
+    /// Signs a receipt. The same parameters make the same bytes, because RSA signatures of this kind are not random;
+    /// only a fault that needs other keys draws new ones in each process.
     /// - Parameters:
     ///   - template: the content.
-    ///   - signing: the form. Where it brings a payload of its own, a fault of the content has no effect.
-    ///   - fault: the one thing that is wrong.
-    /// - Returns: the CMS message as DER, or as BER where the options ask for it.
-    /// - Throws: what the crypto library throws when a key cannot be made or cannot sign.
+    ///   - signing: the form. If it has its own payload, a fault of the content has no effect.
+    ///   - fault: the fault to apply.
+    /// - Returns: the CMS message as DER, or as BER if the options request it.
+    /// - Throws: the errors of the crypto library if a key cannot be made or cannot sign.
     public func encode(
         _ template: AppReceiptTemplate,
         signing: SigningOptions = SigningOptions(),

@@ -2,9 +2,9 @@ import Crypto
 
 /// A digest that a receipt or certificate is signed over.
 public enum ReceiptDigest: String, CaseIterable, Sendable {
-    /// What Apple signed with until 2024-08.
+    /// The digest of Apple's signatures until 2024-08.
     case sha1
-    /// What Apple signs with since 2023-06.
+    /// The digest of Apple's signatures since 2023-06.
     case sha256
     /// Never seen in a receipt.
     case sha384
@@ -40,7 +40,7 @@ extension ReceiptDigest {
         }
     }
 
-    /// Another digest, for a place that should have named this one.
+    /// A different digest, for a place that should name this one.
     var another: ReceiptDigest {
         self == .sha512 ? .sha384 : .sha512
     }

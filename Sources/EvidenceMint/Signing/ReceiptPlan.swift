@@ -10,7 +10,7 @@ struct ReceiptPlan {
         case right, missing, wrong
     }
 
-    /// The content octets of eContent: what is signed.
+    /// The content octets of eContent, which are signed.
     var content: [UInt8] {
         let payload = options.payload ?? template.payload()
         return options.wrapsPayloadTwice ? DER.octetString(payload) : payload
@@ -29,12 +29,12 @@ struct ReceiptPlan {
     }
 
     /// Signs.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     func message() throws -> SignedMessage {
         let content = content
         let attributes = options.signedAttributes ? signedAttributes(content) : nil
         let key = options.signerKey ?? authority.leaf.privateKey
-        // Where there are attributes, they are signed with the tag of a SET (RFC 5652, 5.4).
+        // Signed attributes are signed with the tag of a SET (RFC 5652, 5.4).
         let signedBytes = attributes.map(DER.set) ?? content
         let signer = SignedMessage.Signer(
             issuer: options.signerIssuer ?? authority.leaf.issuer,

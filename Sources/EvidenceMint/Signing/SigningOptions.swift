@@ -1,18 +1,20 @@
-/// How a receipt is signed and wrapped. The defaults make what Apple makes today.
+/// The form of the signature and the container. The defaults are those of Apple's receipts today.
 public struct SigningOptions: Sendable {
     /// The digest of the signature.
     public var digest = ReceiptDigest.sha256
-    /// How the signature algorithm is named.
+    /// The name of the signature algorithm.
     public var signatureAlgorithm = SignatureAlgorithmName.rsaEncryption
     /// Signs attributes (content type and message digest) instead of the payload itself, as Apple's receipts never do.
     public var signedAttributes = false
     /// The encoding rules of the layers around the payload.
     public var encoding = Encoding.der
-    /// With `xcodeBER`: the most octets of payload in one piece; nil writes a single piece, as all that were seen.
+    /// With `xcodeBER`: the maximum number of payload octets in one piece; nil writes a single piece, as in all
+    /// receipts seen.
     public var pieceLength: Int?
-    /// Puts the payload into one OCTET STRING more. What is signed is then that OCTET STRING, tag and length included.
+    /// Wraps the payload in one more OCTET STRING. The signature then covers that OCTET STRING, tag and length
+    /// included.
     public var wrapsPayloadTwice = false
-    /// Which certificates travel with the receipt, and in what order.
+    /// The embedded certificates and their order.
     public var certificates: [Certificate] = [.leaf, .intermediate, .root]
     /// The DER certificates to embed instead, any of them.
     public var embeddedCertificates: [[UInt8]]?
@@ -25,10 +27,10 @@ public struct SigningOptions: Sendable {
     /// The key to sign with in place of the leaf's.
     public var signerKey: SigningKey?
 
-    /// What Apple makes today.
+    /// The form of Apple's receipts today.
     public init() {}
 
-    /// What Xcode makes: BER, and the signature algorithm named together with its digest.
+    /// The form of Xcode's receipts: BER, and a signature algorithm that includes its digest.
     public static var xcode: SigningOptions {
         var options = SigningOptions()
         options.encoding = .xcodeBER
@@ -38,7 +40,7 @@ public struct SigningOptions: Sendable {
 
     /// The ways to name the signature algorithm in a SignerInfo.
     public enum SignatureAlgorithmName: Sendable {
-        /// `rsaEncryption`, as in Apple's receipts; the digest is named beside it.
+        /// `rsaEncryption`, as in Apple's receipts; the digest is named separately.
         case rsaEncryption
         /// `sha256WithRSAEncryption` and its like, as in newer receipts of Xcode.
         case digestWithRSA
@@ -48,9 +50,9 @@ public struct SigningOptions: Sendable {
 
     /// The encoding rules.
     public enum Encoding: Sendable {
-        /// Definite lengths, as short as can be: what the App Store writes.
+        /// Minimal definite lengths, as the App Store writes them.
         case der
-        /// Indefinite lengths around the payload, and the payload in a constructed OCTET STRING: what Xcode writes.
+        /// Indefinite lengths around the payload, and the payload in a constructed OCTET STRING, as Xcode writes them.
         case xcodeBER
     }
 

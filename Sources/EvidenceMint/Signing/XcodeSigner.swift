@@ -2,7 +2,7 @@ public import Foundation
 
 /// Signs receipts and data as StoreKit testing in Xcode does: with lone certificates that vouch for themselves.
 ///
-/// The certificates have the constraints and usages of Xcode's, but names of their own.
+/// The certificates have the constraints and usages of Xcode's, but different names.
 public struct XcodeSigner: Sendable {
     /// The certificate for receipts, which is also the trust anchor, and its RSA key.
     public let identity: SigningIdentity
@@ -11,7 +11,7 @@ public struct XcodeSigner: Sendable {
 
     /// Makes a signer with new keys.
     /// - Parameter createdAt: when the certificates begin to be valid; they last until the end of 2049.
-    /// - Throws: what the crypto library throws when no key can be made.
+    /// - Throws: the errors of the crypto library if no key can be made.
     public init(createdAt: Date = CertificateTemplate.earliestDate) throws {
         identity = try Self.receiptIdentity(createdAt)
         payloadIdentity = try Self.payloadIdentity(createdAt)
@@ -20,7 +20,7 @@ public struct XcodeSigner: Sendable {
     /// A signer that is made once and kept in a folder: `storekit.der`, `storekit.pem` and `storekit.key.pem`, the
     /// same in `signed-data/`, and both certificates in `trust.pem`. It shares no folder with an authority. A folder
     /// without `signed-data` is completed.
-    /// - Parameter folder: where it is, or will be. It may be missing or empty, but no mount point.
+    /// - Parameter folder: the path of the folder. It may be missing or empty, but not a mount point.
     /// - Throws: `MintError` when the folder cannot be read or written, or holds something else.
     public init(folder: URL) throws {
         let store = IdentityFolder(folder)
@@ -42,10 +42,10 @@ public struct XcodeSigner: Sendable {
         identity.pem + payloadIdentity.pem
     }
 
-    /// Signs data: ES256, with `kid`, `typ` and an `x5c` of the one certificate in the header.
+    /// Signs data: ES256, with `kid`, `typ` and an `x5c` of one certificate in the header.
     /// - Parameter template: written as it is; `asXcodeWritesIt` gives it Xcode's environment and dates.
     /// - Returns: the compact JWS.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func encode(_ template: some SignedPayloadTemplate) throws -> String {
         var plan = SignedPayloadPlan(
             claims: try template.claims { try encode($0) },
@@ -61,7 +61,7 @@ public struct XcodeSigner: Sendable {
 
     /// Signs a receipt.
     /// - Returns: the CMS message as BER with indefinite lengths, unless the options ask for DER.
-    /// - Throws: what the crypto library throws when the key cannot sign.
+    /// - Throws: the errors of the crypto library if the key cannot sign.
     public func encode(_ template: AppReceiptTemplate, signing: SigningOptions = .xcode) throws -> [UInt8] {
         var options = signing
         options.certificates = [.leaf]

@@ -44,7 +44,7 @@ enum OldStylePropertyList {
         [UInt8](repeating: UInt8(ascii: "("), count: depth) + [UInt8](repeating: UInt8(ascii: ")"), count: depth)
     }
 
-    /// A backslash goes before quotes and backslashes. No value of a genuine receipt is known to need one.
+    /// Quotes and backslashes are escaped with a backslash. No value of a genuine receipt is known to need one.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

@@ -1,11 +1,12 @@
 /// The order of the keys of `purchase-info`, as genuine receipts have it.
 ///
-/// The keys of a receipt come in the order of a hash table, which depends on how many there are. Eleven sets of keys
-/// are known from genuine receipts. No verifier should care; a receipt that looks genuine has the order all the same.
+/// The keys of a receipt are in the order of a hash table, which depends on their number. Eleven sets of keys are known
+/// from genuine receipts. A verifier should not depend on the order, but minted receipts have the genuine one.
 enum PurchaseInfoKeyOrder {
     typealias Entry = TransactionReceiptTemplate.Entry
 
-    /// The entries in the order of the smallest known set with all of their keys; what is in no set comes last, as given.
+    /// The entries in the order of the smallest known set with all of their keys; unknown keys come last, in the given
+    /// order.
     static func sorted(_ entries: [Entry]) -> [Entry] {
         let keys = Set(entries.map(\.key))
         let known = keys.intersection(all)

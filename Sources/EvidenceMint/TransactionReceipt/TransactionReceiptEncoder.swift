@@ -1,6 +1,6 @@
 import Foundation
 
-/// Signs transaction receipts (iOS 6 kind) with an authority, and breaks them on demand.
+/// Signs transaction receipts (iOS 6) with an authority, and applies faults on demand.
 ///
 /// ```swift
 /// let encoder = TransactionReceiptEncoder(authority: try AppStoreAuthority())
@@ -10,7 +10,7 @@ import Foundation
 /// let forged = try encoder.encodeBase64(receipt, version: .three, fault: .editedPurchaseInfo)
 /// ```
 public struct TransactionReceiptEncoder: Sendable {
-    /// Who signs.
+    /// The authority that signs.
     public let authority: AppStoreAuthority
 
     /// An encoder for one authority.
@@ -18,14 +18,14 @@ public struct TransactionReceiptEncoder: Sendable {
         self.authority = authority
     }
 
-    /// Signs a receipt. The same parameters make the same bytes; only a fault that needs keys of its own draws them
-    /// anew in each process.
+    /// Signs a receipt. The same parameters make the same bytes; only a fault that needs other keys draws new ones in
+    /// each process.
     /// - Parameters:
     ///   - template: the content.
     ///   - version: how it is signed.
-    ///   - fault: the one thing that is wrong.
+    ///   - fault: the fault to apply.
     /// - Returns: the property list, in UTF-8.
-    /// - Throws: what the crypto library throws when a key cannot be made or cannot sign.
+    /// - Throws: the errors of the crypto library if a key cannot be made or cannot sign.
     public func encode(
         _ template: TransactionReceiptTemplate,
         version: TransactionReceiptVersion,

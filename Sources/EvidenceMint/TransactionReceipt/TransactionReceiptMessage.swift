@@ -7,7 +7,7 @@ struct TransactionReceiptMessage {
     /// The length to declare in place of the certificate's.
     var certificateLength: UInt32?
     var certificate: [UInt8]
-    /// What follows the certificate in the signature's field.
+    /// The bytes after the certificate in the signature field.
     var signatureTail: [UInt8] = []
     var purchaseInfo: [UInt8]
     var environment: String?

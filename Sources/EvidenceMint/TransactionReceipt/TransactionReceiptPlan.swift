@@ -2,9 +2,9 @@
 struct TransactionReceiptPlan {
     var template: TransactionReceiptTemplate
     let version: TransactionReceiptVersion
-    /// What is written and signed as the version.
+    /// The version byte that is written and signed.
     var versionByte: UInt8
-    /// Who issued the leaf.
+    /// The issuer of the leaf.
     var issuer: SigningIdentity
     var leaf: SigningIdentity
     /// The trust anchor far above the leaf.
@@ -12,7 +12,7 @@ struct TransactionReceiptPlan {
     var digest: ReceiptDigest
     /// The key to sign with in place of the leaf's.
     var signerKey: SigningKey?
-    /// What is signed in place of the template's.
+    /// The bytes that are signed in place of the template's.
     var purchaseInfo: [UInt8]?
 
     init(
@@ -27,7 +27,7 @@ struct TransactionReceiptPlan {
         digest = version.digest
     }
 
-    /// Signs the version byte and what follows it.
+    /// Signs the version byte and the bytes after it.
     func message() throws -> TransactionReceiptMessage {
         let purchaseInfo = purchaseInfo ?? template.purchaseInfo()
         let key = signerKey ?? leaf.privateKey

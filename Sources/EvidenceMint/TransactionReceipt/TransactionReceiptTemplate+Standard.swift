@@ -3,10 +3,10 @@ public import Foundation
 extension TransactionReceiptTemplate {
     /// The receipt of one purchase, with the keys that Apple writes today.
     ///
-    /// The same parameters always make the same receipt; what Apple would draw at random is derived from them.
+    /// The same parameters always make the same receipt; Apple's random values are derived from them.
     /// - Parameters:
-    ///   - environment: `Production`, where the app has numbers in the store; anything else is written beside the
-    ///     signed content, as `Sandbox` is.
+    ///   - environment: `Production`, which gives the app numbers in the store; any other name is written outside of
+    ///     the signed content, as `Sandbox` is.
     ///   - vendorIdentifier: the device as the developer sees it (`identifierForVendor`); nil leaves it out.
     public init(
         purchase: PurchaseTemplate,

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The content of a transaction receipt (iOS 6 kind), any of it; nothing is checked, so that wrong receipts can be made,
-/// too. A field that is nil is left out.
+/// The content of a transaction receipt (iOS 6). Nothing is checked, so that wrong receipts can be made as well. A
+/// field that is nil is omitted.
 ///
 /// Each date is written two or three times: as milliseconds since 1970 and, in whole seconds, in Greenwich and in Los
 /// Angeles, there with daylight saving.
@@ -24,7 +24,7 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
     public var originalPurchaseDate: Date?
     /// `expires-date` (milliseconds), `expires-date-formatted` and `expires-date-formatted-pst`: only in subscriptions
     public var expiresDate: Date?
-    /// `cancellation-date`, `cancellation-date-ms` and `cancellation-date-pst`: of none seen; named as the others are
+    /// `cancellation-date`, `cancellation-date-ms` and `cancellation-date-pst`: never seen; named like the others
     public var cancellationDate: Date?
     /// `item-id`: the number of the product in the App Store
     public var itemID: UInt64?
@@ -32,7 +32,7 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
     public var appItemID: UInt64?
     /// `version-external-identifier`: absent from the sandbox since 2014
     public var versionExternalIdentifier: UInt64?
-    /// `unique-identifier`: the device, as 40 hexadecimal digits or, in newer ones, `00008110-001835EE3E41801E`
+    /// `unique-identifier`: the device, as 40 hexadecimal digits or, in newer receipts, `00008110-001835EE3E41801E`
     public var uniqueIdentifier: String?
     /// `unique-vendor-identifier`: the device as the developer sees it, a UUID in capitals
     public var uniqueVendorIdentifier: String?
@@ -48,14 +48,14 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
     public var inAppOwnershipType: String?
     /// Further entries of `purchase-info`, last, in this order.
     public var extraEntries: [Entry] = []
-    /// The keys of `purchase-info` to leave out. It does not touch the extra ones.
+    /// The keys of `purchase-info` to omit. It does not affect the extra ones.
     public var omitted: Set<String> = []
 
-    /// `environment` beside `purchase-info`, which nobody signed: `Sandbox`, and left out in production
+    /// The unsigned `environment` beside `purchase-info`: `Sandbox`, and omitted in production
     public var environment: String?
-    /// `pod`, which nobody signed: 100 in the sandbox
+    /// The unsigned `pod`: 100 in the sandbox
     public var pod: String? = "100"
-    /// `signing-status`, which nobody signed
+    /// The unsigned `signing-status`
     public var signingStatus: String? = "0"
 
     /// A receipt with nothing in it but a quantity of 1.
@@ -73,10 +73,10 @@ public struct TransactionReceiptTemplate: Hashable, Sendable {
         }
     }
 
-    /// What the signature is made over, behind the version byte: a property list in the old style.
+    /// The bytes that the signature covers after the version byte: a property list in the old style.
     ///
-    /// The keys are in the order of the genuine receipt whose keys are the same; where there is none, of the smallest
-    /// that has all of them.
+    /// The keys are in the order of the genuine receipt with the same keys; if there is none, of the smallest known
+    /// receipt that has all of them.
     public func purchaseInfo() -> [UInt8] {
         OldStylePropertyList.dictionary(entries().map { OldStylePropertyList.Entry($0.key, $0.value) })
     }

@@ -1,15 +1,15 @@
-/// How a transaction receipt is signed: the first byte of its signature.
+/// The version of a transaction receipt: the first byte of its signature field. It determines key and digest.
 public enum TransactionReceiptVersion: UInt8, CaseIterable, Sendable {
-    /// RSA with 1024 bits and SHA-1, by a leaf of its own below the store's authority: 2011 to 2016.
+    /// RSA with 1024 bits and SHA-1, by a separate leaf below the store's authority: 2011 to 2016.
     case two = 2
     /// RSA with 2048 bits and SHA-1, by the leaf that signs app receipts: 2017 to 2020.
     case three = 3
-    /// RSA with 2048 bits and SHA-256, by a leaf of its own below the authority of app receipts: seen in 2025.
+    /// RSA with 2048 bits and SHA-256, by a separate leaf below the authority of app receipts: seen in 2025.
     case four = 4
 }
 
 extension TransactionReceiptVersion {
-    /// What the signature is made over.
+    /// The bytes that the signature covers.
     public var digest: ReceiptDigest {
         switch self {
         case .two, .three: .sha1
@@ -19,7 +19,7 @@ extension TransactionReceiptVersion {
 }
 
 extension AppStoreAuthority {
-    /// Who signs transaction receipts of a version.
+    /// The leaf that signs transaction receipts of a version.
     public func transactionReceiptLeaf(_ version: TransactionReceiptVersion) -> SigningIdentity {
         switch version {
         case .two: transactionReceipts.versionTwoLeaf
@@ -28,7 +28,7 @@ extension AppStoreAuthority {
         }
     }
 
-    /// Who issued that leaf. Its certificate does not travel with the receipt.
+    /// The issuer of that leaf. Its certificate is not part of the receipt.
     public func transactionReceiptIssuer(_ version: TransactionReceiptVersion) -> SigningIdentity {
         switch version {
         case .two: transactionReceipts.storeIntermediate

@@ -1,12 +1,12 @@
-/// Writes JSON member by member, in the order in which it is told.
+/// Writes JSON member by member, in the order of the calls.
 ///
-/// Apple's answers have a fixed order of keys, and numbers beyond 2^53 beside numbers that are strings. Foundation's encoder
-/// keeps neither an order nor the difference at this cost (docs/decisions.md, 8). Reading is Foundation's.
+/// Apple's answers have a fixed order of keys, and numbers beyond 2^53 beside numbers that are strings. Foundation's
+/// encoder keeps neither the order nor this difference, and costs more (docs/decisions.md, 8). Foundation reads JSON.
 public struct JSONWriter: Sendable {
     /// The JSON so far, in UTF-8.
     public private(set) var bytes: [UInt8] = []
     private var needsComma = false
-    /// The last stretch of time of which the Pacific offset was asked: the dates of a receipt lie close together.
+    /// The last interval with a known Pacific offset: the dates of a receipt are close together.
     var pacificStretch = PacificTime.Stretch.none
 
     /// - Parameter capacity: how many bytes to set aside.
@@ -63,7 +63,7 @@ public struct JSONWriter: Sendable {
 
     private mutating func string(_ utf8: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
-        // What needs no escape, which is nearly everything, is taken over in one piece.
+        // Text without escapes, which is nearly all text, is copied in one piece.
         var run = 0
         while true {
             let end = Self.plainEnd(utf8, from: run)
@@ -127,13 +127,13 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes JSON that is there already, in one line: line ends can only stand between its parts.
+    /// Writes existing JSON in one line: line breaks can only be between its tokens.
     public mutating func json(_ json: [UInt8]) {
         for byte in json { bytes.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
         needsComma = true
     }
 
-    /// Writes once more a whole value that was written before, from where it stands in `bytes`.
+    /// Repeats a whole value that was written before, from its position in `bytes`.
     mutating func again(_ value: Range<Int>) {
         // A copy of the piece: a slice would share the array, and all of it would be copied for the append.
         bytes += Array(bytes[value])

@@ -5,7 +5,7 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
     public var productID: String
     public var environment: EnvironmentName
     public var quantity: Int64
-    /// What is left now, also if an earlier request took the units.
+    /// The remaining balance, even if an earlier request took the units.
     public var balance: Int64
     /// Units that were used and then refunded, or used of a purchase that is another customer's now.
     public var shortfall: Int64

@@ -1,11 +1,12 @@
 /// `POST /v1/customers/{id}/consume`: takes from a consumable's balance.
 public struct ConsumptionRequest: Codable, Sendable, Equatable {
     public var productID: String
-    /// 1, where it is left out.
+    /// The default is 1.
     public var quantity: Int64?
-    /// The sender's name for it, so that it is made once; the `Idempotency-Key`, where it is left out.
+    /// The sender's name for the consumption, so that it is made once; the default is the `Idempotency-Key`.
     public var consumptionID: String?
-    /// Of which balance; where it is left out, Production, or Sandbox for a tester without a sufficient balance there.
+    /// The environment of the balance; the default is Production, or Sandbox for a tester without a sufficient balance
+    /// there.
     public var environment: EnvironmentName?
 
     /// A consumption by its parts.

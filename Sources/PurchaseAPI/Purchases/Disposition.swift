@@ -1,5 +1,5 @@
-/// What an app does with its transaction after an answer. Do not finish a transaction after a word that is not listed
-/// here.
+/// The instruction to an app about its transaction. After a value that is not listed here, do not finish the
+/// transaction.
 public struct Disposition: WireEnumeration {
     public let rawValue: String
 

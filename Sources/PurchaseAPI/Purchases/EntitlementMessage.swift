@@ -1,18 +1,18 @@
-/// What a customer may use of a product in an environment, and why or why not.
+/// The state of a customer's entitlement to a product in an environment, and the reason for it.
 public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var productID: String
     public var productType: ProductType
     public var environment: EnvironmentName
     /// `active` alone entitles.
     public var state: State
-    /// Why it is not active; absent if it is.
+    /// The reason why it is not active; absent if it is active.
     public var reason: Reason?
-    /// How many are left; only of consumables.
+    /// The remaining units; only for consumables.
     public var balance: Int64?
     /// Units that were used and then refunded, or used of a purchase that is another customer's now; only of
     /// consumables.
     public var shortfall: Int64?
-    /// Since when; only of what is active and no balance.
+    /// The start of the access; only if it is active and not a balance.
     public var since: String?
     /// Until when, or when it ended; absent if it does not end.
     public var until: String?
@@ -53,7 +53,7 @@ extension EntitlementMessage {
         public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let active = State(rawValue: "active")
-        /// No product gives it; only of named entitlements.
+        /// No product gives it; only for named entitlements.
         public static let inactive = State(rawValue: "inactive")
         /// The balance is used up.
         public static let consumed = State(rawValue: "consumed")
@@ -63,13 +63,13 @@ extension EntitlementMessage {
         public static let withdrawn = State(rawValue: "withdrawn")
         /// Another product of the subscription has taken its place.
         public static let upgraded = State(rawValue: "upgraded")
-        /// It belongs to another customer, or to nobody yet.
+        /// Another customer owns the purchase, or nobody yet.
         public static let moved = State(rawValue: "moved")
         /// It does not count: it begins later, or the settings do not accept it.
         public static let pending = State(rawValue: "pending")
     }
 
-    /// Why something may not be used.
+    /// The reasons why an entitlement is not active.
     public struct Reason: WireEnumeration {
         public let rawValue: String
 
@@ -87,7 +87,7 @@ extension EntitlementMessage {
         public static let superseded = Reason(rawValue: "superseded")
         public static let consumed = Reason(rawValue: "consumed")
         public static let notStarted = Reason(rawValue: "not_started")
-        /// Nobody owns the purchase yet.
+        /// The purchase has no owner yet.
         public static let held = Reason(rawValue: "held")
         public static let ownedByAnother = Reason(rawValue: "owned_by_another")
         /// An operator revoked it.
@@ -96,7 +96,7 @@ extension EntitlementMessage {
         public static let sandboxNotAccepted = Reason(rawValue: "sandbox_not_accepted")
         public static let productUnknown = Reason(rawValue: "product_unknown")
         public static let productKindMismatch = Reason(rawValue: "product_kind_mismatch")
-        /// No evidence states when the period ends.
+        /// No evidence states the end of the period.
         public static let periodUnknown = Reason(rawValue: "period_unknown")
     }
 }

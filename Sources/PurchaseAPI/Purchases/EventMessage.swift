@@ -1,4 +1,4 @@
-/// A change in the ledger, in one shape for all types.
+/// A change in the ledger, in the same format for all types.
 public struct EventMessage: Codable, Sendable, Equatable {
     public var type: Kind
     public var at: String
@@ -63,7 +63,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
 }
 
 extension EventMessage {
-    /// The types of events. Expiry is no event: time alone makes it.
+    /// The types of events. Expiry is not an event: it happens by time alone.
     public struct Kind: WireEnumeration {
         public let rawValue: String
 
@@ -103,7 +103,7 @@ extension EventMessage {
         public static let customerMerged = Kind(rawValue: "customer_merged")
         public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")
-        /// A product was registered, so what was known of it counts now.
+        /// A product was registered, so its known purchases now count.
         public static let registered = Kind(rawValue: "registered")
         /// Newer rules, or a repair, give another result than before.
         public static let corrected = Kind(rawValue: "corrected")

@@ -3,7 +3,7 @@ public struct NamedEntitlementMessage: Codable, Sendable, Equatable {
     public var name: String
     /// `active` or `inactive`.
     public var state: EntitlementMessage.State
-    /// The latest end of its active products; absent if there is none, or if one does not end.
+    /// The latest end of its active products; absent if there is none, or if one of them has no end.
     public var until: String?
     /// The active products that give it.
     public var products: [String]

@@ -4,7 +4,7 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var customerID: String
     public var productID: String
     public var quantity: Int64
-    /// Where the purchase must be made, as the order states it; absent means Production, and Sandbox too for a tester.
+    /// The environment of the purchase, as the order states it; absent means Production, and for a tester also Sandbox.
     public var environment: EnvironmentName?
     public var metadata: [String: String]?
     /// The customer's UUID, to be handed to StoreKit 2 (`Product.PurchaseOption.appAccountToken`).
@@ -17,10 +17,9 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var fulfilledAt: String?
     /// When it was cancelled or refunded.
     public var closedAt: String?
-    /// What paid it.
+    /// The payment of the order.
     public var payment: PaymentMessage?
-    /// Whether an earlier request created or fulfilled it; then nothing is to be delivered. Absent where the order is
-    /// only shown.
+    /// Whether an earlier request created or fulfilled it; then deliver nothing. Absent if the order is only shown.
     public var replayed: Bool?
 
     /// An order by its parts.

@@ -1,7 +1,7 @@
 /// A page of orders.
 public struct OrderPage: Codable, Sendable, Equatable {
     public var orders: [OrderMessage]
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
     /// A page.

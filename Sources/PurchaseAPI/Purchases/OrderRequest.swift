@@ -1,12 +1,12 @@
-/// `POST /v1/orders`: what a customer is about to pay.
+/// `POST /v1/orders`: an intended purchase of a customer.
 public struct OrderRequest: Codable, Sendable, Equatable {
     public var customerID: String
     public var productID: String
-    /// 1, where it is left out.
+    /// The default is 1.
     public var quantity: Int64?
-    /// Whatever the operator wants to keep with it.
+    /// Data that the operator wants to keep with the order.
     public var metadata: [String: String]?
-    /// Where the purchase must be made; Production, where it is left out, and Sandbox too for a tester.
+    /// The environment of the purchase; the default is Production, and for a tester also Sandbox.
     public var environment: EnvironmentName?
 
     /// An order of a product for a customer.

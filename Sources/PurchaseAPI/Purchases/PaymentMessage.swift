@@ -1,8 +1,8 @@
-/// What paid an order.
+/// The payment of an order.
 public struct PaymentMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     public var environment: EnvironmentName
-    /// What was charged, in thousandths of the currency, as the App Store states it.
+    /// The price charged, in thousandths of the currency, as the App Store states it.
     public var price: Int64?
     /// ISO 4217.
     public var currency: String?

@@ -1,4 +1,4 @@
-/// By what a purchase was claimed already (code `already_claimed`).
+/// The holder of an earlier claim of a purchase (code `already_claimed`).
 public struct PriorClaim: WireEnumeration {
     public let rawValue: String
 

@@ -1,4 +1,4 @@
-/// What kind of product something is.
+/// The kind of a product.
 public struct ProductType: WireEnumeration {
     public let rawValue: String
 

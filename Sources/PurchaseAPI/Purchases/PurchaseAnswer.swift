@@ -5,7 +5,7 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var code: String
     /// `granted`.
     public var disposition: Disposition
-    /// Whether the same customer claimed the transaction before; then nothing was granted anew.
+    /// Whether the same customer claimed the transaction before; then nothing new was granted.
     public var replayed: Bool
     /// The submission in the record.
     public var submissionID: String
@@ -14,7 +14,7 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var transaction: TransactionMessage
     /// The order that it paid.
     public var order: OrderMessage?
-    /// What the customer may use of the product now.
+    /// The customer's present entitlement to the product.
     public var entitlement: EntitlementMessage?
 
     /// An answer by its parts.

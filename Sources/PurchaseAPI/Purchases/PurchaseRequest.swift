@@ -1,4 +1,4 @@
-/// `POST /v1/purchases`: evidence, and what its sender claims that it proves.
+/// `POST /v1/purchases`: evidence, and the purchase that its sender claims with it.
 public struct PurchaseRequest: Codable, Sendable, Equatable {
     /// An app receipt or a transaction receipt, in base64.
     public var receiptData: String?
@@ -8,12 +8,12 @@ public struct PurchaseRequest: Codable, Sendable, Equatable {
     public var transactionID: String
     /// The order that it pays.
     public var orderID: String?
-    /// The customer whom it is for.
+    /// The customer who receives the purchase.
     public var customerID: String?
-    /// How many, to be compared with what was bought.
+    /// The expected quantity, which must equal the purchased one.
     public var quantity: Int64?
 
-    /// A claim; either of the first two, and at least one of order and customer.
+    /// A claim with one of the first two, and at least one of order and customer.
     public init(
         receiptData: String? = nil, signedTransaction: String? = nil, productID: String, transactionID: String,
         orderID: String? = nil, customerID: String? = nil, quantity: Int64? = nil
@@ -39,7 +39,7 @@ public struct PurchaseRequest: Codable, Sendable, Equatable {
 }
 
 extension PurchaseRequest: RequestMessage {
-    /// Texts of any length are taken over: a submission that is refused for one of them is recorded with it.
+    /// Texts of any length are accepted here, so that a submission that is refused for one of them is recorded with it.
     public init(members: inout RequestMembers) {
         receiptData = members.text(CodingKeys.receiptData)
         signedTransaction = members.text(CodingKeys.signedTransaction)
@@ -50,7 +50,13 @@ extension PurchaseRequest: RequestMessage {
         quantity = members.quantity(CodingKeys.quantity)
     }
 
-    /// What a request with both kinds of evidence is told.
+    /// The fields of a claim.
+    public static let fields =
+        "a JSON object with \(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransaction.rawValue), "
+        + "\(CodingKeys.productID.rawValue), \(CodingKeys.transactionID.rawValue), and "
+        + "\(CodingKeys.orderID.rawValue) or \(CodingKeys.customerID.rawValue)"
+
+    /// The expected value in the answer to a request with both kinds of evidence.
     public static let oneEvidence =
         "\(CodingKeys.receiptData.rawValue) or \(CodingKeys.signedTransaction.rawValue), not both"
 }

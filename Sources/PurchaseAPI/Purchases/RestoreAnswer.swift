@@ -1,11 +1,11 @@
-/// The answer to a restore: one outcome for each purchase and for each piece of evidence that was refused.
+/// The answer to a restore: one result for each purchase and for each refused piece of evidence.
 public struct RestoreAnswer: Codable, Sendable, Equatable {
     public var customerID: String
     /// The purchases that the evidence proves, each once, in the order of the evidence.
     public var purchases: [RestoredPurchaseMessage]
     /// Evidence that proves nothing.
     public var refused: [RefusedEvidenceMessage]
-    /// What the customer may use of these products now.
+    /// The customer's present entitlements to these products.
     public var entitlements: [EntitlementMessage]
 
     /// An answer by its parts.

@@ -6,7 +6,7 @@ public struct RestoreRequest: Codable, Sendable, Equatable {
     /// Signed transactions of StoreKit 2.
     public var signedTransactions: [String]?
 
-    /// The most signed transactions in one request.
+    /// The maximum number of signed transactions in one request.
     public static let signedTransactionLimit = 100
 
     /// The evidence of a customer; either of the two kinds.

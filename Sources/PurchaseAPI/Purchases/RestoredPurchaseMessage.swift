@@ -1,4 +1,5 @@
-/// One purchase of a restore. An expired or withdrawn one is no error: it is recorded and belongs to the customer.
+/// One purchase of a restore. An expired or withdrawn purchase is not an error: it is recorded and belongs to the
+/// customer.
 public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String
@@ -13,7 +14,7 @@ public struct RestoredPurchaseMessage: Codable, Sendable, Equatable {
     public var disposition: Disposition
     /// Whether the same customer claimed it before.
     public var replayed: Bool
-    /// By what it was claimed, if the code is `already_claimed`.
+    /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
     /// The submission in the record.
     public var submissionID: String

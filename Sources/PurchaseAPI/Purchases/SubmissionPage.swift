@@ -1,7 +1,7 @@
 /// A page of submissions, newest first. It can be shorter than the limit, or empty, while there is a next page.
 public struct SubmissionPage: Codable, Sendable, Equatable {
     public var submissions: [SubmissionMessage]
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
     /// A page.

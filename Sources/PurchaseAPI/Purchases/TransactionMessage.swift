@@ -7,7 +7,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var productType: ProductType?
     public var environment: EnvironmentName
     public var quantity: Int64?
-    /// Whose it is.
+    /// The owner.
     public var customerID: String?
     /// The order that it paid.
     public var orderID: String?
@@ -18,7 +18,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var withdrawal: WithdrawalMessage?
     /// When an upgrade took its place.
     public var upgradedAt: String?
-    /// What was charged, in thousandths of the currency, as the App Store states it.
+    /// The price charged, in thousandths of the currency, as the App Store states it.
     public var price: Int64?
     /// ISO 4217.
     public var currency: String?
@@ -76,7 +76,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
 }
 
 extension TransactionMessage {
-    /// Which rule gave a purchase its owner.
+    /// The rule that determined the owner of a purchase.
     public struct OwnerReason: WireEnumeration {
         public let rawValue: String
 
@@ -90,7 +90,7 @@ extension TransactionMessage {
         public static let claim = OwnerReason(rawValue: "claim")
         /// The customer claimed it, and the app's policy transfers purchases.
         public static let transfer = OwnerReason(rawValue: "transfer")
-        /// An operator moved it.
+        /// An operator transferred it.
         public static let operatorMove = OwnerReason(rawValue: "operator_move")
         /// Its owner was merged into the customer.
         public static let merge = OwnerReason(rawValue: "merge")

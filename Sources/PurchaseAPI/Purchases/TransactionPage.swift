@@ -1,7 +1,7 @@
 /// Purchases: those of a transaction, or a page of a customer's.
 public struct TransactionPage: Codable, Sendable, Equatable {
     public var purchases: [TransactionMessage]
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     public var nextCursor: String?
 
     /// A page.

@@ -2,7 +2,7 @@
 public struct WithdrawalMessage: Codable, Sendable, Equatable {
     /// From when on.
     public var at: String
-    /// How many of the quantity.
+    /// The number of withdrawn units.
     public var units: Int64
     public var reason: Reason
 
@@ -19,7 +19,7 @@ public struct WithdrawalMessage: Codable, Sendable, Equatable {
 }
 
 extension WithdrawalMessage {
-    /// Which evidence says so.
+    /// The evidence that proves it.
     public struct Reason: WireEnumeration {
         public let rawValue: String
 

@@ -12,7 +12,7 @@ public struct AppleDate: Sendable, Hashable {
         self.millisecondsSince1970 = millisecondsSince1970
     }
 
-    /// The moment with its fraction of a second cut off, as Apple answers with the dates of a receipt.
+    /// The time without its fraction of a second, as Apple writes the dates of a receipt.
     public var inWholeSeconds: AppleDate {
         AppleDate(millisecondsSince1970: floored(millisecondsSince1970, by: 1000).quotient * 1000)
     }
@@ -92,14 +92,14 @@ public struct AppleDate: Sendable, Hashable {
         return offset + 1
     }
 
-    /// Writes two digits and returns where they end.
+    /// Writes two digits and returns the position after them.
     private static func two(_ number: Int64, _ text: UnsafeMutableBufferPointer<UInt8>, _ offset: Int) -> Int {
         text[offset] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
         text[offset + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
         return offset + 2
     }
 
-    /// The Gregorian day that lies so many days after 1970-01-01; years are laid out from March, leap day last.
+    /// The Gregorian day at a number of days after 1970-01-01; years start in March, so that the leap day is last.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floored(days + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -115,18 +115,18 @@ private func floored(_ number: Int64, by divisor: Int64) -> (quotient: Int64, re
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
 }
 
-/// The offset of America/Los_Angeles, from Foundation's time zone data, asked once for each stretch of time with one offset:
-/// an answer of 200 purchases asks 800 times.
+/// The offset of America/Los_Angeles, from Foundation's time zone data, looked up once per interval with the same
+/// offset: an answer with 200 purchases needs it 800 times.
 final class PacificTime: @unchecked Sendable {
     static let shared = PacificTime()
 
-    /// A stretch of time with one offset.
+    /// An interval with one offset.
     struct Stretch {
         fileprivate(set) var start: Int64
         let end: Int64
         let offset: Int64
 
-        /// One that no moment lies in.
+        /// An empty interval.
         static let none = Stretch(start: 0, end: 0, offset: 0)
 
         func contains(_ seconds: Int64) -> Bool { start <= seconds && seconds < end }
@@ -137,7 +137,7 @@ final class PacificTime: @unchecked Sendable {
     private let lock = NSLock()
     private var stretches: [Stretch] = []
 
-    /// The stretch in which the moment lies, as far as it is known; it holds at least that second.
+    /// The known part of the interval around the time; it contains at least that second.
     func stretch(at seconds: Int64) -> Stretch {
         lock.lock()
         defer { lock.unlock() }

@@ -1,11 +1,11 @@
-/// What becomes of the subscription of a transaction receipt: members of the answer itself (iOS 6 and earlier).
+/// The expected renewal of the subscription of a transaction receipt: members of the answer itself (iOS 6 and earlier).
 public struct FlatRenewalInfo: Sendable, Equatable {
     public var autoRenewProductID: String
     /// Written as a number, 1 or 0.
     public var autoRenews: Bool
-    /// Why it ended, 1 to 5; absent while it runs.
+    /// The reason why it ended, 1 to 5; absent while it is active.
     public var expirationIntent: Int?
-    /// Whether the store still tries to take the money; only where it once could not.
+    /// Whether the store is still trying to collect the price; only after a failed attempt.
     public var isInBillingRetryPeriod: Bool?
 
     public init(autoRenewProductID: String, autoRenews: Bool) {

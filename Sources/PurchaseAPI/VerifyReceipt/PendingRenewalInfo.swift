@@ -1,13 +1,13 @@
 extension VerifyReceiptResponse {
-    /// What becomes of a subscription when its period ends (Apple, "responseBody.Pending_renewal_info").
+    /// The expected renewal of a subscription at the end of its period (Apple, "responseBody.Pending_renewal_info").
     public struct PendingRenewalInfo: Sendable, Equatable {
         public var productID: String
         public var originalTransactionID: String
         public var autoRenewProductID: String
         public var autoRenews: Bool
-        /// Why it ended, 1 to 5; absent while it runs.
+        /// The reason why it ended, 1 to 5; absent while it is active.
         public var expirationIntent: Int?
-        /// Whether the store still tries to take the money; only where it once could not.
+        /// Whether the store is still trying to collect the price; only after a failed attempt.
         public var isInBillingRetryPeriod: Bool?
         public var gracePeriodExpiresDate: AppleDate?
         /// Whether the customer agreed to a higher price; only if they were asked.

@@ -1,6 +1,6 @@
 extension VerifyReceiptResponse {
-    /// Whether trying again may help, and how that is spelled. Apple's servers write `is_retryable`, its documents wrote
-    /// `is-retryable` for years, and clients read the one or the other.
+    /// Whether a retry may help, and the spelling of the flag. Apple's servers write `is_retryable`, its documents
+    /// wrote `is-retryable` for years, and clients read one or the other.
     public struct RetryFlag: Sendable, Equatable {
         public var isRetryable: Bool
         public var spelling: Spelling

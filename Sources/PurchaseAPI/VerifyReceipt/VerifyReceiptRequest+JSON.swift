@@ -7,7 +7,7 @@ extension VerifyReceiptRequest {
     ///   - json: the body.
     ///   - isBounded: whether a body that is not written as nearly all are may be decoded: to decode many small values takes up
     ///     to sixty times their size.
-    /// - Throws: where it is no JSON object, or not bounded.
+    /// - Throws: if it is not a JSON object, or exceeds the limits.
     public init(json: [UInt8], isBounded: ([UInt8]) -> Bool = { _ in true }) throws {
         let text = json[...]
         if let request = PlainRequestScanner.request(text.span) {
@@ -19,8 +19,8 @@ extension VerifyReceiptRequest {
     }
 }
 
-/// Reads a request as nearly all are written: one object with the known keys, each at most once, its texts in ASCII and without
-/// escapes but for the `\/` that some writers make of each slash in base64.
+/// Reads a request in the usual form: one object with the known keys, each at most once, its texts in ASCII and without
+/// escapes, except for the `\/` that some writers use for each slash in base64.
 ///
 /// It gives up on everything else, malformed JSON included, and leaves it to Foundation, which knows all of JSON and takes
 /// nearly half as long for it as the receipt's signature takes. A test compares the two.
@@ -60,7 +60,7 @@ private struct PlainRequestScanner {
             excludesOldTransactions: excludesOldTransactions ?? false)
     }
 
-    /// Goes behind the byte, if it is what follows the white space.
+    /// Skips white space and the byte, if the byte follows it.
     private mutating func take(_ byte: UInt8, _ json: Span<UInt8>) -> Bool {
         skipWhiteSpace(json)
         guard position < json.count, json[position] == byte else { return false }
@@ -90,7 +90,7 @@ private struct PlainRequestScanner {
         return nil
     }
 
-    /// The text of a string, from its opening quote to behind its closing one.
+    /// The text of a string, from its opening quote to its closing quote.
     private mutating func text(_ json: Span<UInt8>) -> [UInt8]? {
         guard take(UInt8(ascii: "\""), json) else { return nil }
         var start = position
@@ -114,12 +114,13 @@ private struct PlainRequestScanner {
         }
     }
 
-    /// The offset of the first byte that does not stand for itself in a string, or that is not ASCII.
+    /// The offset of the first byte that is special in a string, or not ASCII.
     private static func plainEnd(_ json: RawSpan, from start: Int) -> Int {
         var position = start
         while position + 16 <= json.byteCount {
             let block = json.unsafeLoadUnaligned(fromByteOffset: position, as: SIMD16<Int8>.self)
-            // Bytes beyond ASCII are negative, so they are below 0x20, too. Whole vectors only: the others are not inlined.
+            // Bytes beyond ASCII are negative, so they are also below 0x20. Whole vectors only: the others are not
+            // inlined.
             let special =
                 mask(block .< SIMD16(repeating: 0x20)) | mask(block .== SIMD16(repeating: 0x22))
                 | mask(block .== SIMD16(repeating: 0x5C))

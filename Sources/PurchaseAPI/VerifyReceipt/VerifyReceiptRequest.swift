@@ -1,4 +1,4 @@
-/// What a client posts to `verifyReceipt` (Apple, "requestBody").
+/// The request body of `verifyReceipt` (Apple, "requestBody").
 public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
     /// The receipt in base64, as the bytes of its text.
     public var receiptText: [UInt8]
@@ -31,8 +31,8 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
         case excludesOldTransactions = "exclude-old-transactions"
     }
 
-    /// Reads a request as clients write it: a flag may be a boolean, a number or a string, and an absent receipt is an empty
-    /// one, which no verifier takes.
+    /// Reads a request as clients write it: a flag may be a boolean, a number or a string, and an absent receipt is an
+    /// empty one, which every verifier refuses.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         receiptText = Array((Self.text(container, .receiptData) ?? "").utf8)
@@ -51,7 +51,7 @@ public struct VerifyReceiptRequest: Codable, Sendable, Equatable {
         do {
             return try container.decodeIfPresent(String.self, forKey: key)
         } catch {
-            // A value that is no string says as little as none.
+            // A value that is not a string counts as absent.
             return nil
         }
     }

@@ -1,4 +1,4 @@
-/// What `verifyReceipt` answers (Apple, "responseBody"), to an app receipt.
+/// The answer of `verifyReceipt` to an app receipt (Apple, "responseBody").
 public struct VerifyReceiptResponse: Sendable, Equatable {
     public var status: VerifyReceiptStatus
     /// `Production` or `Sandbox`.
@@ -11,13 +11,13 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var latestFlatReceiptInfo: FlatReceipt?
     /// The last period of a transaction receipt's subscription that has expired.
     public var latestExpiredReceiptInfo: FlatReceipt?
-    /// What becomes of a transaction receipt's subscription, instead of `pendingRenewalInfo`.
+    /// The expected renewal of a transaction receipt's subscription, instead of `pendingRenewalInfo`.
     public var flatRenewalInfo: FlatRenewalInfo?
     /// The latest receipt in base64, as the bytes of its text.
     public var latestReceipt: [UInt8]?
-    /// What becomes of the subscriptions.
+    /// The expected renewals of the subscriptions.
     public var pendingRenewalInfo: [PendingRenewalInfo]?
-    /// Whether trying again may help. Apple writes it only with errors of its own.
+    /// Whether a retry may help. Apple writes it only with its own errors.
     public var retryFlag: RetryFlag?
     /// The name of an error in Apple's servers; goes with the retry flag.
     public var exception: String?
@@ -60,11 +60,11 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         /// `PURCHASED` or `FAMILY_SHARED`.
         public var inAppOwnershipType: String?
         public var promotionalOfferID: String?
-        /// What no receipt says, and only the store knows.
+        /// Fields that only the App Store knows, and no receipt has.
         public var subscriptionGroupIdentifier: String?
         /// 1 for a problem with the app, 0 for anything else; goes with the cancellation date.
         public var cancellationReason: Int?
-        /// Written only where it is true.
+        /// Written only if it is true.
         public var isUpgraded = false
         public var offerCodeRefName: String?
         public var appAccountToken: String?
@@ -190,7 +190,7 @@ extension VerifyReceiptResponse.InAppPurchase {
     }
 }
 
-/// Where in the JSON a purchase stands already: `latest_receipt_info` nearly always has those of `in_app` once more.
+/// The position of a purchase that was already written: `latest_receipt_info` nearly always repeats those of `in_app`.
 private struct WrittenPurchases {
     private var purchases: [(purchase: VerifyReceiptResponse.InAppPurchase, range: Range<Int>)] = []
     private var positions: [String: Int] = [:]

@@ -10,7 +10,7 @@ public struct VerifyReceiptStatus: RawRepresentable, Codable, Sendable, Hashable
     public static let valid = VerifyReceiptStatus(rawValue: 0)
     /// The request was not an HTTP POST, or not JSON.
     public static let notPosted = VerifyReceiptStatus(rawValue: 21000)
-    /// No longer sent.
+    /// Apple no longer sends it.
     public static let noLongerSent = VerifyReceiptStatus(rawValue: 21001)
     /// The receipt data is malformed.
     public static let malformed = VerifyReceiptStatus(rawValue: 21002)
@@ -18,7 +18,7 @@ public struct VerifyReceiptStatus: RawRepresentable, Codable, Sendable, Hashable
     public static let notAuthenticated = VerifyReceiptStatus(rawValue: 21003)
     /// The shared secret is not the one on file.
     public static let secretMismatch = VerifyReceiptStatus(rawValue: 21004)
-    /// The server could not answer at the moment.
+    /// The server is temporarily unable to answer.
     public static let temporarilyUnavailable = VerifyReceiptStatus(rawValue: 21005)
     /// The receipt is valid, but the subscription has expired; only for receipts of iOS 6 and earlier.
     public static let expired = VerifyReceiptStatus(rawValue: 21006)
@@ -31,7 +31,7 @@ public struct VerifyReceiptStatus: RawRepresentable, Codable, Sendable, Hashable
     /// The account cannot be found or has been deleted.
     public static let accountNotFound = VerifyReceiptStatus(rawValue: 21010)
 
-    /// 21100 to 21199: internal data access errors, the only ones where the retry flag means something.
+    /// 21100 to 21199: internal data access errors, the only ones for which the retry flag has a meaning.
     public var isDataAccessError: Bool { (21100...21199).contains(rawValue) }
 
     /// Whether Apple's servers send the number.

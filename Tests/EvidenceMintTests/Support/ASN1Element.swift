@@ -1,6 +1,6 @@
 import Testing
 
-/// Reads what the simulator wrote, with nothing of the simulator in it. Definite and indefinite lengths.
+/// Reads the simulator's bytes without any code of the simulator. It supports definite and indefinite lengths.
 struct ASN1Element {
     let tag: UInt8
     let isIndefinite: Bool
@@ -26,7 +26,7 @@ struct ASN1Element {
         return elements
     }
 
-    /// The child at each of the indices, one below the other.
+    /// The descendant at the path of indices.
     func descend(_ path: Int...) throws -> ASN1Element {
         try path.reduce(self) { element, index in
             let children = try element.children()
@@ -99,7 +99,7 @@ struct ReadAttribute {
         }
     }
 
-    /// The value as text, where it is a string.
+    /// The value as text, if it is a string.
     func text() throws -> String {
         try ASN1Element(value).text
     }

@@ -6,7 +6,7 @@ struct CompactText {
     let header: [UInt8]
     let payload: [UInt8]
     let signature: [UInt8]
-    /// What the signature is made over.
+    /// The bytes that the signature covers.
     let signedBytes: [UInt8]
 
     init(_ text: String) throws {

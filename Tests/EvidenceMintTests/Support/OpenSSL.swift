@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The OpenSSL program: a judge of certificates and signatures who shares no line with the simulator.
+/// The OpenSSL program: an independent verifier of certificates and signatures that shares no code with the simulator.
 enum OpenSSL {
     struct Verdict {
         let status: Int32
@@ -12,14 +12,14 @@ enum OpenSSL {
         var isGood: Bool { status == 0 }
     }
 
-    /// What a skipped test says.
+    /// The message of a skipped test.
     static let absence: Comment = "OpenSSL 3 is not installed here, so nobody else judged what the simulator made."
 
     /// LibreSSL answers to the same name, but not to the same options.
     static let isInstalled = (try? run(["version"]).text.hasPrefix("OpenSSL 3")) ?? false
 
     #if os(macOS) || os(Linux)
-        /// Runs a command and waits for it. The text is what it wrote to both outputs.
+        /// Runs a command and waits for it. The text is its output on both streams.
         static func run(_ arguments: [String]) throws -> Verdict {
             let process = ChildProcess()
             let output = Pipe()
@@ -29,7 +29,7 @@ enum OpenSSL {
             process.output = output.fileHandleForWriting
             process.mergesErrors = true
             try process.run()
-            // Else the pipe would not end with the program.
+            // Otherwise the pipe would stay open after the program ends.
             try output.fileHandleForWriting.close()
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()

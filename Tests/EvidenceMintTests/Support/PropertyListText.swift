@@ -64,6 +64,6 @@ struct ReadTransactionReceipt {
         purchaseInfo = try outer.bytes("purchase-info")
     }
 
-    /// What the signature is made over.
+    /// The bytes that the signature covers.
     var signedBytes: [UInt8] { [version] + purchaseInfo }
 }

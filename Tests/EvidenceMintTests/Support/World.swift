@@ -1,7 +1,7 @@
 import EvidenceMint
 import Foundation
 
-/// What the tests share. Keys take long to make, so there is one authority for all of them.
+/// Values that the tests share. Keys take long to make, so one authority serves all tests.
 enum World {
     static let creationDate = Date(timeIntervalSince1970: 1_720_000_000)  // 2024-07-03T09:46:40Z
     static let bundleID = "com.example.app"
@@ -42,7 +42,7 @@ enum World {
     private static let sharedXcodeSigner = Result { try XcodeSigner() }
 }
 
-/// The world of a whole store.
+/// The authority of a whole store.
 extension World {
     static func store() throws -> AppStoreAuthority {
         try sharedStore.get()
@@ -70,7 +70,7 @@ extension World {
     /// One of each kind of signed data.
     static var signedPayload: [any SignedPayloadTemplate] { [transaction, renewalInfo, appTransaction, notification] }
 
-    /// A device that is nobody's: 00010203-0405-0607-0809-0A0B0C0D0E0F.
+    /// A fictitious device: 00010203-0405-0607-0809-0A0B0C0D0E0F.
     static let device = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
     private static let sharedStore = Result { try AppStoreAuthority() }

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with a certificate path.
+/// Faults of a certificate path.
 enum CertificateCounterExamples {
     static let all = certificates + path + markers
 
@@ -137,7 +137,7 @@ enum CertificateCounterExamples {
         },
     ]
 
-    /// A key that nobody has, of a size and exponent of choice.
+    /// A key without an owner, of any size and exponent.
     private static func rsaKey(bytes: Int, exponent: [UInt8]) -> [UInt8] {
         SigningKey.rsaPublicKeyInfo(modulus: [UInt8](repeating: 0xC5, count: bytes), exponent: exponent)
     }
@@ -204,7 +204,7 @@ enum CertificateCounterExamples {
         return try MintedWorld.mint(signing: signing)
     }
 
-    /// Nine authorities that could each have issued any other: more paths than anybody should try.
+    /// Nine authorities that could each have issued any other: more paths than a verifier should try.
     private static func thicket() throws -> [UInt8] {
         let authority = try MintedWorld.authority()
         let key = authority.intermediate

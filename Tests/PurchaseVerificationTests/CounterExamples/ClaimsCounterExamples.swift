@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the claims of signed data: their form, their types, and that they are of no known kind.
+/// Faults of the claims of signed data: their form, their types, and an unknown kind.
 enum ClaimsCounterExamples {
     static let all: [CounterExample] = form + types + dates + kinds + parts
 
@@ -39,7 +39,8 @@ enum ClaimsCounterExamples {
             ClaimsText.object(ClaimsText.transaction, ["type": "\"Consumable\u{301}\""])),
     ]
 
-    /// What decoders take, each in its own way, and RFC 8259 does not; and names that `String` would have to normalise.
+    /// Forms that decoders accept differently and RFC 8259 does not allow; and names that `String` would have to
+    /// normalise.
     private static let notStrict: [CounterExample] =
         [
             ("a comma before the closing brace", "1,"), ("two commas", "1,,\"b\":1"), ("a leading zero", "01"),
@@ -138,7 +139,7 @@ enum ClaimsCounterExamples {
             ("appData", #"{"bundleId":1}"#), ("appData", #"{"signedAppTransactionInfo":1}"#),
         ]
 
-    /// Dates before `distantPast`, which Xcode writes, or after the year 9999, and what is no number.
+    /// Dates before `distantPast`, which Xcode writes, or after the year 9999, and values that are not numbers.
     private static let dates: [CounterExample] =
         dates(
             "transaction", ClaimsText.transaction,
@@ -173,7 +174,7 @@ enum ClaimsCounterExamples {
             .claimsUnrecognized, "a name in other letters", #"{"signedDate":1700000000000,"TransactionId":"1"}"#),
     ]
 
-    /// A notification is about one thing.
+    /// A notification has one subject.
     private static let parts: [CounterExample] = {
         let names = ["data", "summary", "externalPurchaseToken", "appData"]
         return names.indices.flatMap { first -> [CounterExample] in

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the form of evidence and with its CMS container.
+/// Faults of the form of evidence and of its CMS container.
 enum ContainerCounterExamples {
     static let all = evidence + asn1 + container + signer
 

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with signed content, and what a caller may not want of genuine receipts.
+/// Faults of signed content, and genuine receipts that a caller may refuse.
 enum ContentCounterExamples {
     static let all = content + policies
 

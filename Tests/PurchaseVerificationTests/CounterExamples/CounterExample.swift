@@ -4,14 +4,14 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Evidence that breaks one rule, and how it is verified.
+/// Evidence that breaks one rule, and how to verify it.
 struct CounterExample: Sendable, CustomTestStringConvertible {
     /// The code with which it must be refused.
     let code: ReasonCode
-    /// What is wrong with it, in words.
+    /// The fault, in words.
     let fault: String
     let policies: [any PurchasePolicy]
-    /// The door through which it goes.
+    /// The function that verifies it.
     let entry: Entry
     private let make: @Sendable () throws -> [UInt8]
     private let anchors: @Sendable () throws -> [[UInt8]]
@@ -30,9 +30,9 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
         self.make = make
     }
 
-    /// The two doors of the verifier.
+    /// The two entry points of the verifier.
     enum Entry: Sendable {
-        /// `verifyEvidence`, and `inspect` beside it.
+        /// `verifyEvidence`, and the corresponding `inspect`.
         case anyEvidence
         /// `verify`, which takes app receipts alone.
         case appReceipt
@@ -53,7 +53,7 @@ extension CounterExample {
         CounterExample(code, fault.rawValue) { try MintedWorld.mint(fault: fault) }
     }
 
-    /// A genuine container with one change to its tree, which nobody signs again.
+    /// A genuine container with one change to its tree, not signed again.
     static func container(
         _ code: ReasonCode, _ fault: String, signing: SigningOptions = SigningOptions(),
         _ change: @escaping @Sendable (inout DERTree) throws -> Void
@@ -99,7 +99,7 @@ extension CounterExample {
 }
 
 extension CounterExample {
-    /// Evidence of any kind, judged by a verifier that trusts the whole store.
+    /// Evidence of any kind, for a verifier that trusts the whole store.
     static func evidence(
         _ code: ReasonCode, _ fault: String, policies: [any PurchasePolicy] = [],
         _ make: @escaping @Sendable () throws -> [UInt8]
@@ -188,7 +188,7 @@ extension CounterExample {
     }
 }
 
-/// Where things lie in the tree of a container.
+/// Positions in the tree of a container.
 extension DERTree {
     /// SignedPayload.
     var signedPayload: DERTree {

@@ -3,7 +3,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Every rule has its counter-example")
+@Suite("Every rule has a counter-example")
 struct CounterExampleTests {
     private static let table: [CounterExample] =
         receipts + transactionReceipts + signedPayload + PolicyCounterExamples.all
@@ -19,7 +19,7 @@ struct CounterExampleTests {
         FaultCounterExamples.signedPayload + SignedPayloadFormCounterExamples.all + SignedPayloadPathCounterExamples.all
         + ClaimsCounterExamples.all + NestedDataCounterExamples.all
 
-    @Test("Evidence that breaks only this rule is refused with this rule's code", arguments: table)
+    @Test("Evidence that breaks only one rule is refused with the code of that rule", arguments: table)
     func refused(_ example: CounterExample) throws {
         let verifier = try example.verifier()
         let evidence = try example.evidence()
@@ -33,13 +33,13 @@ struct CounterExampleTests {
         } catch {
             #expect(error.code == example.code, "\(example.testDescription): \(error)")
         }
-        // What is refused only because it is no app receipt, `inspect` takes.
+        // `inspect` accepts evidence that is refused only because it is not an app receipt.
         guard example.entry == .anyEvidence else { return }
         let inspection = verifier.inspect(evidence, policies: example.policies)
         #expect(inspection.firstFailure?.code == example.code, "\(example.testDescription)")
     }
 
-    @Test("No two counter-examples have the same words")
+    @Test("Each counter-example has a unique description")
     func distinct() {
         let counts = Dictionary(grouping: Self.table, by: \.testDescription).filter { $0.value.count > 1 }
         #expect(counts.keys.sorted() == [])
@@ -47,13 +47,13 @@ struct CounterExampleTests {
         print("counter-examples: \(Self.table.count) rows for \(codes) codes")
     }
 
-    @Test("No code is without a counter-example")
+    @Test("Every code has a counter-example")
     func complete() {
         let covered = Set(Self.table.map(\.code))
         #expect(Set(ReasonCode.allCases).subtracting(covered).map(\.rawValue).sorted() == [])
     }
 
-    @Test("The receipt that the counter-examples are made from is accepted")
+    @Test("The unchanged receipt behind the counter-examples is accepted")
     func genuine() throws {
         let verifier = PurchaseVerifier(
             anchors: [try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)])
@@ -63,7 +63,7 @@ struct CounterExampleTests {
         #expect(verifier.inspect(try MintedWorld.mint(), policies: []).firstFailure == nil)
     }
 
-    @Test("The evidence of the other kinds that they are made from is accepted, too")
+    @Test("The unchanged evidence of the other kinds is accepted as well")
     func genuineEvidence() throws {
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         let verifier = PurchaseVerifier(anchors: TrustAnchor.apple + anchors)

@@ -31,7 +31,7 @@ enum FaultCounterExamples {
         fault.applies(to: template)
     }
 
-    /// What shows faults that only a caller's demand can find.
+    /// The policy that shows a fault which only a policy can find.
     private static func policies(_ fault: TransactionReceiptFault) -> [any PurchasePolicy] {
         switch fault {
         case .wrongBundleID, .missingBundleID: [BundleIDPolicy("com.example.app")]

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with signed data in a notification. The envelope is genuine.
+/// Faults of signed data in a notification. The envelope is genuine.
 enum NestedDataCounterExamples {
     static let all: [CounterExample] = mismatches + broken
 

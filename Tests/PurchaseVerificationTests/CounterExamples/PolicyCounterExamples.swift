@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What a caller may not want of genuine evidence, for each kind that can have it.
+/// Genuine evidence that a policy refuses, for each kind that can have the fact.
 enum PolicyCounterExamples {
     static let all: [CounterExample] = applications + environments + freshness + transactions + seen + devices
 
@@ -36,7 +36,7 @@ enum PolicyCounterExamples {
     private static func row(
         _ code: ReasonCode, _ fault: String, _ policy: any PurchasePolicy, _ make: @escaping Evidence
     ) -> CounterExample {
-        // The root of app receipts, too, since app receipts are among the kinds.
+        // Also the root of app receipts, because app receipts are among the kinds.
         .evidence(code, fault, policies: [policy], make)
     }
 
@@ -161,7 +161,7 @@ enum PolicyCounterExamples {
             ]
         }
 
-    /// What the subscription is, and one thing about it that a client says otherwise.
+    /// The subscription, and one fact of it that a client states differently.
     private static func transactions(of kind: String, _ make: @escaping Evidence) -> [CounterExample] {
         let right = TransactionFacts(
             transactionID: "2000000000000004", originalTransactionID: "2000000000000003",

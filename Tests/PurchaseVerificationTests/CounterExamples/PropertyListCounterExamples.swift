@@ -3,8 +3,8 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with a property list of the old style, once in the outer list and once in the signed one; and what may
-/// stand in the outer list.
+/// Faults of a property list of the old style, once in the outer list and once in the signed one; and the allowed keys
+/// of the outer list.
 enum PropertyListCounterExamples {
     static let all: [CounterExample] = inEitherList + outer
 

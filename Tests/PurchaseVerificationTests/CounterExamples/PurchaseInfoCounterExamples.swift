@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the signed purchase info of a transaction receipt.
+/// Faults of the signed purchase info of a transaction receipt.
 enum PurchaseInfoCounterExamples {
     static let all: [CounterExample] = dates + numbers + identifiers
 
@@ -19,7 +19,7 @@ enum PurchaseInfoCounterExamples {
         }
     }
 
-    /// A date that stands twice, and what may be wrong with either.
+    /// A date that is written twice, and the faults of either.
     private static func date(_ words: String, _ milliseconds: String) -> [CounterExample] {
         let wrongWords = [
             "2023-11-14 22:13:21 Etc/GMT", "2024-02-30 12:00:00 Etc/GMT", "2023-11-14 22:13:20 America/Los_Angeles",

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the leaf of a transaction receipt, and with the authority that must have issued it.
+/// Faults of the leaf of a transaction receipt, and of the authority that must have issued it.
 enum ReceiptLeafCounterExamples {
     static let all: [CounterExample] = MintedVersion.allCases.flatMap { leaf($0) + keys($0) } + issuers
 
@@ -77,13 +77,13 @@ enum ReceiptLeafCounterExamples {
             ]
     }
 
-    /// A modulus that nobody knows the factors of.
+    /// A modulus with unknown factors.
     private static func modulus(_ bytes: Int) -> [UInt8] { [UInt8](repeating: 0xC5, count: bytes) }
 
     private static let issuers: [CounterExample] = MintedVersion.allCases.flatMap { version in
         let name = "version \(version.rawValue): "
         let receipt: @Sendable () throws -> [UInt8] = { try HandmadeTransactionReceipt(version).bytes() }
-        /// The receipt as it is, judged by one that trusts the issuer in another form.
+        /// The unchanged receipt, for a verifier that trusts the issuer in another form.
         func issuer(
             _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable (inout CertificateTemplate) -> Void
         ) -> CounterExample {

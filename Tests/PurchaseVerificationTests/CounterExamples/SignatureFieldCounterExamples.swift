@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the signature's field of a transaction receipt: version, signature, length, certificate.
+/// Faults of the signature field of a transaction receipt: version, signature, length, certificate.
 enum SignatureFieldCounterExamples {
     static let all: [CounterExample] = MintedVersion.allCases.flatMap { lengths($0) + versions($0) } + swapped
 

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the segments, the header and the signature of signed data.
+/// Faults of the segments, the header and the signature of signed data.
 enum SignedPayloadFormCounterExamples {
     static let all: [CounterExample] = segments + algorithms + header + signature
 
@@ -61,7 +61,7 @@ enum SignedPayloadFormCounterExamples {
         return ""
     }
 
-    /// The last character replaced by one that differs in bits that no byte takes up.
+    /// The last character replaced by one that differs only in unused bits.
     private static func spelledOtherwise(_ text: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         guard text.count % 4 != 0, let last = text.last, let index = alphabet.firstIndex(of: last) else { return text }

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// What can be wrong with the certificates of signed data, and with the moment at which they are judged.
+/// Faults of the certificates of signed data, and of the date at which their validity is checked.
 enum SignedPayloadPathCounterExamples {
     static let all: [CounterExample] = leaf + intermediate + time + environments
 
@@ -165,7 +165,7 @@ enum SignedPayloadPathCounterExamples {
         },
     ]
 
-    /// What a lone certificate may not vouch for.
+    /// The environments that a lone certificate may not vouch for.
     private static let localOnly: [(String, String)] = [
         ("a sandbox transaction", ClaimsText.object(ClaimsText.transaction)),
         (

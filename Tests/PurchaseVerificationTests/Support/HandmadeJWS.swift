@@ -3,7 +3,7 @@ import EvidenceMint
 import Foundation
 import TestSupport
 
-/// A compact JWS put together by hand, so that a test can write what no encoder would.
+/// A compact JWS assembled by hand, so that a test can write forms that no encoder writes.
 struct HandmadeJWS {
     /// The header, as JSON.
     var header: String
@@ -11,7 +11,7 @@ struct HandmadeJWS {
     var payload: String
     /// Taken in place of the payload's text.
     var payloadBytes: [UInt8]?
-    /// Who signs, with ES256.
+    /// The key that signs with ES256.
     var key: SigningKey
     /// Taken in place of a signature by the key.
     var signature: [UInt8]?
@@ -58,9 +58,9 @@ struct HandmadeJWS {
     }
 }
 
-/// Claims written as JSON, each value as it stands.
+/// Claims written as JSON, each value unchanged.
 enum ClaimsText {
-    /// Milliseconds of the world's moment.
+    /// The constant time of the tests in milliseconds.
     static let moment = "1700000000000"
 
     static let transaction = [

@@ -4,17 +4,17 @@ import EvidenceMint
 import Foundation
 import TestSupport
 
-/// A transaction receipt put together by hand, so that a test can write what no encoder would.
+/// A transaction receipt assembled by hand, so that a test can write forms that no encoder writes.
 struct HandmadeTransactionReceipt {
     /// The version that is written.
     var version: UInt8
-    /// How it is signed, and the version that is signed.
+    /// The signature, and the version that it covers.
     let signedAs: MintedVersion
     /// The signed property list.
     var purchaseInfo: [UInt8]
     var certificate: [UInt8]
     var key: SigningKey
-    /// What else stands in the outer list, as it is written.
+    /// Further entries of the outer list, as raw text.
     var unsigned = "\t\"environment\" = \"Sandbox\";\n\t\"pod\" = \"100\";\n\t\"signing-status\" = \"0\";\n"
 
     /// A receipt as the shared store signs it.

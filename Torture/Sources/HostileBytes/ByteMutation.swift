@@ -1,4 +1,4 @@
-/// One change of bytes without regard to what they mean.
+/// A random change of bytes that ignores their structure.
 public enum ByteMutation: String, CaseIterable, Sendable {
     case bitFlip = "bit flip"
     case byteChange = "byte change"

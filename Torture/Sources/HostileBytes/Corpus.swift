@@ -1,14 +1,14 @@
 public import Foundation
 import PurchaseVerification
 
-/// The corpus of real receipts: `../shared/corpus` beside the project, or where `ASSAY_CORPUS` says. It is read where
-/// it lies and never copied into the project.
+/// The corpus of real receipts: `../shared/corpus` beside the project, or the path in `ASSAY_CORPUS`. It is read in
+/// place and never copied into the project.
 public enum Corpus {
-    /// Why parts are left out where there is none.
+    /// The message for parts that are skipped because there is no corpus.
     public static let absence =
         "The corpus of real receipts is not beside the project (../shared/corpus), so only minted receipts take part."
 
-    /// Where the corpus lies; `nil` where there is none.
+    /// The folder of the corpus; `nil` if there is none.
     public static let folder: URL? = {
         let path =
             ProcessInfo.processInfo.environment["ASSAY_CORPUS"]
@@ -21,8 +21,8 @@ public enum Corpus {
         folder.deletingLastPathComponent()
     }
 
-    /// Every app receipt of the corpus, Xcode's under their own anchor, and the negatives that are or were one; empty
-    /// where there is no corpus. A corpus that is there but cannot be read, or is empty, is an error.
+    /// Every app receipt of the corpus, Xcode's under their own anchor, and the negatives that resemble one; empty if
+    /// there is no corpus. A corpus that cannot be read, or is empty, is an error.
     public static func samples() throws -> [Sample] {
         guard let folder else { return [] }
         let manifest = try JSONDecoder().decode(
@@ -44,7 +44,8 @@ public enum Corpus {
         return Sample(name, bytes, try Trust(certificates: lone), isGenuine: true)
     }
 
-    /// Every transaction receipt and every JWS that Apple signed or is said to have signed; empty where there is no corpus.
+    /// Every transaction receipt and every JWS that Apple signed or is claimed to have signed; empty if there is no
+    /// corpus.
     public static func signedSamples() throws -> [Sample] {
         guard let folder else { return [] }
         let manifest = try JSONDecoder().decode(
@@ -53,7 +54,7 @@ public enum Corpus {
             [UInt8](try Data(contentsOf: folder.appending(path: "certificates/apple-test-ca/testCA.der")))
         ])
         let samples = try manifest.items.compactMap { item -> Sample? in
-            // Xcode's are signed by a certificate of the developer's machine, which others have no way to judge.
+            // Xcode's are signed by a certificate of the developer's machine, which no other verifier trusts.
             let isSigned = item.kind.hasSuffix("transaction-receipt") || item.file.hasSuffix(".jws")
             guard isSigned, item.kind != "jws-xcode" else { return nil }
             let bytes = [UInt8](try Data(contentsOf: folder.appending(path: item.file))).filter { $0 > 0x20 }
@@ -68,7 +69,7 @@ public enum Corpus {
         return samples
     }
 
-    /// The certificates of the authorities that issued the leaves of transaction receipts; empty where there is no corpus.
+    /// The certificates of the authorities that issued the leaves of transaction receipts; empty if there is no corpus.
     public static func issuers() throws -> [[UInt8]] {
         guard let folder else { return [] }
         return try [

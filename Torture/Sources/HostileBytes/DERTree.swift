@@ -1,30 +1,30 @@
 /// DER or BER taken apart into a tree, to change something in it and to write it again. It shares no line with the
 /// core.
 ///
-/// What is not changed is written as it was, with its open or padded lengths. Octet and bit strings whose content is
-/// DER of its own are taken apart, too: a receipt's payload and the values of its attributes.
+/// Unchanged elements keep their encoding, with indefinite or padded lengths. Octet and bit strings that contain DER
+/// are parsed as well: a receipt's payload and the values of its attributes.
 public struct DERTree: Sendable, Equatable {
-    /// How the length of an element is written.
+    /// The encoding of the length of an element.
     public enum Length: Sendable, Equatable {
-        /// In as few octets as can be.
+        /// In as few octets as possible.
         case shortest
         /// Left open, and closed by end-of-contents octets (X.690, 8.1.3.6).
         case indefinite
-        /// In so many octets behind the first.
+        /// In a fixed number of octets after the first.
         case octets(Int)
-        /// As a number that need not be true.
+        /// As a number that may be wrong.
         case claimed(Int)
     }
 
     public var tag: UInt8
     public var length: Length
-    /// The content of an element that has no children. In a bit string with children: the octet before them.
+    /// The content of an element without children. In a bit string with children: the octet before them.
     public var content: [UInt8]
     /// The elements inside.
     public var children: [DERTree]
     /// Whether the content is `children`.
     public var isComposite: Bool
-    /// Where the element lay in the bytes that were taken apart.
+    /// The position of the element in the parsed bytes.
     public private(set) var range: Range<Int>
 
     public init(tag: UInt8, content: [UInt8] = []) {
@@ -37,8 +37,8 @@ public struct DERTree: Sendable, Equatable {
         (content, isComposite, range) = ([], true, 0..<0)
     }
 
-    /// Takes apart one element that fills the bytes; `nil` if its length does not end where they do. What is damaged
-    /// further inside stays bytes.
+    /// Parses one element that fills the bytes; `nil` if its length ends elsewhere. Content that cannot be parsed stays
+    /// bytes.
     public init?(_ bytes: [UInt8]) {
         var reader = DERTreeReader(bytes: bytes)
         guard let tree = reader.element(end: bytes.count, depth: 0), reader.position == bytes.count else { return nil }
@@ -96,7 +96,7 @@ public struct DERTree: Sendable, Equatable {
         return 2 + octets + contentCount
     }
 
-    /// How many octets follow the first one of a length.
+    /// The number of octets after the first one of a length.
     private static func octets(of length: Int, isLong: Bool = false) -> Int {
         guard isLong || length >= 0x80 else { return 0 }
         return max(1, (Int.bitWidth - length.leadingZeroBitCount + 7) / 8)
@@ -113,7 +113,7 @@ public struct DERTree: Sendable, Equatable {
 }
 
 extension DERTree {
-    /// The element at a path of child numbers; `nil` where there is none.
+    /// The element at a path of child numbers; `nil` if there is none.
     public subscript(_ path: Int...) -> DERTree? {
         path.reduce(self) { tree, number in
             tree.flatMap { $0.children.indices.contains(number) ? $0.children[number] : nil }
@@ -123,7 +123,7 @@ extension DERTree {
     /// The number of elements, this one included.
     public var count: Int { children.reduce(1) { $0 + $1.count } }
 
-    /// Where each element lay, in the order in which they are written.
+    /// The position of each element, in the order in which they are written.
     public var elements: [Range<Int>] { [range] + children.flatMap(\.elements) }
 
     /// Changes the element with this number, counted from 0 in the order in which they are written.
@@ -137,7 +137,7 @@ extension DERTree {
         }
     }
 
-    /// The element with this number, counted as in `change`; itself where there is none.
+    /// The element with this number, counted as in `change`; the root if there is none.
     public func element(_ number: Int) -> DERTree {
         var rest = number - 1
         for child in children where rest >= 0 {
@@ -148,8 +148,8 @@ extension DERTree {
         return self
     }
 
-    /// The same value with definite lengths, each as short as can be, and strings in one piece. Strings that enclose
-    /// DER are left as they are: what is in them is not encoding but content.
+    /// The same value with minimal definite lengths, and strings in one piece. Strings that enclose DER are left
+    /// unchanged, because they are content and not encoding.
     public var inDefiniteLengths: DERTree {
         guard tag & 0x20 != 0, isComposite else { return DERTree(tag: tag, content: contentBytes) }
         let inner = children.map(\.inDefiniteLengths)
@@ -203,7 +203,7 @@ private struct DERTreeReader {
         return tree
     }
 
-    /// Elements that fill the bytes up to there. Where there are none, the position means nothing.
+    /// Elements that fill the bytes up to the end. If there are none, the position has no meaning.
     private mutating func elements(until end: Int, depth: Int) -> [DERTree]? {
         var elements: [DERTree] = []
         while position < end {

@@ -2,8 +2,8 @@ public import EvidenceMint
 public import Foundation
 public import PurchaseVerification
 
-/// Transaction receipts and signed data of a store of our own, in every form that the core accepts and with every fault
-/// that the simulator knows.
+/// Transaction receipts and signed data of a test store, in every form that the core accepts and with every fault of
+/// the simulator.
 public struct EvidenceSamples: Sendable {
     public let authority: AppStoreAuthority
     /// Both roots, and the intermediates that issue the leaves of transaction receipts.
@@ -11,7 +11,7 @@ public struct EvidenceSamples: Sendable {
     /// The intermediates alone.
     public let issuers: [[UInt8]]
 
-    /// - Parameter folder: where the keys are kept, so that an input means the same in every run; `nil` makes new ones.
+    /// - Parameter folder: the folder of the keys, so that an input reproduces in every run; `nil` makes new keys.
     public init(folder: URL? = nil) throws {
         authority = try folder.map { try AppStoreAuthority(folder: $0.appending(path: "store")) } ?? AppStoreAuthority()
         issuers = [
@@ -63,7 +63,7 @@ public struct EvidenceSamples: Sendable {
         }
     }
 
-    /// Transaction receipts with every fault, but for those that are large.
+    /// Transaction receipts with every fault, except large ones.
     public func faultyTransactionReceipts() throws -> [Sample] {
         try TransactionReceiptFault.allCases.filter { $0 != .oversized }.flatMap { fault in
             try EvidenceMint.TransactionReceiptVersion.allCases.map { version in
@@ -72,7 +72,7 @@ public struct EvidenceSamples: Sendable {
         }
     }
 
-    /// Signed data with every fault, but for those that are large.
+    /// Signed data with every fault, except large ones.
     public func faultySignedPayload() throws -> [Sample] {
         let encoder = SignedPayloadEncoder(authority: authority)
         return try Self.templates.flatMap { name, template in
@@ -108,7 +108,8 @@ extension EvidenceInspection {
         return nil
     }
 
-    /// The first reason among these checks; one that could not be made, without any before it, counts as a refusal, too.
+    /// The first failure among these checks. A check that could not be made, without a failure before it, also counts
+    /// as a refusal.
     public func refusal(among relevant: Set<String>) -> ReasonCode? {
         var passed = 0
         for check in checks where relevant.contains(check.name) {
@@ -118,7 +119,7 @@ extension EvidenceInspection {
             case .passed: passed += 1
             }
         }
-        // Every one must have been made.
+        // Every check must have been made.
         return passed == relevant.count ? nil : .evidenceUnsupported
     }
 }

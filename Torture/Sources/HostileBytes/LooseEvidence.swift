@@ -22,7 +22,7 @@ public struct LooseTransactionReceipt: Sendable {
 
     public var version: UInt8? { field.first }
 
-    /// `purchase-date-ms`, in whole seconds; `nil` where no number stands there.
+    /// `purchase-date-ms`, in whole seconds; `nil` if it is not a number.
     public var purchaseSeconds: Int64? {
         let text = String(decoding: purchaseInfo, as: UTF8.self)
         guard let name = text.range(of: "\"purchase-date-ms\""),
@@ -31,7 +31,7 @@ public struct LooseTransactionReceipt: Sendable {
         return Int64(text[text.index(after: open)...].prefix { $0 != "\"" }).map { $0 / 1000 }
     }
 
-    /// Signature and certificate; `nil` where the field is too short for its version.
+    /// Signature and certificate; `nil` if the field is too short for its version.
     public var parts: (signature: [UInt8], certificate: [UInt8])? {
         let size = version == 2 ? 128 : 256
         guard field.count > size + 5 else { return nil }
@@ -78,7 +78,7 @@ public struct LooseJWS: Sendable {
 
     public var bytes: [UInt8] { signingInput + [UInt8(ascii: ".")] + Self.encoded(signature) }
 
-    /// What is signed.
+    /// The bytes that the signature covers.
     public var signingInput: [UInt8] { Self.encoded(header) + [UInt8(ascii: ".")] + Self.encoded(payload) }
 
     /// The certificates of the header.

@@ -1,18 +1,17 @@
 public import EvidenceMint
 public import Foundation
 
-/// Receipts of an authority of our own, in every form that the core accepts and with every fault that the simulator
-/// knows.
+/// Receipts of a test authority, in every form that the core accepts and with every fault of the simulator.
 public struct MintedSamples: Sendable {
     public let authority: CertificateAuthority
     public let xcodeSigner: XcodeSigner
     public let trust: Trust
     public let xcodeTrust: Trust
 
-    /// The moment at which everything in them happens.
+    /// The constant time of everything in them.
     public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// - Parameter folder: where the keys are kept, so that an input means the same in every run; `nil` makes new ones.
+    /// - Parameter folder: the folder of the keys, so that an input reproduces in every run; `nil` makes new keys.
     public init(folder: URL? = nil) throws {
         authority =
             try folder.map { try CertificateAuthority(folder: $0.appending(path: "authority")) }
@@ -55,7 +54,7 @@ public struct MintedSamples: Sendable {
         return try AppReceiptEncoder(authority: authority).encode(template, signing: signing, fault: fault)
     }
 
-    /// What verifies.
+    /// Samples that verify.
     public func genuine() throws -> [Sample] {
         try signatureForms() + encodings() + contents()
     }
@@ -111,7 +110,7 @@ public struct MintedSamples: Sendable {
         ]
     }
 
-    /// What must be refused: one of every fault, and each in signed attributes, too.
+    /// Samples that must be refused: one of every fault, and each also with signed attributes.
     public func faulty() throws -> [Sample] {
         try ReceiptFault.allCases.flatMap { fault in
             try [false, true].map { hasAttributes in

@@ -1,10 +1,10 @@
 public import PurchaseVerification
 
-/// Some evidence, and whom to trust with it.
+/// A piece of evidence, and the anchors to trust for it.
 public struct Sample: Sendable {
-    /// What it is, without anything private in it.
+    /// A description without personal data.
     public let name: String
-    /// As a client hands it in.
+    /// The bytes, as a client sends them.
     public let evidence: [UInt8]
     /// Without its text encoding.
     public let bytes: [UInt8]
@@ -32,7 +32,7 @@ public struct Trust: Sendable {
         self.certificates = certificates
     }
 
-    /// Trusts certificates as an operator does who names them.
+    /// Trusts certificates in the same way as an operator who names them.
     public init(certificates: [[UInt8]]) throws {
         self.init(anchors: try certificates.map { try TrustAnchor(certificate: $0) }, certificates: certificates)
     }

@@ -12,6 +12,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to one below the limit, which must be positive.
+    /// A number from 0 to the limit, exclusive; the limit must be positive.
     public mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

@@ -1,5 +1,4 @@
-/// One change of the structure, after which the lengths around it are right again: what random bytes hardly ever hit
-/// on.
+/// A change of the structure that corrects the surrounding lengths, which random changes of bytes rarely do.
 public enum StructureMutation: String, CaseIterable, Sendable {
     case content
     case deletion
@@ -18,7 +17,7 @@ public enum StructureMutation: String, CaseIterable, Sendable {
     /// Changes the tree at one element.
     ///
     /// - Parameters:
-    ///   - element: its number, counted as by `DERTree.change`; any where there is none.
+    ///   - element: its number, counted as by `DERTree.change`; any element if there is none with the number.
     ///   - changed: gives other content for a primitive element.
     public func apply(
         to tree: inout DERTree, element: Int? = nil, _ generator: inout SeededGenerator, changed: ([UInt8]) -> [UInt8]

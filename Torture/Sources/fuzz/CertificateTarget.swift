@@ -1,7 +1,7 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Puts bytes wherever a certificate can stand: as an anchor, as the signer, as an authority, and beside a genuine
+/// Puts the input wherever a certificate can be: as an anchor, as the signer, as an authority, and beside a genuine
 /// chain.
 struct CertificateTarget {
     private let container: DERTree
@@ -25,7 +25,7 @@ struct CertificateTarget {
         let world = World.shared
         if let anchor = try? TrustAnchor(certificate: certificate) {
             _ = anchor.subject
-            // As the anchor of a genuine receipt, and of one that it signed itself, as Xcode's certificate does.
+            // As the anchor of a genuine receipt, and of a receipt that it signed itself, as Xcode's certificate does.
             world.checkVerdict(of: container.bytes, anchors: [anchor])
             world.checkVerdict(of: with([certificate], signer: certificate).bytes, anchors: [anchor])
         }

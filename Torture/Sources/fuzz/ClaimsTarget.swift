@@ -2,7 +2,7 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// Puts bytes where the claims of genuine signed data stand. `inspect` reads them though the signature does not match.
+/// Uses the input as the claims of genuine signed data. `inspect` reads them although the signature does not match.
 struct ClaimsTarget {
     private let genuine: LooseJWS
 
@@ -42,7 +42,7 @@ struct ClaimsTarget {
         }
     }
 
-    /// JSON that passes is JSON to another reader, too, and neither header nor claims of it break a statement.
+    /// JSON that passes the check is also JSON for another reader, and violates no invariant as header or claims.
     func check(json: [UInt8]) {
         if JSONBounds.excess(of: json) == nil {
             let object = try? JSONSerialization.jsonObject(with: Data(json), options: .fragmentsAllowed)
@@ -54,13 +54,13 @@ struct ClaimsTarget {
         World.shared.checkVerdict(of: jws.bytes)
     }
 
-    /// Whether a number may be beyond what the other reader takes.
+    /// Whether a number may be out of the other reader's range.
     private static func hasLongExponent(_ json: [UInt8]) -> Bool {
         let text = String(decoding: json, as: UTF8.self)
         return text.range(of: "[0-9][eE][+-]?[0-9]{2}", options: .regularExpression) != nil
     }
 
-    /// What the grammar of JSON has, and names that `String` would have to normalise.
+    /// The tokens of JSON, and names that `String` would have to normalise.
     static let jsonSeeds: [[UInt8]] = [
         #"{"bundleId":"a","transactionId":"1","signedDate":1700000000000.5,"more":[{},[],"\u00e9\ud83d\ude00\/",-1.5e+3,null,true,false]}"#,
         #"{"alg":"ES256","x5c":["AAAA","AAAA","AAAA"],"crit":null}"#,

@@ -15,12 +15,12 @@ enum DateTarget {
             demand(String(decoding: digits, as: UTF8.self).lowercased() == written, "\(text) became \(written)")
             demand(DeviceIdentifier(written) == device, "\(written) is another device")
         }
-        // Any moment can be written, however far away.
+        // Any time can be written, however distant.
         let number = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
         checkWriting(Timestamp(millisecondsSince1970: Int64(bitPattern: number)), of: "\(number)")
     }
 
-    /// What is written in four digits is read as the same moment.
+    /// A date with a year of four digits is read back as the same time.
     private static func checkWriting(_ moment: Timestamp, of origin: String) {
         let written = moment.description
         demand(written.hasSuffix("Z"), "\(origin) is written \(written)")

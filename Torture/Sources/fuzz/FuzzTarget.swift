@@ -1,21 +1,21 @@
 import Foundation
 import HostileBytes
 
-/// What can be fuzzed.
+/// The targets of the fuzzer.
 enum FuzzTarget: String, CaseIterable {
     /// Whole evidence.
     case container
     /// The signed content of an otherwise genuine container.
     case payload
-    /// A certificate, in every place where one can stand.
+    /// A certificate, in every possible position.
     case certificate
     /// Evidence before its text encoding is known.
     case text
-    /// What lies inside an open length.
+    /// The content of an indefinite length.
     case ber
     /// Dates and device identifiers.
     case date
-    /// A property list, as a whole receipt and as what is signed in one.
+    /// A property list, as a whole receipt and as the signed list of one.
     case propertyList
     /// The signature field of an otherwise genuine transaction receipt.
     case signatureField
@@ -30,7 +30,7 @@ enum FuzzTarget: String, CaseIterable {
     /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
     case canary
 
-    /// The one that the command line names.
+    /// The target named on the command line.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init) ?? .canary
 
     /// Whether mutations that know DER make sense.
@@ -42,7 +42,7 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// Makes what all inputs share.
+    /// Creates the values that all inputs share.
     func prepare() {
         switch self {
         case .date, .canary: break
@@ -52,7 +52,7 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// Feeds one input, and traps if something is violated.
+    /// Runs one input, and traps if an invariant is violated.
     func run(_ bytes: [UInt8]) {
         switch self {
         case .container, .transactionReceipt, .compactJWS: World.shared.checkVerdict(of: bytes)
@@ -69,7 +69,7 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// What the fuzzer starts from.
+    /// The seeds of the fuzzer.
     func seeds() throws -> [[UInt8]] {
         let world = World.shared
         return switch self {
@@ -90,7 +90,7 @@ enum FuzzTarget: String, CaseIterable {
     }
 }
 
-/// Stops the run, with a sentence, where something does not hold: libFuzzer keeps the input.
+/// Stops the run with a message if an invariant is violated, so that libFuzzer keeps the input.
 func demand(_ holds: Bool, _ sentence: @autoclosure () -> String) {
     guard !holds else { return }
     FileHandle.standardError.write(Data("VIOLATED: \(sentence())\n".utf8))

@@ -2,7 +2,7 @@ import HostileBytes
 import PurchaseVerification
 
 extension World {
-    /// Where every container begins: `pkcs7-signedPayload`, and an explicit tag, all of open length.
+    /// The start of every container: `pkcs7-signedData`, and an explicit tag, both of indefinite length.
     private static let opening: [UInt8] =
         [0x30, 0x80, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02, 0xA0, 0x80]
 

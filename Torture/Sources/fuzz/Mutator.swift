@@ -19,9 +19,9 @@ public func mutate(
     return LLVMFuzzerMutate(bytes, count, capacity)
 }
 
-/// One to four changes of the structure; `nil` if there is none to see.
+/// One to four changes of the structure; `nil` if the input has no structure.
 private func structure(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8]? {
-    // What the target ber sees begins inside an open length, whose end follows.
+    // The input of the target `ber` is the content of an indefinite length, so the end octets follow.
     let tail: [UInt8] = FuzzTarget.chosen == .ber && bytes.suffix(4) == [0, 0, 0, 0] ? [0, 0, 0, 0] : []
     guard var tree = DERTree(Array(bytes.dropLast(tail.count))) else { return nil }
     for _ in 0...generator.below(4) {

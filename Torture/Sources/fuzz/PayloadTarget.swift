@@ -1,8 +1,8 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Puts bytes where the signed content of a genuine container stands, once in DER and once in BER. `inspect` reads it
-/// though the signature does not match, so the readers of attributes, purchases, dates and text see every input.
+/// Uses the input as the signed content of a genuine container, once in DER and once in BER. `inspect` reads it
+/// although the signature does not match, so the readers of attributes, purchases, dates and text get every input.
 struct PayloadTarget {
     private let container: DERTree
 

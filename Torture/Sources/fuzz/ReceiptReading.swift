@@ -1,7 +1,7 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Reads a receipt through every accessor, and compares with what another reader finds in the same bytes.
+/// Reads a receipt through every accessor, and compares the values with those of an independent reader.
 enum ReceiptReading {
     static func check<Trust>(_ receipt: AppReceiptContent<Trust>) {
         let attributes = receipt.attributes

@@ -1,8 +1,8 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Puts bytes where the parts of a genuine transaction receipt stand. `inspect` reads what is signed though the signature
-/// does not match, so the readers of lists, dates and numbers see every input.
+/// Uses the input as a part of a genuine transaction receipt. `inspect` reads the signed list although the signature
+/// does not match, so the readers of lists, dates and numbers get every input.
 struct TransactionReceiptTarget {
     private let genuine: LooseTransactionReceipt
 
@@ -25,7 +25,7 @@ struct TransactionReceiptTarget {
         World.shared.checkVerdict(of: receipt.bytes)
     }
 
-    /// Reads a receipt through every accessor: whatever is read stands in the list.
+    /// Reads a receipt through every accessor: every value read is in the list.
     static func check<Trust>(_ receipt: TransactionReceiptContent<Trust>) {
         let attributes = receipt.attributes
         func value(_ key: String) -> String? { attributes.first { $0.key == key }?.value }

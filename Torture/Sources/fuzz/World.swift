@@ -2,7 +2,8 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// What all inputs of a run share: keys, genuine receipts, and one verifier that remembers every chain it has seen.
+/// The values that all inputs of a run share: keys, genuine receipts, and one verifier that remembers every chain it
+/// has seen.
 struct World {
     let minted: MintedSamples
     let store: EvidenceSamples
@@ -14,7 +15,7 @@ struct World {
     let signedPayload: [Sample]
     let trust: Trust
     let warmed: PurchaseVerifier
-    /// What may come out of a verification: what the samples say that verify, and nothing else.
+    /// The results that a verification may have: the content of the samples that verify, and nothing else.
     private let genuine: [VerifiedEvidence]
     let payload: PayloadTarget
     let certificate: CertificateTarget
@@ -66,8 +67,8 @@ struct World {
         claims = try ClaimsTarget(store)
     }
 
-    /// Makes every statement about a verdict that holds for all inputs. `inspect` remembers nothing, so that it agrees
-    /// with a verifier that has seen all chains says that history changes nothing.
+    /// Checks every invariant of a verdict. `inspect` remembers nothing, so its agreement with a verifier that has seen
+    /// all chains shows that history has no effect.
     @discardableResult
     func checkVerdict(of evidence: [UInt8], anchors: [TrustAnchor]? = nil) -> EvidenceInspection {
         let warmed = anchors.map { PurchaseVerifier(anchors: $0) } ?? warmed
@@ -100,7 +101,7 @@ struct World {
     }
 }
 
-/// What a verifier says of evidence.
+/// The verdict of a verifier on evidence.
 struct Verdict {
     private(set) var verified: VerifiedEvidence?
     private(set) var error: VerificationError?
@@ -117,13 +118,13 @@ struct Verdict {
 }
 
 extension VerifiedEvidence {
-    /// Whether what is signed is the same. A transaction receipt states its environment outside of that.
+    /// Whether the signed content is the same. The environment of a transaction receipt is outside of it.
     fileprivate func saysTheSame(as other: VerifiedEvidence) -> Bool {
         switch (self, other) {
         case (.transactionReceipt(let left), .transactionReceipt(let right)):
             left.version == right.version && left.attributes.elementsEqual(right.attributes, by: ==)
         case (.notification(let left), .notification(let right)):
-            // What is nested is signed anew in each process, and ECDSA draws a number.
+            // Nested data is signed again in each process, and ECDSA uses a random number.
             left.notificationUUID == right.notificationUUID && left.signedDate == right.signedDate
                 && left.notificationType == right.notificationType && left.bundleID == right.bundleID
                 && left.environment == right.environment && left.transaction == right.transaction

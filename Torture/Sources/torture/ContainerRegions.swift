@@ -1,9 +1,9 @@
 import HostileBytes
 
-/// What lies where in a container.
+/// The regions of a container.
 struct ContainerRegions: Sendable {
     private var regions: [(range: Range<Int>, name: String)] = []
-    /// The content that is signed, without its header; empty where it is not in one piece.
+    /// The signed content without its header; empty if it is not in one piece.
     private(set) var content = 0..<0
 
     init(_ bytes: [UInt8]) {
@@ -25,12 +25,12 @@ struct ContainerRegions: Sendable {
         }
     }
 
-    /// The region of a byte; what is in none of them are the lengths and tags around.
+    /// The region of a byte; bytes in no region are surrounding lengths and tags.
     func name(at offset: Int) -> String {
         regions.first { $0.range.contains(offset) }?.name ?? "container"
     }
 
-    /// The ranges outside the content, which are what a verifier reads before the signature.
+    /// The ranges outside the content, which a verifier reads before the signature.
     func envelope(of count: Int) -> [Range<Int>] {
         content.isEmpty ? [0..<count] : [0..<content.lowerBound, content.upperBound..<count].filter { !$0.isEmpty }
     }

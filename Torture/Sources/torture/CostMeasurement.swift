@@ -2,7 +2,7 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// What one verification took.
+/// The cost of one verification.
 struct CostMeasurement {
     let multiple: Double
     let seconds: Double
@@ -13,7 +13,7 @@ struct CostMeasurement {
     static func printOne(path: String) throws {
         let root = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + ".root")))
         let verifier = try Trust(certificates: [root]).freshVerifier
-        // Libraries are loaded, and what is made once is made, before anything counts.
+        // A first verification loads libraries and creates lazy values before the measurement.
         for text in [[0x30], Array("{\"a\" = \"b\";}".utf8), HostileSignedEvidence.jws("{\"a\":[1.5,\"b\",null]}")] {
             _ = Verdict(verifier, text)
         }
@@ -24,7 +24,7 @@ struct CostMeasurement {
         print(try peakBytes() - before, seconds, verdict)
     }
 
-    /// The seconds for which this thread has had a core: what others do meanwhile does not count.
+    /// The processor time of this thread in seconds, so that other load does not count.
     static func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
         func now() -> Double {
             var time = timespec()
@@ -36,7 +36,7 @@ struct CostMeasurement {
         return now() - start
     }
 
-    /// The file read in one go: a copy of it would count as the verifier's.
+    /// The file is read in one go: a copy would count as the verifier's memory.
     private static func bytes(of path: String) throws -> [UInt8] {
         guard let file = fopen(path, "rb") else { throw CocoaError(.fileReadUnknown) }
         defer { fclose(file) }
@@ -51,7 +51,7 @@ struct CostMeasurement {
     /// The most memory that the process has held at once.
     private static func peakBytes() throws -> Int {
         #if os(Linux)
-            // ru_maxrss would count what the parent held before it started this process.
+            // ru_maxrss would include the memory of the parent before it started this process.
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
             return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) * 1024

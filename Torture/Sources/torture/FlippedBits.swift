@@ -1,10 +1,10 @@
 import HostileBytes
 import PurchaseVerification
 
-/// Every single bit flipped, and every proper prefix: refused, or, for bits, without effect on what is verified. A
-/// verifier that has seen the chain and one that has seen nothing say the same.
+/// Every single bit flipped, and every proper prefix: refused, or, for bits, without effect on the verified content. A
+/// verifier that has seen the chain and a fresh one give the same result.
 enum FlippedBits {
-    /// The fresh verifier takes part for one bit of so many: it checks three signatures each time.
+    /// The fresh verifier checks one bit in this many, because it verifies three signatures each time.
     private static let freshShare = 16
 
     static func run(
@@ -31,7 +31,7 @@ enum FlippedBits {
         return signed("SHA-1,") + signed("SHA-256,") + xcode.prefix(1)
     }
 
-    /// The smallest real ones: two of each version of transaction receipts and of each kind of signed data, where there
+    /// The smallest real ones: two of each version of transaction receipts and of each kind of signed data, if there
     /// are two.
     private static func chosen(signed: [Sample]) -> [Sample] {
         let sorted = signed.filter(\.isGenuine).sorted { $0.bytes.count < $1.bytes.count }
@@ -43,7 +43,7 @@ enum FlippedBits {
         return groups.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(2) }
     }
 
-    /// A transaction receipt states its environment where nobody signs it. What is asked for decides, as in every server.
+    /// The environment of a transaction receipt is unsigned. The accepted environments decide, as in every server.
     private static func policies(_ sample: Sample) -> [any PurchasePolicy] {
         sample.bytes.first == UInt8(ascii: "{") ? [EnvironmentPolicy(accepting: [.production, .sandbox])] : []
     }

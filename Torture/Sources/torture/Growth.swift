@@ -2,12 +2,12 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// What a byte of hostile text costs, in each field and from 1 kB to 1 MB: it must not cost more the more there are.
+/// The cost of a byte of hostile text, in each field and from 1 kB to 1 MB: it must not grow with the length.
 enum Growth {
     /// Signed payloads have at most 256 KiB with their base64, which 160 kB of claims come near.
     private static let sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 160 << 10, 1 << 20]
-    /// A byte may cost so many times what it costs at a smaller size. Quadratic cost grows fourfold from column to column, and
-    /// 64-fold from 16 kB to 1 MB; caches and page faults make up the rest.
+    /// A byte may cost this many times its cost at a smaller size. Quadratic cost grows fourfold from column to column,
+    /// and 64-fold from 16 kB to 1 MB; the rest allows for caches and page faults.
     private static let limit = 8.0
     /// Below this a whole call is noise.
     private static let noise = 2e-4
@@ -41,11 +41,11 @@ enum Growth {
             let evidence = field.evidence(size)
             let seconds = best(evidence, store, &verdict)
             let each = seconds / Double(size)
-            // The first column is mostly what any evidence costs.
+            // The first column is mostly the fixed cost of any evidence.
             let smallest = perByte.dropFirst().min() ?? each
             if seconds > noise, each > limit * smallest { isLinear = false }
             perByte.append(each)
-            // Further columns of what is not linear would take minutes.
+            // If the cost is not linear, further columns would take minutes.
             if seconds > 5 { break }
         }
         let columns = sizes.indices.map { $0 < perByte.count ? String(format: "%.1f", perByte[$0] * 1e9) : "…" }

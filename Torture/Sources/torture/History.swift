@@ -2,8 +2,8 @@ import EvidenceMint
 import HostileBytes
 import PurchaseVerification
 
-/// Containers built so that the search for a path takes long: whoever has seen the chain and whoever has not must say
-/// the same.
+/// Containers built to make the path search long: a verifier that has seen the chain and one that has not must give the
+/// same result.
 enum History {
     static func run(_ minted: MintedSamples) throws -> Bool {
         print("\n## History makes no difference\n")
@@ -21,8 +21,7 @@ enum History {
         return holds
     }
 
-    /// A genuine receipt with certificates beside its chain that bear the issuer's name and key, but that nobody
-    /// signed.
+    /// A genuine receipt with additional unsigned certificates that bear the issuer's name and key.
     private static func thicket(_ minted: MintedSamples, _ count: Int) throws -> [UInt8] {
         let authority = minted.authority
         let impostors = try (0..<count).map { number in

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 import HostileBytes
 
-/// The largest and most laborious evidence that is known: each is built against one part of the core.
+/// The largest and most expensive evidence that is known: each is built against one part of the core.
 enum HostileEvidence {
     /// The budget of the core.
     private static let size = 16 << 20
@@ -68,7 +68,7 @@ enum HostileEvidence {
             body(&tree.children[1].children[0])
             return tree.bytes
         }
-        // Each has an object identifier of its own.
+        // Each has a different object identifier.
         let extensions = (0..<1_500_000).map { number in
             let identifier = [0x2A, 1 + UInt8(number >> 14), 0x80 | UInt8(number >> 7 & 0x7F), UInt8(number & 0x7F)]
             return DERTree(

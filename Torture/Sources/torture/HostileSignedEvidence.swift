@@ -3,7 +3,7 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// The most laborious transaction receipts and signed data that are known, each built against one part of the core.
+/// The most expensive transaction receipts and signed data that are known, each built against one part of the core.
 enum HostileSignedEvidence {
     /// The budget of the core for all evidence, and for signed data.
     private static let (size, jwsSize) = (16 << 20, 1 << 18)
@@ -39,7 +39,7 @@ enum HostileSignedEvidence {
         ]
     }
 
-    /// Keys that are the same but for the last characters, so that each comparison goes to the end.
+    /// Keys that differ only in the last characters, so that each comparison reads all of them.
     private static func alike() -> [UInt8] {
         let body = (10..<74).map { "\"\(String(repeating: "k", count: 1 << 16))\($0)\" = \"\";" }
         return Array("{\(body.joined())}".utf8)
@@ -72,7 +72,8 @@ enum HostileSignedEvidence {
         ].map { ($0, jws(String($1))) }
     }
 
-    /// Many empty objects in lists of one list each: the deeper a value, the longer is the way that the library notes for it.
+    /// Many empty objects in nested lists of one element: the deeper a value, the longer the coding path that the
+    /// library records for it.
     private static func deep(_ levels: Int, wide: Int) -> String {
         let objects = [String](repeating: "{}", count: wide).joined(separator: ",")
         return String(repeating: "[", count: levels) + objects + String(repeating: "]", count: levels)
@@ -102,7 +103,7 @@ enum HostileSignedEvidence {
         ]
     }
 
-    /// Signed data with these claims, well formed, and signed by nobody.
+    /// Signed data with these claims, well formed, without a valid signature.
     static func jws(_ claims: String) -> [UInt8] {
         LooseJWS(
             header: Array("{\"alg\":\"ES256\"}".utf8), payload: Array(claims.utf8),

@@ -3,8 +3,8 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// Evidence with hostile text in one field: alternating combining marks, which Unicode must reorder before it can compare them.
-/// `==` and the hash of `String` take quadratic time for that.
+/// Evidence with hostile text in one field: alternating combining marks, which Unicode must reorder before it can
+/// compare them. `==` and the hash of `String` take quadratic time for that.
 struct HostileText {
     /// The field that holds the text.
     let field: String
@@ -16,10 +16,10 @@ struct HostileText {
         self.evidence = evidence
     }
 
-    /// One for each field that a sender chooses and nobody has to sign.
+    /// One for each field that a sender controls without a signature.
     static func all(_ store: EvidenceSamples) -> [HostileText] { json + lists(store) + certificates(store) }
 
-    /// So many bytes that stand for one character.
+    /// The number of bytes that one character takes.
     static func marks(_ bytes: Int) -> String {
         "e" + String(repeating: "\u{301}\u{316}", count: max(1, bytes / 4))
     }
@@ -78,7 +78,7 @@ struct HostileText {
         },
     ]
 
-    /// Members of one object, each with a name of its own.
+    /// Members of one object with different names.
     private static func names(_ size: Int) -> String {
         (0..<max(1, size / 12)).map { "\"\(1_000_000 + $0)\":0" }.joined(separator: ",")
     }

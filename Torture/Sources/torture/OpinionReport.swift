@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// How two verdicts compare, counted.
+/// A count of how two verdicts compare.
 struct OpinionTally: Sendable {
     var bothAccept = 0
     var bothRefuse = 0
@@ -22,7 +22,7 @@ struct OpinionTally: Sendable {
 /// The tallies of all groups of messages, as tables.
 struct OpinionReport {
     private var groups: [(name: String, tally: OpinionTally)] = []
-    /// Who is the other.
+    /// The name of the other verifier.
     let other: String
 
     init(_ other: String = "OpenSSL") { self.other = other }
@@ -31,7 +31,7 @@ struct OpinionReport {
 
     private var sum: OpinionTally { groups.reduce(into: OpinionTally()) { $0.add($1.tally) } }
 
-    /// Nothing is unexplained, and both kinds of agreement were met: a comparison that never accepts proves nothing.
+    /// Nothing is unexplained, and both kinds of agreement occurred: a comparison that never accepts proves nothing.
     var holds: Bool { sum.unexplained.isEmpty && sum.bothAccept > 0 && sum.bothRefuse > 0 }
 
     func show() {

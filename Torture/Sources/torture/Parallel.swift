@@ -3,7 +3,7 @@ import Synchronization
 
 /// Work on all cores.
 enum Parallel {
-    /// Runs the body for the numbers below the count, in chunks, and joins what the chunks collect.
+    /// Runs the body for the numbers below the count, in chunks, and joins the results of the chunks.
     static func collect<Value: Sendable>(
         count: Int, into start: Value, _ body: @Sendable (Int, inout Value) -> Void,
         join: @Sendable (inout Value, Value) -> Void
@@ -19,7 +19,7 @@ enum Parallel {
     }
 }
 
-/// How often each thing was met.
+/// A count of occurrences.
 typealias Tally = [String: Int]
 
 extension Tally {

@@ -5,8 +5,8 @@ import PurchaseVerification
 #if canImport(OpenSSLOpinion)
     import OpenSSLOpinion
 
-    /// The core's verdict on signature and chain beside OpenSSL's `cms -verify`, with the same anchors and at the same
-    /// moment: for all receipts, for what must be refused, and for mutations of them.
+    /// Compares the core's verdict on signature and chain with OpenSSL's `cms -verify`, with the same anchors and at
+    /// the same time: for all receipts, for negatives, and for mutations of them.
     enum SecondOpinion {
         static func run(_ minted: MintedSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## A second opinion: \(String(cString: openssl_opinion_library())), seed \(seed)\n")
@@ -63,7 +63,7 @@ import PurchaseVerification
         let name: String
         let bytes: [UInt8]
         let trust: Trust
-        /// When the certificates are judged where the message does not say it: what it was made from did.
+        /// The date for the certificates if the message has none: that of the message it was made from.
         let fallback: Int64
 
         init(_ sample: Sample) {
@@ -73,11 +73,12 @@ import PurchaseVerification
         private init(_ name: String, _ bytes: [UInt8], _ sample: Sample) {
             (self.name, self.bytes, trust) = (name, bytes, sample.trust)
             let date = sample.trust.freshVerifier.inspect(sample.bytes, policies: []).receipt?.creationDate
-            // 2018-01-01, for what is no receipt.
+            // 2018-01-01, for messages that are not receipts.
             fallback = date.map(Self.seconds) ?? 1_514_764_800
         }
 
-        /// Half of them change what a verifier reads before the signature, which is a small part of most receipts.
+        /// Half of the mutations change bytes that a verifier reads before the signature, which are a small part of
+        /// most receipts.
         static func byteMutation(of samples: [Sample], seed: UInt64, number: Int) -> OpinionCase {
             var generator = SeededGenerator(seed: seed &+ UInt64(number))
             let sample = samples[generator.below(samples.count)]
@@ -96,7 +97,7 @@ import PurchaseVerification
             let sample = samples[generator.below(samples.count)]
             let mutation = StructureMutation.allCases[number % StructureMutation.allCases.count]
             guard var tree = DERTree(sample.bytes) else { return OpinionCase(sample) }
-            // Among the elements that stand outside the content, but for one time in four.
+            // Among the elements outside the content, except one time in four.
             let content = ContainerRegions(sample.bytes).content
             let elements = tree.elements.enumerated().filter { !content.contains($0.element.lowerBound) }.map(\.offset)
             let number =
@@ -138,7 +139,7 @@ import PurchaseVerification
             return inspection.refusal(among: relevant)
         }
 
-        /// Whether the core finds the signer, too, if he is named exactly as one of the certificates names itself.
+        /// Whether the core also finds the signer if the message names it exactly as one of the certificates does.
         private func reasonToMissSigner(_ code: ReasonCode) -> String? {
             guard code == .signerCertificateMissing, let tree = DERTree(bytes)?.inDefiniteLengths,
                 let certificates = tree[1, 0, 3], tree[1, 0, 4, 0, 1] != nil
@@ -155,8 +156,8 @@ import PurchaseVerification
             return nil
         }
 
-        /// Whether OpenSSL accepts the same without one certificate that the core does not need either, or in definite
-        /// lengths.
+        /// Whether OpenSSL accepts the same message without one certificate that the core does not need either, or with
+        /// definite lengths.
         private func reasonToAccept(_ moment: Int64) -> String? {
             guard let tree = DERTree(bytes), let certificates = tree[1, 0, 3] else { return nil }
             for index in certificates.children.indices {
@@ -188,7 +189,7 @@ import PurchaseVerification
         }
 
         static func seconds(_ moment: Timestamp) -> Int64 {
-            // Rounded down, before 1970, too.
+            // Rounded down, also before 1970.
             (moment.millisecondsSince1970 - (moment.millisecondsSince1970 % 1000 + 1000) % 1000) / 1000
         }
     }

@@ -4,8 +4,8 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// The core's verdict on chain, markers and signature of signed data beside that of Apple's own library for Python
-/// (dev/interop/signed-data-verifier.py), with the same roots.
+/// Compares the core's verdict on chain, markers and signature of signed data with that of Apple's own library for
+/// Python (dev/interop/signed-data-verifier.py), with the same roots.
 enum SignedPayloadOpinion {
     static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
         print("\n## Signed data, a second opinion: PyPI's app-store-server-library\n")
@@ -88,7 +88,7 @@ enum OpinionError: Error {
     case noAnswer
 }
 
-/// What Apple's library says.
+/// The verdict of Apple's library.
 struct JWSOpinion {
     let accepts: Bool
     let reason: String
@@ -126,7 +126,7 @@ struct JWSCase {
             } else {
                 tally.unexplained.append("only Apple's library accepts \(name): \(code.rawValue)")
             }
-        // Apple's library reads the whole JSON first, the core when the signature has said that it is worth reading.
+        // Apple's library reads the whole JSON first; the core reads it only after the signature was verified.
         case (nil, false) where inspection.content == nil: tally.bothRefuse += 1
         case (nil, false):
             if let reason = StricterRules.ofApplesLibrary.first(where: { opinion.reason.contains($0.key) }) {
@@ -138,7 +138,7 @@ struct JWSCase {
     }
 }
 
-/// How signed data is changed.
+/// The kinds of changes to signed data.
 enum JWSMutation {
     typealias Change = @Sendable ([UInt8], EvidenceSamples, inout SeededGenerator) -> [UInt8]
 

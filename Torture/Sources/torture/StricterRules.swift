@@ -1,8 +1,7 @@
 import PurchaseVerification
 
-/// Why the core refuses what OpenSSL's verification of signature and chain accepts. Any other code that stands alone
-/// against OpenSSL is a mistake of one of the two: above all, nothing about signatures, issuers and dates is in this
-/// table.
+/// The reasons why the core refuses evidence whose signature and chain OpenSSL accepts. Any other code is a mistake of
+/// one of the two: above all, nothing about signatures, issuers and dates is in this table.
 enum StricterRules {
     static let reasons: [ReasonCode: String] = [
         // The bytes.
@@ -26,7 +25,7 @@ enum StricterRules {
         .signatureAlgorithmMismatch:
             "the name of the signature algorithm must not speak of another digest; OpenSSL ignores it",
         .signedAttributesMalformed: "the signed attributes are read strictly",
-        // What makes a receipt.
+        // The requirements of a receipt.
         .payloadMalformed: "OpenSSL verifies any content; this is no set of receipt attributes",
         .creationDateMissing: "without a creation date nobody knows at which moment to judge the certificates",
         // The certificates.
@@ -75,7 +74,7 @@ enum StricterRules {
         .keyUsageUnsuitable: "a leaf must be allowed to sign, which Apple's library does not ask",
     ]
 
-    /// What Apple's library refuses and the core does not look at, by its words.
+    /// The reasons, by their messages, why Apple's library refuses evidence that the core accepts.
     static let ofApplesLibrary: [String: String] = [
         "Missing Authority Key Identifier":
             "OpenSSL's strict profile demands key identifiers, which the library's own test certificates lack",
@@ -83,11 +82,11 @@ enum StricterRules {
             "OpenSSL's strict profile demands key identifiers, which the library's own test certificates lack",
     ]
 
-    /// Why the core may miss a signer whom OpenSSL finds.
+    /// The reasons why the core may not find a signer that OpenSSL finds.
     static let namesByByte =
         "the signer's name is compared byte for byte; OpenSSL compares what names mean, and rewrites BER in them"
 
-    /// Why the core accepts what OpenSSL refuses.
+    /// The reasons why the core accepts evidence that OpenSSL refuses.
     static let unreadCertificate = "a certificate that is on no path is not read; OpenSSL reads all that are embedded"
     static let rewrittenCertificate =
         "open lengths are rewritten in certificates, too; OpenSSL compares and checks them as they are spelled"

@@ -25,7 +25,7 @@ enum Torture {
         let signed = try Corpus.signedSamples()
         if corpus.isEmpty { print(Corpus.absence) }
         var holds = true
-        // After each part, so that its lines appear in a pipe, too.
+        // After each part, so that its lines also appear in a pipe.
         func after(_ part: Bool) -> Bool {
             fflush(nil)
             return part
@@ -48,7 +48,7 @@ enum Torture {
         exit(holds ? 0 : 1)
     }
 
-    /// The number behind an option, which is removed.
+    /// The number after an option, which is removed.
     private static func take(_ option: String, from arguments: inout [String]) -> UInt64? {
         guard let index = arguments.firstIndex(of: option), index + 1 < arguments.count else { return nil }
         let value = UInt64(arguments[index + 1])

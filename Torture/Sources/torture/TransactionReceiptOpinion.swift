@@ -7,7 +7,7 @@ import PurchaseVerification
 #if canImport(OpenSSLOpinion)
     import OpenSSLOpinion
 
-    /// The core's verdict on the certificate and the signature of transaction receipts beside OpenSSL's.
+    /// Compares the core's verdict on the certificate and the signature of transaction receipts with OpenSSL's.
     enum TransactionReceiptOpinion {
         static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## Transaction receipts, a second opinion: \(String(cString: openssl_opinion_library()))\n")
@@ -45,7 +45,7 @@ import PurchaseVerification
         }
     }
 
-    /// How transaction receipts are changed.
+    /// The kinds of changes to transaction receipts.
     enum LeafMutation {
         typealias Change = @Sendable (inout [UInt8], EvidenceSamples, inout SeededGenerator) -> Void
 
@@ -103,7 +103,7 @@ import PurchaseVerification
         let trust: Trust
         let issuers: [[UInt8]]
         let isGenuine: Bool
-        /// When the certificate is judged where the receipt does not say it: what it was made from did.
+        /// The date for the certificate if the receipt has none: that of the receipt it was made from.
         let fallback: Int64
 
         init(_ sample: Sample, issuers: [[UInt8]]) {
@@ -126,7 +126,7 @@ import PurchaseVerification
             let refusal = inspection.refusal(among: [
                 "form", "container", "purchase info", "purchase date", "certificate", "signing key", "signature",
             ])
-            // Where the content is not read, its date judged the certificate all the same.
+            // The date is used for the certificate even if the content is not read.
             let moment =
                 inspection.transactionReceipt.map { OpinionCase.seconds($0.purchaseDate) }
                 ?? LooseTransactionReceipt(bytes)?.purchaseSeconds ?? fallback

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What a verifier says of evidence.
+/// The verdict of a verifier on evidence.
 struct Verdict: Sendable {
     private(set) var evidence: VerifiedEvidence?
     private(set) var error: VerificationError?

@@ -1,36 +1,36 @@
 import Foundation
 
-/// One attempt to get something for nothing.
+/// One attack on a server: a request with forged or misused evidence, and the expected answer.
 public struct Attack: Sendable {
     /// Its name, such as `app-receipt: wrong-root`.
     public let name: String
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     public let explanation: String
-    /// Where it is sent.
-    public let door: Door
-    /// What must be answered.
+    /// The target of the request.
+    public let target: Target
+    /// The expected answer.
     let expectation: Expectation
     /// The body of the request.
     let body: @Sendable () throws -> [UInt8]
 
-    /// Where evidence is taken.
-    public enum Door: String, Sendable, CaseIterable {
+    /// The interfaces that accept evidence.
+    public enum Target: String, Sendable, CaseIterable {
         /// Apple's contract.
         case verifyReceipt = "/verifyReceipt"
         /// The purchase server.
         case purchases = "/v1/purchases"
     }
 
-    /// What must be answered.
+    /// The answers that may be expected.
     enum Expectation: Sendable, Equatable {
-        /// It is genuine, and taken.
+        /// The evidence is genuine, and accepted.
         case accepted
-        /// It is refused: at `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
+        /// The evidence is refused: by `verifyReceipt` with 21000, 21002 or 21003, or for its size; at the purchase server with
         /// 409, 413 or 422 and a code.
         case refused
-        /// It is genuine, and `verifyReceipt` says truthfully what it is; whoever asked must compare.
+        /// The evidence is genuine, and `verifyReceipt` describes it truthfully; the caller must compare.
         case truth(bundleID: String, transactionIDs: [String])
-        /// It is genuine, but of another app, or of none that it names. It is refused, or told so truthfully.
+        /// The evidence is genuine, but belongs to another app or names none. It is refused, or described truthfully.
         case refusedOrNot(bundleID: String)
     }
 }
@@ -41,20 +41,20 @@ extension Attack.Expectation {
         case .accepted: "accepted"
         case .refused: "refused"
         case .truth(let bundleID, let transactionIDs):
-            "the truth: \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
-        case .refusedOrNot(let bundleID): "refused, or told not to be of \(bundleID)"
+            "accepted as \(bundleID), \(transactionIDs.isEmpty ? "no purchase" : transactionIDs.joined(separator: " "))"
+        case .refusedOrNot(let bundleID): "refused, or accepted as another app than \(bundleID)"
         }
     }
 }
 
-/// How an attack ended.
+/// The result of an attack.
 public struct AttackResult: Sendable {
     /// The attack.
     public let attack: Attack
-    /// What had to be answered, in a few words.
+    /// The expected answer, in a few words.
     public let expected: String
-    /// What was answered, in a few words.
+    /// The actual answer, in a few words.
     public let answered: String
-    /// Whether it is what had to be.
+    /// Whether the answer is the expected one.
     public let isRight: Bool
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An answer to an attack, read as far as it is needed to judge it.
+/// An answer to an attack, read as far as the comparison with the expected answer needs.
 struct AttackAnswer {
     let words: String
     private let isAccepted: Bool
@@ -8,14 +8,14 @@ struct AttackAnswer {
     private let bundleID: String?
     private let transactionIDs: [String]
 
-    init(_ answer: AttackClient.Answer, at door: Attack.Door) {
+    init(_ answer: AttackClient.Answer, at target: Attack.Target) {
         // An answer that is not JSON, or JSON that no honest server sends, neither accepts nor refuses.
         let json =
             JSONBounds.excess(of: [UInt8](answer.body)) == nil
             ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()
         bundleID = json.receipt?.bundleID ?? json.receipt?.bid
         transactionIDs = json.receipt?.inApp?.map(\.transactionID) ?? json.receipt?.transactionID.map { [$0] } ?? []
-        switch door {
+        switch target {
         case .verifyReceipt:
             isAccepted = answer.status == 200 && json.status == 0
             isRefused = [21000, 21002, 21003].contains(json.status) || answer.status == 413
@@ -24,7 +24,8 @@ struct AttackAnswer {
                 .joined(separator: " ")
         case .purchases:
             isAccepted = (200...299).contains(answer.status) && json.verdict == "accepted"
-            // The requests are well-formed, so an answer that finds fault with them, such as 400 or 401, has not judged the claim.
+            // The requests are well-formed, so an answer that rejects the request itself, such as 400 or 401, has not
+            // decided the claim.
             isRefused =
                 [409, 413, 422].contains(answer.status) && json.verdict != "accepted" && json.code?.isEmpty == false
             words =
@@ -53,7 +54,7 @@ struct AttackAnswer {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
-            // A problem document has a `status`, too: that of HTTP.
+            // A problem document also has a `status`: the HTTP status.
             status = try? container.decode(Int.self, forKey: .status)
             receipt = try? container.decode(Receipt.self, forKey: .receipt)
             verdict = try? container.decode(String.self, forKey: .verdict)

@@ -4,17 +4,17 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client for one server over plain HTTP/1.1, with a connection for each request.
+/// A client for one server over plain HTTP/1.1, with one connection per request.
 struct AttackClient: Sendable {
     let host: String
     let port: Int
-    /// How long an attack may take, from its connection to the end of its answer.
+    /// The time limit of an attack, from the connection to the end of its answer.
     let timeLimit: Duration
 
     /// The largest answer that is read. Those of a drop-in have a few kilobytes for the evidence that is sent here.
     static let answerBytes = 1 << 20
 
-    /// Why there is no answer to judge.
+    /// The reasons why there is no usable answer.
     enum Failure: Error, CustomStringConvertible {
         case answerTooLarge
         case timeout(Duration)
@@ -27,13 +27,13 @@ struct AttackClient: Sendable {
         }
     }
 
-    /// What was answered.
+    /// The status and the body of an answer.
     struct Answer: Sendable {
         let status: Int
         let body: Data
     }
 
-    /// - Parameter address: `http://HOST:PORT`, with nothing behind it.
+    /// - Parameter address: `http://HOST:PORT`, without a path.
     init(_ address: String, timeLimit: Duration) throws(AttackError) {
         guard let components = URLComponents(string: address), components.scheme?.lowercased() == "http",
             let host = components.host, !host.isEmpty, ["", "/"].contains(components.path), components.query == nil
@@ -44,7 +44,7 @@ struct AttackClient: Sendable {
     }
 
     /// Posts a body and reads the answer, which may come before the body has gone.
-    /// - Throws: what the connection throws, and `Failure`.
+    /// - Throws: the errors of the connection, and `Failure`.
     func post(_ path: String, _ body: [UInt8], headers: [(String, String)] = []) async throws -> Answer {
         let deadline = ContinuousClock.now + timeLimit
         do {
@@ -82,7 +82,7 @@ struct AttackClient: Sendable {
         return try await channel.executeThenClose { inbound, outbound in
             async let sent: Void = Self.send(request, body, to: outbound)
             let answer = try await Self.read(inbound)
-            // A server that refuses a body early stops reading it; the answer is what counts.
+            // A server that refuses a body early stops reading it; its answer still counts.
             _ = try? await sent
             return answer
         }

@@ -1,10 +1,10 @@
-/// Why the attacks could not be made.
+/// The reasons why the attacks cannot be made.
 public enum AttackError: Error, Hashable, Sendable {
-    /// The address is no plain `http://` one.
+    /// The address is not a plain `http://` address.
     case notPlainHTTP(String)
-    /// Nobody answers there.
+    /// Nothing answers at the address.
     case unreachable(String, reason: String)
-    /// What is genuine is refused, so that to refuse forgeries proves nothing.
+    /// The server refuses genuine evidence, so its refusals of forgeries prove nothing.
     case genuineRefused(evidence: String, answer: String)
 }
 
@@ -13,12 +13,12 @@ extension AttackError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notPlainHTTP(let text):
-            "'\(text)' is no address of the form http://HOST:PORT. The attacks speak plain HTTP only; put them inside of what "
-                + "ends HTTPS."
-        case .unreachable(let address, let reason): "Nobody answers at \(address): \(reason)"
+            "'\(text)' is not an address of the form http://HOST:PORT. The attacks use plain HTTP only; run them behind the "
+                + "proxy that terminates TLS."
+        case .unreachable(let address, let reason): "Nothing answers at \(address): \(reason)"
         case .genuineRefused(let evidence, let answer):
-            "A genuine \(evidence) is refused (\(answer)), so to refuse a forged one proves nothing. The server must trust the "
-                + "simulator's authority (--trust FOLDER/trust.pem) and accept the environments that are used."
+            "The server refuses a genuine \(evidence) (\(answer)), so its refusals of forgeries prove nothing. It must trust "
+                + "the simulator's authority (--trust FOLDER/trust.pem) and accept the environments of the evidence."
         }
     }
 }

@@ -1,14 +1,14 @@
 import EvidenceMint
 import Foundation
 
-/// Makes the evidence of attacks: each a purchase of its own, so that none is refused only because another was taken.
+/// Makes the evidence of attacks. Each piece is a separate purchase, so that none is refused as a repeat of another.
 struct AttackEvidence: Sendable {
     let authority: AppStoreAuthority
     let bundleID: String
     let environment: String
     let receiptType: String
     let date: Date
-    /// The one before the first transaction id.
+    /// The number before the first transaction id.
     private let firstNumber: UInt64
 
     static let productID = "coins"

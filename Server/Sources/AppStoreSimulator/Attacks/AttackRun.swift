@@ -1,10 +1,10 @@
 public import EvidenceMint
 public import Foundation
 
-/// Makes all attacks on a running server and judges what it answers: a red team for everybody.
+/// Makes all attacks on a running server and compares its answers with the expected ones.
 ///
-/// The server must trust the authority's `trustedCertificatesPEM`; what is genuine is tried first, and where that is refused the
-/// run ends, because then to refuse forgeries proves nothing.
+/// The server must trust the authority's `trustedCertificatesPEM`. Genuine evidence is sent first; if the server
+/// refuses it, the run ends, because refusals of forgeries would prove nothing.
 public struct AttackRun: Sendable {
     private let client: AttackClient
     private let table: AttackTable
@@ -14,7 +14,7 @@ public struct AttackRun: Sendable {
     /// - Parameters:
     ///   - address: `http://HOST:PORT`.
     ///   - bundleID: the app that the server sells for.
-    ///   - environmentNames: what the evidence calls its environment.
+    ///   - environmentNames: the environment names in the evidence.
     ///   - apiKey: goes to the purchase server as a bearer token.
     ///   - date: when the evidence was made.
     ///   - timeLimit: how long the answer to an attack may take. An attack without an answer by then counts as answered wrongly.
@@ -31,30 +31,30 @@ public struct AttackRun: Sendable {
         headers = apiKey.map { [("Authorization", "Bearer \($0)")] } ?? []
     }
 
-    /// How the attacks on a door ended.
+    /// The result of the attacks on one target.
     public enum Outcome: Hashable, Sendable {
         /// All were made; so many were answered wrongly.
         case attacked(wrong: Int)
-        /// Nothing answers there.
+        /// Nothing answers at the target.
         case notThere
-        /// It opens only to a key, and none was given.
+        /// The target requires a key, and none was given.
         case locked
     }
 
-    /// Makes the attacks on one door.
+    /// Makes the attacks on one target.
     /// - Parameter report: is called with each result as it comes.
     /// - Returns: how it ended.
-    /// - Throws: `AttackError`, and what the crypto library throws.
-    public func attack(_ door: Attack.Door, report: (AttackResult) -> Void) async throws -> Outcome {
+    /// - Throws: `AttackError`, and the errors of the crypto library.
+    public func attack(_ target: Attack.Target, report: (AttackResult) -> Void) async throws -> Outcome {
         var wrong = 0
-        for (evidence, attacks) in table.attacks(on: door) {
+        for (evidence, attacks) in table.attacks(on: target) {
             for attack in attacks {
                 let result: AttackResult
                 do {
-                    let answer = try await client.post(door.rawValue, try attack.body(), headers: headers)
-                    if door == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
+                    let answer = try await client.post(target.rawValue, try attack.body(), headers: headers)
+                    if target == .purchases, attack.expectation == .accepted, answer.status == 404 { return .notThere }
                     if answer.status == 401, headers.isEmpty { return .locked }
-                    let read = AttackAnswer(answer, at: door)
+                    let read = AttackAnswer(answer, at: target)
                     result = AttackResult(
                         attack: attack, expected: attack.expectation.words, answered: read.words,
                         isRight: read.isRight(attack.expectation))

@@ -1,67 +1,67 @@
 import EvidenceMint
 import Foundation
 
-/// All attacks, in the order in which they are made. Of each kind of evidence, the genuine one comes first.
+/// All attacks, in the order in which they are made. For each kind of evidence, the genuine one comes first.
 struct AttackTable: Sendable {
     let evidence: AttackEvidence
 
-    /// The attacks on a door, by kind of evidence.
-    func attacks(on door: Attack.Door) -> [(evidence: String, attacks: [Attack])] {
-        var number = door == .verifyReceipt ? 0 : 5000
+    /// The attacks on a target, by kind of evidence.
+    func attacks(on target: Attack.Target) -> [(evidence: String, attacks: [Attack])] {
+        var number = target == .verifyReceipt ? 0 : 5000
         func next() -> Int {
             number += 1
             return number
         }
-        switch door {
+        switch target {
         case .verifyReceipt:
             return [
-                ("app receipt", appReceipts(door, next)), ("transaction receipt", transactionReceipts(door, next)),
-                ("signed transaction", signedTransactions(door, next)), ("request", requests(door, next)),
+                ("app receipt", appReceipts(target, next)), ("transaction receipt", transactionReceipts(target, next)),
+                ("signed transaction", signedTransactions(target, next)), ("request", requests(target, next)),
             ]
         case .purchases:
             return [
-                ("app receipt", appReceipts(door, next)), ("transaction receipt", transactionReceipts(door, next)),
-                ("signed transaction", signedTransactions(door, next)), ("claim", claims(next)),
+                ("app receipt", appReceipts(target, next)), ("transaction receipt", transactionReceipts(target, next)),
+                ("signed transaction", signedTransactions(target, next)), ("claim", claims(next)),
             ]
         }
     }
 
-    private func appReceipts(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+    private func appReceipts(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
         let evidence = evidence
-        var attacks = [genuine("app-receipt", door, next()) { try evidence.appReceipt($0) }]
+        var attacks = [genuine("app-receipt", target, next()) { try evidence.appReceipt($0) }]
         for fault in ReceiptFault.allCases {
-            let expectation = fault == .missingBundleID ? ofAnotherApp(at: door) : .refused
+            let expectation = fault == .missingBundleID ? ofAnotherApp(at: target) : .refused
             attacks.append(
-                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, expectation, next()) {
+                attack("app-receipt: \(fault.rawValue)", fault.explanation, target, expectation, next()) {
                     try evidence.appReceipt($0, fault: fault)
                 })
         }
-        for fault in StoreFault.allCases where door == .verifyReceipt || fault != .otherDevice {
+        for fault in StoreFault.allCases where target == .verifyReceipt || fault != .otherDevice {
             let number = next()
             let template = evidence.template(number, fault)
             let expectation: Attack.Expectation =
-                door == .purchases
+                target == .purchases
                 ? .refused
                 : .truth(
                     bundleID: template.bundleID ?? "", transactionIDs: template.purchases.compactMap(\.transactionID))
             attacks.append(
-                attack("app-receipt: \(fault.rawValue)", fault.explanation, door, expectation, number) {
+                attack("app-receipt: \(fault.rawValue)", fault.explanation, target, expectation, number) {
                     try evidence.appReceipt($0, storeFault: fault)
                 })
         }
         attacks.append(
-            attack("app-receipt: oversized", "The receipt has more than 16 MiB.", door, .refused, next()) { number in
+            attack("app-receipt: oversized", "The receipt has more than 16 MiB.", target, .refused, next()) { number in
                 try evidence.appReceipt(number) + [UInt8](repeating: 0, count: (16 << 20) + 1)
             })
         attacks.append(
-            attack("app-receipt: deeply-nested", "Sequences in sequences, 5,000 deep.", door, .refused, next()) { _ in
-                // Of indefinite length, as Xcode writes them (X.690, 8.1.3.6): a reader must descend to find their ends.
+            attack("app-receipt: deeply-nested", "The receipt has 5,000 nested sequences.", target, .refused, next()) { _ in
+                // An indefinite length, as Xcode writes it (X.690, 8.1.3.6): a reader must descend to find the end.
                 Array(repeatElement([0x30, 0x80], count: 5000).joined())
                     + Array(repeatElement([0x00, 0x00], count: 5000).joined())
             })
         attacks.append(
             attack(
-                "app-receipt: edited-answer", "An answer of verifyReceipt in place of a receipt, edited to fit.", door,
+                "app-receipt: edited-answer", "An edited answer of verifyReceipt in place of a receipt.", target,
                 .refused, next()
             ) { number in
                 Array(
@@ -72,12 +72,12 @@ struct AttackTable: Sendable {
         return attacks
     }
 
-    private func transactionReceipts(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+    private func transactionReceipts(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
         let evidence = evidence
         var attacks: [Attack] = []
         for version in TransactionReceiptVersion.allCases.reversed() {
             attacks.append(
-                genuine("transaction-receipt version \(version.rawValue)", door, next()) {
+                genuine("transaction-receipt version \(version.rawValue)", target, next()) {
                     try evidence.transactionReceipt($0, version: version)
                 })
         }
@@ -86,42 +86,42 @@ struct AttackTable: Sendable {
                 let isOfAnotherApp = fault == .wrongBundleID || fault == .missingBundleID
                 attacks.append(
                     attack(
-                        "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation, door,
-                        isOfAnotherApp ? ofAnotherApp(at: door) : .refused, next()
+                        "transaction-receipt \(version.rawValue): \(fault.rawValue)", fault.explanation, target,
+                        isOfAnotherApp ? ofAnotherApp(at: target) : .refused, next()
                     ) { try evidence.transactionReceipt($0, version: version, fault: fault) })
             }
         }
         return attacks
     }
 
-    private func signedTransactions(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+    private func signedTransactions(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
         let evidence = evidence
         var attacks: [Attack] = []
-        // Apple's verifyReceipt takes no signed data, forged or not; nothing of it may open the door.
-        if door == .purchases {
+        // Apple's verifyReceipt accepts no signed data, so even genuine signed data must be refused.
+        if target == .purchases {
             attacks.append(
-                attack("signed-transaction: genuine", "Nothing is wrong.", door, .accepted, next()) {
+                attack("signed-transaction: genuine", "Nothing is wrong.", target, .accepted, next()) {
                     Array(try evidence.signedTransaction($0).utf8)
                 })
         }
         for fault in SignedPayloadFault.applicable(to: evidence.signedTransactionTemplate(0)) {
             attacks.append(
-                attack("signed-transaction: \(fault.rawValue)", fault.explanation, door, .refused, next()) {
+                attack("signed-transaction: \(fault.rawValue)", fault.explanation, target, .refused, next()) {
                     Array(try evidence.signedTransaction($0, fault: fault).utf8)
                 })
         }
         return attacks
     }
 
-    /// What is wrong with the request rather than with the evidence.
-    private func requests(_ door: Attack.Door, _ next: () -> Int) -> [Attack] {
+    /// Attacks with a wrong request around genuine evidence.
+    private func requests(_ target: Attack.Target, _ next: () -> Int) -> [Attack] {
         let bodies: [(String, String, @Sendable () -> [UInt8])] = [
-            ("not-json", "The request is no JSON.", { Array("receipt-data=MIIT".utf8) }),
+            ("not-json", "The request is not JSON.", { Array("receipt-data=MIIT".utf8) }),
             ("no-receipt", "The request has no receipt.", { Array("{}".utf8) }),
             ("empty-receipt", "The receipt is empty.", { Array(#"{"receipt-data":""}"#.utf8) }),
-            ("not-base64", "The receipt is no base64.", { Array(#"{"receipt-data":"%%%%"}"#.utf8) }),
+            ("not-base64", "The receipt is not base64.", { Array(#"{"receipt-data":"%%%%"}"#.utf8) }),
             (
-                "deeply-nested-json", "Arrays in arrays, 100,000 deep.",
+                "deeply-nested-json", "The receipt is 100,000 nested arrays.",
                 {
                     Array(#"{"receipt-data":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
                         + [UInt8](repeating: UInt8(ascii: "]"), count: 100_000) + Array("}".utf8)
@@ -131,11 +131,11 @@ struct AttackTable: Sendable {
         ]
         return bodies.map { name, explanation, body in
             Attack(
-                name: "request: \(name)", explanation: explanation, door: door, expectation: .refused, body: { body() })
+                name: "request: \(name)", explanation: explanation, target: target, expectation: .refused, body: { body() })
         }
     }
 
-    /// Genuine evidence, claimed by somebody to whom it does not belong.
+    /// Genuine evidence, claimed by another customer than its owner.
     private func claims(_ next: () -> Int) -> [Attack] {
         let evidence = evidence
         let first = next()
@@ -145,7 +145,7 @@ struct AttackTable: Sendable {
             product: String = AttackEvidence.productID, customer: String
         ) -> Attack {
             Attack(
-                name: "claim: \(name)", explanation: explanation, door: .purchases, expectation: expectation,
+                name: "claim: \(name)", explanation: explanation, target: .purchases, expectation: expectation,
                 body: {
                     Self.purchaseBody(
                         try receipt(), transactionID: evidence.transactionID(transaction), productID: product,
@@ -153,39 +153,39 @@ struct AttackTable: Sendable {
                 })
         }
         return [
-            claim("genuine", "The buyer claims his purchase.", .accepted, transaction: first, customer: "buyer"),
+            claim("genuine", "The buyer claims the purchase.", .accepted, transaction: first, customer: "buyer"),
             claim("sent-again", "The buyer claims it again.", .accepted, transaction: first, customer: "buyer"),
             claim(
                 "replayed-transaction-id", "Somebody else claims the same transaction.", .refused, transaction: first,
                 customer: "thief"),
             claim(
-                "other-product", "A dearer product is claimed with it.", .refused, transaction: first,
+                "other-product", "A more expensive product is claimed with it.", .refused, transaction: first,
                 product: "all-the-coins", customer: "buyer"),
             claim(
-                "invented-transaction-id", "A transaction is claimed that the receipt does not hold.", .refused,
+                "invented-transaction-id", "A transaction is claimed that is not in the receipt.", .refused,
                 transaction: next(), customer: "buyer"),
         ]
     }
 
     /// `verifyReceipt` does not know which app asks.
-    private func ofAnotherApp(at door: Attack.Door) -> Attack.Expectation {
-        door == .purchases ? .refused : .refusedOrNot(bundleID: evidence.bundleID)
+    private func ofAnotherApp(at target: Attack.Target) -> Attack.Expectation {
+        target == .purchases ? .refused : .refusedOrNot(bundleID: evidence.bundleID)
     }
 
     private func genuine(
-        _ kind: String, _ door: Attack.Door, _ number: Int, _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
+        _ kind: String, _ target: Attack.Target, _ number: Int, _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
     ) -> Attack {
-        attack("\(kind): genuine", "Nothing is wrong.", door, .accepted, number, bytes)
+        attack("\(kind): genuine", "Nothing is wrong.", target, .accepted, number, bytes)
     }
 
     private func attack(
-        _ name: String, _ explanation: String, _ door: Attack.Door, _ expectation: Attack.Expectation, _ number: Int,
+        _ name: String, _ explanation: String, _ target: Attack.Target, _ expectation: Attack.Expectation, _ number: Int,
         _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
     ) -> Attack {
         let transactionID = evidence.transactionID(number)
-        return Attack(name: name, explanation: explanation, door: door, expectation: expectation) {
+        return Attack(name: name, explanation: explanation, target: target, expectation: expectation) {
             let evidence = try bytes(number)
-            switch door {
+            switch target {
             case .verifyReceipt: return Self.receiptBody(evidence)
             case .purchases:
                 return Self.purchaseBody(

@@ -5,7 +5,8 @@ extension AppReceiptTemplate {
     /// The receipt on a customer's device.
     /// - Parameters:
     ///   - creationDate: when it is signed.
-    ///   - sentDate: when the receipt was made that the device sent, where the store answers with a newer one.
+    ///   - sentDate: the creation date of the receipt that the device sent, if this receipt is a newer one in the
+    ///     answer.
     init(
         _ receipt: StoreReceipt, transactions: [StoreTransaction], app: StoreApp, customer: StoreCustomer,
         products: (StoreTransaction) -> StoreProduct?, creationDate: Date, sentDate: Date

@@ -1,7 +1,8 @@
 import EvidenceMint
 import Foundation
 
-/// Signs what a store says. It remembers nothing; what must be remembered goes to the caller with the bytes.
+/// Signs the store's evidence. It remembers nothing; the caller gets everything that must be remembered together with
+/// the bytes.
 struct EvidenceIssuer: Sendable {
     let authority: AppStoreAuthority
     private let receipts: AppReceiptEncoder
@@ -17,8 +18,8 @@ struct EvidenceIssuer: Sendable {
 
     /// An app receipt.
     /// - Parameters:
-    ///   - transactions: what it holds, in any order.
-    ///   - sentDate: when the receipt was made that this one answers to, where it answers to one.
+    ///   - transactions: the purchases in the receipt, in any order.
+    ///   - sentDate: the creation date of the receipt that this one answers, if there is one.
     ///   - fault: a `StoreFault` or a `ReceiptFault`.
     func appReceipt(
         _ receipt: StoreReceipt, transactions: [StoreTransaction], in store: AppStore, creationDate: Date,
@@ -27,7 +28,7 @@ struct EvidenceIssuer: Sendable {
         let app = try store.app(receipt.bundleID)
         let customer = try store.customer(receipt.customerID)
         let product = { (transaction: StoreTransaction) -> StoreProduct? in
-            // Without the product, its evidence says what the transaction says.
+            // If the product is unknown, its evidence uses the fields of the transaction.
             try? store.product(transaction.productID, of: transaction.bundleID)
         }
         let ordered = StoreTransaction.inReceiptOrder(transactions, products: product)
@@ -76,7 +77,7 @@ struct EvidenceIssuer: Sendable {
 }
 
 extension StoreFault {
-    /// Breaks the content of a receipt; what is signed is what is wrong.
+    /// Applies a fault to the content of a receipt before it is signed.
     func alter(_ template: inout AppReceiptTemplate) {
         switch self {
         case .wrongBundleID: template.bundleID = "com.example.another-app"

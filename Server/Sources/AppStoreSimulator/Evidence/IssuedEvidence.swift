@@ -2,7 +2,8 @@ import Crypto
 import EvidenceMint
 import Foundation
 
-/// What the store keeps of evidence that it issued. `verifyReceipt` answers from this alone, and never from what somebody sends.
+/// The store's record of evidence that it issued. `verifyReceipt` answers only from this record, never from the content
+/// of a request.
 struct IssuedEvidence: Codable, Equatable, Sendable {
     /// The SHA-256 of its bytes, in hexadecimal digits.
     let digest: String
@@ -12,11 +13,11 @@ struct IssuedEvidence: Codable, Equatable, Sendable {
     let environment: StoreEnvironment
     /// When it was signed.
     let creationDate: Date
-    /// What is wrong with it; nil where it is genuine.
+    /// The fault in it; nil if it is genuine.
     let fault: String?
     /// The transactions in it, as they were then and in its order.
     let transactions: [StoreTransaction]
-    /// Of an app receipt: what its head says.
+    /// The fields of an app receipt outside of its purchases.
     let applicationVersion: String
     let originalPurchaseDate: Date
 

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 
 extension PurchaseTemplate {
-    /// What an app receipt says of a transaction.
+    /// The entry of a transaction in an app receipt.
     init(_ transaction: StoreTransaction, product: StoreProduct?) {
         self.init(
             productID: transaction.productID, transactionID: transaction.transactionID,
@@ -30,8 +30,8 @@ extension PurchaseTemplate {
 }
 
 extension StoreTransaction {
-    /// When it was refunded, no longer shared, or left for a higher level: `cancellation_date` stands for all three. It has no
-    /// share, so consumables that were refunded in part do not show it.
+    /// The date of the refund, of the end of sharing, or of the upgrade: `cancellation_date` is used for all three. A
+    /// receipt has no field for a percentage, so a partly refunded consumable has no such date.
     var receiptCancellationDate: Date? {
         if let revocation, !(revocation.isPartial && kind == .consumable) { return revocation.date }
         return upgradeDate

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 
 extension SignedTransactionTemplate {
-    /// The signed transaction of a transaction, as it stands now.
+    /// The signed transaction of a transaction, in its present state.
     /// - Parameter isForDevice: whether it goes to the customer's device, which it then names.
     init(
         _ transaction: StoreTransaction, app: StoreApp, customer: StoreCustomer, product: StoreProduct?,
@@ -34,7 +34,7 @@ extension SignedTransactionTemplate {
 }
 
 extension RenewalInfoTemplate {
-    /// The renewal information of a subscription, as it stands now.
+    /// The renewal information of a subscription, in its present state.
     init(
         _ subscription: StoreSubscription, transaction: SignedTransactionTemplate, currency: String?, signedDate: Date
     ) {
@@ -84,7 +84,7 @@ extension StoreTransaction.Revocation {
 }
 
 extension NotificationTemplate {
-    /// What a server is told of an event; nil where it is told nothing.
+    /// The notification that a server gets for an event; nil if it gets none.
     init?(_ event: StoreEvent, app: StoreApp, customer: StoreCustomer, product: StoreProduct?) {
         guard let notification = event.notification, let transaction = event.transaction else { return nil }
         let signed = SignedTransactionTemplate(

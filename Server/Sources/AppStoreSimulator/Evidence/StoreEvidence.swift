@@ -1,7 +1,7 @@
 package import EvidenceMint
 import Foundation
 
-/// What the store signs of its state, without faults and without remembering it: evidence for tests of other modules.
+/// Signs the store's state, without faults and without remembering the result: evidence for tests of other modules.
 package struct StoreEvidence: Sendable {
     private let issuer: EvidenceIssuer
 
@@ -10,12 +10,12 @@ package struct StoreEvidence: Sendable {
         issuer = EvidenceIssuer(authority: authority)
     }
 
-    /// A transaction as it stands now, as a compact JWS.
+    /// A transaction in its present state, as a compact JWS.
     package func signedTransaction(_ transactionID: String, in store: AppStore) throws -> String {
         try issuer.signed(template(try store.transaction(transactionID), in: store))
     }
 
-    /// The renewal info of a subscription as it stands now, as a compact JWS.
+    /// The renewal info of a subscription in its present state, as a compact JWS.
     package func signedRenewalInfo(of originalTransactionID: String, in store: AppStore) throws -> String {
         let subscription = try store.subscription(originalTransactionID)
         let transaction = try store.transaction(subscription.transactionID)
@@ -25,7 +25,7 @@ package struct StoreEvidence: Sendable {
                 signedDate: store.now))
     }
 
-    /// The notification of an event, signed when it happened, as a compact JWS; nil where a server is told nothing.
+    /// The notification of an event, signed at the time of the event, as a compact JWS; nil if a server gets none.
     package func notification(of event: StoreEvent, in store: AppStore) throws -> String? {
         guard let transaction = event.transaction,
             let template = NotificationTemplate(

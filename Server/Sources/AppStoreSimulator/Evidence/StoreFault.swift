@@ -1,4 +1,4 @@
-/// What can be wrong with a store's app receipt although its signature is right: it is genuine, but not this purchase's.
+/// A fault in an app receipt with a valid signature: the receipt is genuine, but does not prove this purchase.
 ///
 /// The raw value is the name of the fault in the control API.
 public enum StoreFault: String, CaseIterable, Sendable {
@@ -8,22 +8,22 @@ public enum StoreFault: String, CaseIterable, Sendable {
     case otherDevice = "other-device"
     /// The receipt holds no purchase.
     case emptyInApp = "empty-in-app"
-    /// The newest purchase is missing; what it holds was sold before.
+    /// The newest purchase is missing; the receipt holds only earlier purchases.
     case replayedTransactionID = "replayed-transaction-id"
     /// The receipt is another customer's.
     case otherUsersReceipt = "other-users-receipt"
-    /// The receipt of one app and product that was handed to every app in 2012.
+    /// The receipt of one app and product that was sent by every app in 2012.
     case cannedReceipt = "canned-receipt"
 
-    /// What is wrong, in one English sentence.
+    /// The fault, in one English sentence.
     public var explanation: String {
         switch self {
-        case .wrongBundleID: "The receipt is made out to another app."
-        case .otherDevice: "The receipt is made for another device."
-        case .emptyInApp: "The receipt holds no purchase."
-        case .replayedTransactionID: "The receipt holds older purchases, not this one."
-        case .otherUsersReceipt: "The receipt is another customer's."
-        case .cannedReceipt: "A genuine receipt of another app and product, handed to every app."
+        case .wrongBundleID: "The receipt belongs to another app."
+        case .otherDevice: "The receipt was made for another device."
+        case .emptyInApp: "The receipt has no purchases."
+        case .replayedTransactionID: "The receipt has older purchases, but not this one."
+        case .otherUsersReceipt: "The receipt belongs to another customer."
+        case .cannedReceipt: "A genuine receipt of another app and product, sent by every app."
         }
     }
 }

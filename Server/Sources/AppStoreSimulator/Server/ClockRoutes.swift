@@ -21,10 +21,10 @@ struct ClockRoutes {
     }
 }
 
-/// What the clock shows and how fast it runs.
+/// The time and the speed of the clock.
 struct ClockAnswer: Encodable {
     let now: Date
-    /// Seconds of the store for each second of the world.
+    /// Seconds of store time per second of real time.
     let rate: Double
 
     init(_ state: ServiceState) {
@@ -34,13 +34,13 @@ struct ClockAnswer: Encodable {
 }
 
 private struct ClockChange: Decodable, Sendable {
-    /// Where to move it.
+    /// The time to set.
     let time: Date?
-    /// How far to move it.
+    /// The period by which to advance.
     let advance: StorePeriod?
     /// The same in seconds.
     let advanceSeconds: Int?
-    /// How fast it runs from now on; 0 stops it.
+    /// The new speed; 0 stops the clock.
     let rate: Double?
 
     func apply(to state: inout ServiceState, _ world: Date) throws(StoreError) {

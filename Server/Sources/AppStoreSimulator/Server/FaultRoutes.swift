@@ -2,7 +2,7 @@ import EvidenceMint
 import HTTPTypes
 import Hummingbird
 
-/// What shall go wrong next.
+/// The kind and content of the next fault.
 struct FaultRoutes {
     let service: StoreService
 
@@ -63,7 +63,7 @@ private struct FaultsAnswer: Encodable {
     }
 }
 
-/// The name of a fault, and what it means.
+/// The name of a fault, and its explanation.
 private struct FaultName: Encodable {
     let name: String
     let explanation: String

@@ -2,7 +2,7 @@ import Foundation
 
 /// The name of a host as the header `Host` and URLs write it (RFC 3986, 3.2.2), as bytes in small letters.
 ///
-/// It is compared byte by byte: what a client sends is never hashed or compared as a `String`, which takes quadratic time for
+/// Compared byte by byte: text from a client is never hashed or compared as a `String`, which takes quadratic time for
 /// hostile Unicode.
 struct HostName: Equatable, Sendable {
     /// The name or address without brackets and without port.
@@ -12,7 +12,7 @@ struct HostName: Equatable, Sendable {
     private static let longestName = 253
 
     /// Reads `name`, `name:port`, `address`, `[address]` or `[address]:port`.
-    /// - Returns: nil where it has another form.
+    /// - Returns: nil if the text has another format.
     init?(authority: some Collection<UInt8>) {
         let name: [UInt8]
         let rest: [UInt8]
@@ -30,7 +30,7 @@ struct HostName: Equatable, Sendable {
     }
 
     /// Takes a name or an address, IPv6 with or without brackets.
-    /// - Returns: nil where it is neither.
+    /// - Returns: nil if the text is neither.
     init?(name: some Collection<UInt8>) {
         var name = Array(name)
         if name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]") { name = name.dropFirst().dropLast() }
@@ -66,7 +66,7 @@ struct HostName: Equatable, Sendable {
             && bytes.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// The octets of an address; nil where the text is not one.
+    /// The octets of an address; nil if the text is not an address.
     private static func address(_ text: [UInt8], _ family: Int32) -> [UInt8]? {
         // The longest text of an IPv6 address has 45 characters (RFC 4291, 2.2).
         guard text.count <= 45, !text.contains(0) else { return nil }

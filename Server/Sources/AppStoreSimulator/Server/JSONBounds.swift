@@ -1,7 +1,7 @@
-/// Looks through JSON, byte by byte, for what Foundation would take too long for or too much memory, and for equal members, of
-/// which decoders take one or the other. (The core has a check of its own; the simulator never imports it.)
+/// Checks JSON byte by byte for structures that cost Foundation too much time or memory, and for equal members, of
+/// which decoders take the first or the last. (The core has its own check; the simulator never imports it.)
 enum JSONBounds {
-    /// The limit that the text exceeds, in words; nil where it exceeds none. Whether it is JSON is left to Foundation.
+    /// The limit that the text exceeds, in words; nil if it exceeds none. Foundation checks whether the text is JSON.
     static func excess(of json: [UInt8]) -> String? {
         var depth = 0
         var values = 0
@@ -17,7 +17,8 @@ enum JSONBounds {
                     return "A text that is not ASCII has at most \(SimulatorLimits.unicodeTextBytes) bytes."
                 }
                 if isName(json, endingAt: text.end) {
-                    // No format that is read here needs an escape in a name, which would be a second spelling.
+                    // No format that the simulator reads needs an escape in a name; an escape would allow a second
+                    // spelling.
                     guard text.isPlain, !text.hasEscape, text.count <= SimulatorLimits.memberNameBytes else {
                         return "The name of a member is ASCII, with at most \(SimulatorLimits.memberNameBytes) bytes."
                     }
@@ -27,7 +28,7 @@ enum JSONBounds {
                     }
                 }
             case 0:
-                // In UTF-16 and UTF-32, which Foundation reads, too, quotes and brackets are hidden from this pass.
+                // Foundation also reads UTF-16 and UTF-32, in which this check would not see quotes and brackets.
                 return "JSON is UTF-8 (RFC 8259, 8.1)."
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
@@ -58,7 +59,7 @@ enum JSONBounds {
         return position < json.count && json[position] == UInt8(ascii: ":")
     }
 
-    /// A string, from behind its opening quote.
+    /// A string, starting after its opening quote.
     private struct Text {
         /// The offset of the closing quote, or the end of the JSON.
         let end: Int

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Says in words what the network did. The library's own words name its functions and types.
+/// Describes a network error in words. The library's own descriptions name its functions and types.
 enum NetworkFailure {
     static func words(_ error: any Error) -> String {
         switch error {

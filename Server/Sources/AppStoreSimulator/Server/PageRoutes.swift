@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What is the same for everybody: the page, the OpenAPI document, and what to trust.
+/// The routes that are the same for every caller: the page, the OpenAPI document, and the certificates to trust.
 struct PageRoutes {
     let authority: AppStoreAuthority
 
@@ -26,7 +26,7 @@ struct PageRoutes {
     private static func response(_ bytes: [UInt8], _ contentType: String, policy: Bool = false) -> Response {
         var headers: HTTPFields = [.contentType: contentType]
         if policy {
-            // The page needs nothing from anywhere else, and nobody needs it in a frame.
+            // The page loads nothing from other origins, and must not be framed.
             headers[.contentSecurityPolicy] =
                 "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
                 + "img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

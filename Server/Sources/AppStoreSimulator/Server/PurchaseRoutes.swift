@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Purchases, what becomes of their transactions, receipts, and the log.
+/// Purchases, actions on their transactions, receipts, and the event log.
 struct PurchaseRoutes {
     let service: StoreService
 
@@ -137,7 +137,7 @@ private struct NewPurchase: Decodable {
     }
 }
 
-/// What an action on a transaction may need.
+/// The fields of an action on a transaction.
 struct TransactionAction: Decodable, Sendable {
     let reason: Int?
     let percentage: Int64?
@@ -150,7 +150,7 @@ private struct ReceiptRequest: Decodable {
     let fault: String?
 }
 
-/// A transaction, its subscription, and what proves it.
+/// A transaction, its subscription, and its evidence.
 struct TransactionAnswer: Encodable {
     let transaction: StoreTransaction
     let subscription: StoreSubscription?

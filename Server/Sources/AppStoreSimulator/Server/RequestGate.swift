@@ -5,12 +5,13 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// Refuses what a page of another origin can make a browser send, before any route sees it.
+/// Refuses requests that a page of another origin can make a browser send, before they reach a route.
 ///
-/// The simulator has no keys: what reaches it may do everything, and what it signs passes for a purchase wherever its authority
-/// is trusted. A page anywhere can point its own name at 127.0.0.1 (DNS rebinding), and is then of the same origin as the
-/// simulator; only the header `Host` still shows the page's name. Without rebinding, a page can post a form, which shows in
-/// `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers, 2.4).
+/// The simulator has no API keys: everybody who reaches it may do everything, and its evidence passes for a purchase on
+/// every server that trusts its authority. Any web page can point its own host name to 127.0.0.1 (DNS rebinding), and
+/// then has the same origin as the simulator; only the header `Host` still shows the page's name. Without rebinding, a
+/// page can post a form, which shows in `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers,
+/// 2.4).
 ///
 /// It looks at bytes only. A request that passes has a target in ASCII of bounded length, so the router may compare it.
 struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == SimulatorRequestContext {
@@ -55,19 +56,21 @@ struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == Sim
         return nil
     }
 
-    /// The page and what goes with it may be linked to from anywhere. All else changes something, GET under `/control/` included:
-    /// it signs evidence and uses faults up.
+    /// Pages anywhere may link to the page and its resources. All other routes change something, including GET under
+    /// `/control/`, which signs evidence and uses up faults.
     private func changesState(_ head: HTTPRequest, _ path: String.UTF8View) -> Bool {
         !(head.method == .get || head.method == .head) || path.starts(with: "/control".utf8)
     }
 
-    /// Whether two slashes stand side by side. The router drops empty segments, so `//control` would be `/control` to it alone.
+    /// Whether the path has two consecutive slashes. The router drops empty segments, so for the router alone
+    /// `//control` would be `/control`.
     private static func hasEmptySegment(_ target: String.UTF8View) -> Bool {
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         return zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
     }
 
-    /// Whether a browser says so. Programs that are not browsers send neither header.
+    /// Whether a browser marks the request as coming from another origin. Programs that are not browsers send neither
+    /// header.
     private func isCrossOrigin(_ head: HTTPRequest, _ authority: String.UTF8View) -> Bool {
         for site in head.values("sec-fetch-site") {
             guard site.elementsEqual("same-origin".utf8) || site.elementsEqual("none".utf8) else { return true }

@@ -2,26 +2,26 @@ public import Foundation
 
 /// The settings of a simulator, with defaults that work on a developer's machine.
 public struct SimulatorConfiguration: Sendable {
-    /// The address to listen on. Everybody who reaches it may do everything; it is not meant for an open network.
+    /// The address to listen on. Everybody who reaches it may do everything, so do not use it on an open network.
     public var host = "127.0.0.1"
-    /// Names or addresses, besides `host` and the names of the loopback interface, by which clients reach the simulator: what the
-    /// header `Host` may say. A request that names any other host gets 421, so that a page in a browser cannot reach the simulator
-    /// under a name of its own (DNS rebinding).
+    /// Names or addresses by which clients reach the simulator, in addition to `host` and the names of the loopback
+    /// interface: the allowed values of the header `Host`. A request for any other host gets 421, so that a page in a
+    /// browser cannot reach the simulator under its own host name (DNS rebinding).
     public var allowedHosts: [String] = []
-    /// The port to listen on; 0 takes a free one.
+    /// The port to listen on; 0 takes a free port.
     public var port = 8090
     /// The SQLite file that keeps the state; nil keeps it in memory.
     public var database: String?
-    /// The time at which the store's clock stands until it is moved; nil lets it run with the machine's.
+    /// The fixed time of the store's clock until it is moved; nil lets it run with the machine's clock.
     public var clock: Date?
-    /// What apps call their environments unless they are told otherwise when they are added.
+    /// The environment names of apps that are added without their own.
     public var environmentNames = EnvironmentNames.simulator
 
     /// The defaults.
     public init() {}
 }
 
-/// Why a simulator cannot be built from its settings.
+/// The reasons why a simulator cannot be built from its settings.
 public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A host that is allowed is neither a name nor an address.
     case invalidHost(String)

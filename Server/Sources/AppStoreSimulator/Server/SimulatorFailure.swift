@@ -4,7 +4,7 @@ import NIOCore
 
 /// Says in words why a simulator does not run.
 public enum SimulatorFailure {
-    /// The reason, and what to do.
+    /// The reason, and the action to take.
     public static func words(_ error: any Error, _ configuration: SimulatorConfiguration) -> String {
         if let error = error as? SimulatorConfigurationError { return error.description }
         if let error = error as? MintError { return error.description }

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import PurchaseAPI
 
-/// Turns every error into an RFC 9457 problem document, in this one place.
+/// Converts every error to an RFC 9457 problem document, in one place.
 struct SimulatorProblemMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: SimulatorRequestContext,

@@ -34,7 +34,7 @@ extension Request {
         return try StoreJSON.decode(type, from: Data(buffer.readableBytesView))
     }
 
-    /// Collects the body. One that says beforehand that it is larger is not waited for.
+    /// Collects the body. If the announced length is over the limit, the request is refused without reading the body.
     ///
     /// - Throws: `NIOTooManyBytesError`.
     func collectBody(upTo limit: Int) async throws -> ByteBuffer {

@@ -16,10 +16,11 @@ import NIOCore
 ///
 /// - Parameters:
 ///   - configuration: the settings.
-///   - authority: who signs. A verifier must be told to trust its `trustedCertificatesPEM`, and nothing of Apple's vouches for it.
-///   - logger: where to log.
+///   - authority: signs the evidence. A verifier must trust its `trustedCertificatesPEM`; Apple's roots do not vouch
+///     for it.
+///   - logger: the logger of the server.
 ///   - onReady: called once with the address, when the server takes connections.
-/// - Throws: `SimulatorConfigurationError`, and what SQLite says where the state cannot be read or written.
+/// - Throws: `SimulatorConfigurationError`, and the errors of SQLite if the state cannot be read or written.
 public func simulatorServer(
     _ configuration: SimulatorConfiguration, authority: AppStoreAuthority, logger: Logger,
     onReady: @escaping @Sendable (String) async -> Void = { _ in }

@@ -6,8 +6,8 @@ import HummingbirdCore
 import NIOCore
 import PurchaseAPI
 
-/// `POST /verifyReceipt` (production) and `POST /sandbox/verifyReceipt`, with the faults that were asked for. A client that only
-/// exchanged Apple's address for this one may also say by its Host header which of the two it means, if the operator allows it.
+/// `POST /verifyReceipt` (production) and `POST /sandbox/verifyReceipt`, with the requested faults. A client that only
+/// replaced Apple's address may also select the environment with its Host header, if the operator allows that host.
 struct StoreVerifyReceiptRoutes {
     let service: StoreService
     private static let applesSandbox = HostName(name: "sandbox.itunes.apple.com".utf8)
@@ -32,7 +32,7 @@ struct StoreVerifyReceiptRoutes {
     private func answer(
         _ request: Request, at environment: StoreEnvironment, _ context: SimulatorRequestContext
     ) async throws -> Response {
-        // Whatever the content type says: Apple's clients send JSON under several.
+        // The content type is ignored: Apple's clients send JSON with several types.
         let buffer: ByteBuffer
         do {
             buffer = try await request.collectBody(upTo: SimulatorLimits.verifyReceiptBody)

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// What becomes of subscriptions. Where a renewal is asked for, the clock moves to when it is due, and everything else that is
-/// due by then happens, too.
+/// Actions on subscriptions. To renew one, the clock moves to its due time, and everything else that is due by then
+/// also happens.
 struct SubscriptionRoutes {
     let service: StoreService
 
@@ -86,14 +86,14 @@ struct SubscriptionRoutes {
     }
 }
 
-/// What an action on a subscription may need.
+/// The fields of an action on a subscription.
 struct SubscriptionAction: Decodable, Sendable {
     let works: Bool?
     let days: Int?
     let productID: String?
 }
 
-/// A subscription, the transaction of its present period, and what proves it.
+/// A subscription, the transaction of its present period, and its evidence.
 private struct SubscriptionAnswer: Encodable {
     let subscription: StoreSubscription
     let transaction: StoreTransaction

@@ -1,30 +1,30 @@
 import Foundation
 import PurchaseAPI
 
-/// What is wrong with the next answers of `verifyReceipt`.
+/// A fault of the next answers of `verifyReceipt`.
 struct AnswerFault: Codable, Equatable, Sendable {
     var kind: Kind
-    /// Of the kind `status`: 0, 21000 to 21010, 21100 to 21199.
+    /// For the kind `status`: 0, 21000 to 21010, 21100 to 21199.
     var status: Int?
-    /// The retry flag; by default there is one with 21100 to 21199, and it is true.
+    /// The retry flag; by default it is present and true with 21100 to 21199.
     var isRetryable: Bool?
-    /// How the flag is spelled.
+    /// The spelling of the flag.
     var spelling: VerifyReceiptResponse.RetryFlag.Spelling?
-    /// Goes beside the flag.
+    /// A further field beside the flag.
     var exception: String?
-    /// How long the answer takes, whatever else is wrong with it.
+    /// The delay of the answer, in addition to any other fault.
     var milliseconds: Int?
-    /// How many answers are left that it concerns.
+    /// The number of answers that the fault still applies to.
     var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {
-        /// Another status than the true one.
+        /// An answer with a different status.
         case status
-        /// Nothing but time.
+        /// A delay and nothing else.
         case latency
         /// The connection is reset without an answer.
         case reset
-        /// 503, as of a proxy with nobody behind it.
+        /// 503, like a proxy whose backend is down.
         case outage
         /// The true answer, broken off in the middle.
         case brokenJSON = "broken-json"
@@ -55,7 +55,7 @@ struct AnswerFault: Codable, Equatable, Sendable {
         }
     }
 
-    /// The answer with this status in place of the true one.
+    /// The answer with this status instead of the true one.
     func response(environment: String) -> VerifyReceiptResponse {
         let status = VerifyReceiptStatus(rawValue: status ?? 0)
         var response = VerifyReceiptResponse(status: status)
@@ -68,12 +68,12 @@ struct AnswerFault: Codable, Equatable, Sendable {
     }
 }
 
-/// What is wrong with the next evidence that the store signs.
+/// A fault of the next evidence that the store signs.
 struct EvidenceFault: Codable, Equatable, Sendable {
     var kind: Kind
     /// The name of the fault.
     var fault: String
-    /// How many pieces of evidence are left that it concerns.
+    /// The number of pieces of evidence that the fault still applies to.
     var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 import EvidenceMint
 import Foundation
 
-/// All the evidence of one transaction.
+/// All evidence of one transaction.
 struct TransactionEvidence: Encodable, Sendable {
     /// The customer's app receipt, in base64.
     var appReceipt: String
@@ -25,10 +25,10 @@ struct EvidenceFaults: Decodable, Sendable {
 }
 
 extension ServiceState {
-    /// Signs all the evidence of a transaction, and remembers what `verifyReceipt` may be asked about.
+    /// Signs all evidence of a transaction, and records it for later requests of `verifyReceipt`.
     /// - Parameters:
     ///   - version: of the transaction receipt.
-    ///   - faults: what shall be wrong; where nothing is said, the faults that were set for what comes next apply.
+    ///   - faults: the faults to apply; without them, the faults that were set for the next evidence apply.
     mutating func evidence(
         of transaction: StoreTransaction, by issuer: EvidenceIssuer, version: TransactionReceiptVersion = .four,
         faults: EvidenceFaults? = nil
@@ -59,7 +59,7 @@ extension ServiceState {
                 appTransaction, fault: faults?.appTransaction ?? takeFault(.appTransaction)))
     }
 
-    /// Signs the receipt that lies on a device, in base64.
+    /// Signs the receipt on a customer's device, in base64.
     mutating func appReceipt(
         _ receipt: StoreReceipt, by issuer: EvidenceIssuer, fault: String? = nil
     ) throws -> String {

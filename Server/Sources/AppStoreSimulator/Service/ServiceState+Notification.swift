@@ -2,9 +2,9 @@ import EvidenceMint
 import Foundation
 
 extension ServiceState {
-    /// What a server is told of an event, as a JSON object: `signed_payload` as it is sent, and beside it `payload`,
-    /// `transaction` and `renewal_info` as they read.
-    /// - Throws: `unknown_event`, and `wrong_state` where nobody is told of it.
+    /// The notification of an event, as a JSON object: `signed_payload` as it is sent, and its decoded parts `payload`,
+    /// `transaction` and `renewal_info`.
+    /// - Throws: `unknown_event`, and `wrong_state` if the event has no notification.
     mutating func notification(of number: Int, by issuer: EvidenceIssuer) throws -> [UInt8] {
         let event = try store.event(number)
         guard let bundleID = event.bundleID, let customerID = event.customerID, let transaction = event.transaction,

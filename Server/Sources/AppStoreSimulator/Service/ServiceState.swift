@@ -1,7 +1,7 @@
 import EvidenceMint
 import Foundation
 
-/// All that a simulator keeps: the store, its clock, what it signed, and what shall go wrong next.
+/// The whole state of a simulator: the store, its clock, the issued evidence, and the pending faults.
 struct ServiceState: Sendable {
     var store: AppStore
     var evidence = StoreTable<IssuedEvidence>()
@@ -9,15 +9,15 @@ struct ServiceState: Sendable {
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
 
-    /// A new one.
+    /// A new state.
     init(clock: StoreClock) {
         store = AppStore(startingAt: clock.storeTime)
         self.clock = clock
     }
 
-    /// Lets the store's time come to where its clock stands.
+    /// Advances the store to the time of its clock.
     mutating func catchUp(_ world: Date) throws(StoreError) {
-        // A clock that runs stops at its end, where everything else still works.
+        // A running clock stops at its last time, where everything else still works.
         let target = min(clock.now(world), AppStore.lastDate).inWholeSeconds
         guard target > store.now else { return }
         try store.moveClock(to: target, stopsEarly: true)
@@ -31,7 +31,7 @@ struct ServiceState: Sendable {
         setClock(world)
     }
 
-    /// Ties the clock to what the store shows, after the store itself has moved.
+    /// Sets the clock to the store's time, after the store itself has moved.
     mutating func setClock(_ world: Date, rate: Double? = nil) {
         clock = StoreClock(storeTime: store.now, worldTime: world, rate: rate ?? clock.rate)
     }
@@ -66,7 +66,7 @@ extension ServiceState {
 
     private static let settingsKey = "simulator"
 
-    /// What was kept; nil where nothing was.
+    /// The stored state; nil if nothing is stored.
     init?(_ tables: [StateTable: [String: Data]]) throws {
         guard let data = tables[.settings]?[Self.settingsKey] else { return nil }
         let settings = try StoreJSON.decode(Settings.self, from: data)
@@ -90,7 +90,7 @@ extension ServiceState {
         StoreTable(try (rows ?? [:]).mapValues { try StoreJSON.decode(Row.self, from: $0) })
     }
 
-    /// What changed since the changes were last forgotten.
+    /// The changes since they were last written.
     /// - Parameter previous: the state then.
     func changes(since previous: ServiceState?) throws -> [StateChange] {
         let state = store.state

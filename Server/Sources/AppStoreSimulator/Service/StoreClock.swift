@@ -1,15 +1,15 @@
 import Foundation
 
-/// The relation of the store's time to the world's: it stands still, runs, or runs faster.
+/// The relation of store time to real time: stopped, in step, or faster.
 struct StoreClock: Codable, Equatable, Sendable {
-    /// What the store's clock showed …
+    /// The store time at the reference point.
     var storeTime: Date
-    /// … when the world's showed this.
+    /// The real time at the reference point.
     var worldTime: Date
-    /// Seconds of the store for each second of the world; 0 stands still.
+    /// Seconds of store time per second of real time; 0 means that the clock is stopped.
     var rate: Double
 
-    /// What the store's clock should show.
+    /// The store time at a real time.
     func now(_ world: Date) -> Date {
         let elapsed = max(0, world.timeIntervalSince(worldTime))
         return storeTime.addingTimeInterval(elapsed * rate)

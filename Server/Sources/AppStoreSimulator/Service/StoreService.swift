@@ -1,20 +1,21 @@
 import EvidenceMint
 import Foundation
 
-/// The one place where the state changes: call by call, each as a whole or not at all, and kept before it is answered.
+/// The only place where the state changes: each call succeeds as a whole or changes nothing, and is stored before it is
+/// answered.
 actor StoreService {
     nonisolated let issuer: EvidenceIssuer
-    /// What apps call their environments unless they are told otherwise.
+    /// The environment names of apps that are added without their own.
     nonisolated let environmentNames: EnvironmentNames
     private let storage: any StateStorage
     private let world: @Sendable () -> Date
     private let initialClock: StoreClock
     private var current: ServiceState
 
-    /// Takes up what the storage holds, or begins anew.
+    /// Loads the stored state, or begins a new one.
     /// - Parameters:
-    ///   - clock: where the store's clock stands at first; nil lets it run with the world's.
-    ///   - world: the world's clock.
+    ///   - clock: the initial time of the store's stopped clock; nil lets it run with the real clock.
+    ///   - world: the real clock.
     init(
         authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, environmentNames: EnvironmentNames,
         world: @escaping @Sendable () -> Date
@@ -33,7 +34,7 @@ actor StoreService {
         }
     }
 
-    /// Changes the state, or leaves it as it was where the body throws.
+    /// Changes the state, or leaves it unchanged if the body throws.
     func change<Value: Sendable>(_ body: @Sendable (inout ServiceState, Date) throws -> Value) throws -> Value {
         let world = world()
         var next = current
@@ -45,7 +46,7 @@ actor StoreService {
         return value
     }
 
-    /// Forgets everything and begins anew, with the clock where it stood at first.
+    /// Forgets everything and begins again, with the clock at its initial time.
     func reset() throws {
         let initialClock = initialClock
         try change { state, world in

@@ -2,16 +2,16 @@ import EvidenceMint
 import Foundation
 import GRDB
 
-/// One SQLite file, which one simulator has for itself.
+/// One SQLite file, which only one simulator may open at a time.
 struct SQLiteStateStorage: StateStorage {
     private let database: DatabaseQueue
 
     /// Opens the file, or makes it.
-    /// - Throws: what SQLite says; `SQLITE_BUSY` where another simulator has the file.
+    /// - Throws: the errors of SQLite; `SQLITE_BUSY` if another simulator has the file open.
     init(path: String) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            // The state lives in the memory of one process; a second one would overwrite it.
+            // The state is in the memory of one process; a second process would overwrite it.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
         }
         configuration.journalMode = .wal

@@ -1,8 +1,8 @@
 import Foundation
 
 extension AppStore {
-    /// Moves the clock to the moment when a subscription falls due, so that it is renewed, or fails to be.
-    /// - Throws: `unknown_subscription`, `wrong_state` where it will never fall due, and what moving the clock throws.
+    /// Moves the clock to the due time of a subscription, so that its renewal succeeds or fails.
+    /// - Throws: `unknown_subscription`, `wrong_state` if it will never fall due, and the errors of moving the clock.
     @discardableResult
     public mutating func letFallDue(_ originalTransactionID: String) throws(StoreError) -> StoreSubscription {
         let subscription = try subscription(originalTransactionID)
@@ -13,8 +13,9 @@ extension AppStore {
         return try self.subscription(originalTransactionID)
     }
 
-    /// Says whether the next attempts to take the money succeed. Where a subscription waits for its money and it comes, it is
-    /// renewed at once: in the grace period from where the last period ended, later from now.
+    /// Sets whether the next attempts to collect the price succeed. If a subscription is waiting for its payment and it
+    /// now succeeds, the subscription is renewed at once: within the grace period from the end of the last period,
+    /// later from now.
     /// - Throws: `unknown_subscription`, `wrong_state`.
     @discardableResult
     public mutating func setBilling(
@@ -37,7 +38,7 @@ extension AppStore {
     }
 
     /// Stops the renewal at the end of the period, or takes that back.
-    /// - Throws: `unknown_subscription`, `wrong_state` where it is over.
+    /// - Throws: `unknown_subscription`, `wrong_state` if it has ended.
     @discardableResult
     public mutating func setAutoRenewal(
         _ isOn: Bool, for originalTransactionID: String
@@ -57,7 +58,7 @@ extension AppStore {
         return subscription
     }
 
-    /// Extends the present period of a paid subscription, for family members, too: the developer makes up for an outage.
+    /// Extends the present period of a paid subscription, also for family members, as compensation for an outage.
     /// - Parameter days: 1 to 90.
     /// - Throws: `unknown_subscription`, `wrong_state`, `invalid_value`.
     @discardableResult
@@ -89,8 +90,9 @@ extension AppStore {
             state.transactions[subscription.transactionID], subscription, notify: ("RENEWAL_EXTENDED", nil))
     }
 
-    /// Changes the price of a product. Who subscribed already pays a lower price from the next period on; a higher one, too,
-    /// unless it needs his consent: then the subscription ends with its period unless he agrees.
+    /// Changes the price of a product. Existing subscribers pay a lower price from the next period on. The same holds
+    /// for a higher price, unless it needs the customer's consent: then the subscription ends with its period unless
+    /// the customer agrees.
     /// - Parameter price: in thousandths of the currency.
     /// - Throws: `unknown_product`, `invalid_value`.
     @discardableResult
@@ -126,7 +128,7 @@ extension AppStore {
     }
 
     /// Agrees to a higher price.
-    /// - Throws: `unknown_subscription`, `wrong_state` where nobody asked.
+    /// - Throws: `unknown_subscription`, `wrong_state` if no consent is pending.
     @discardableResult
     public mutating func acceptPrice(of originalTransactionID: String) throws(StoreError) -> StoreSubscription {
         var subscription = try subscription(originalTransactionID)

@@ -4,8 +4,8 @@ import Foundation
 extension AppStore {
     /// Puts an app on sale.
     /// - Parameters:
-    ///   - appID: its number; nil takes the next free one.
-    ///   - sharedSecret: what `verifyReceipt` asks for; nil asks for nothing.
+    ///   - appID: its number; nil takes the next free number.
+    ///   - sharedSecret: the secret that `verifyReceipt` requires; nil requires none.
     ///   - gracePeriodDays: 0, 3, 16 or 28, as the store offers them.
     /// - Throws: `already_exists`, `invalid_value`.
     @discardableResult
@@ -64,7 +64,7 @@ extension AppStore {
         return product
     }
 
-    /// Takes a product from sale, or brings it back. What was sold stays sold; renewals stop.
+    /// Removes a product from sale, or puts it on sale again. Existing purchases stay valid; renewals stop.
     /// - Throws: `unknown_product`.
     @discardableResult
     public mutating func setForSale(
@@ -79,7 +79,7 @@ extension AppStore {
     /// Opens an account.
     /// - Parameters:
     ///   - customerID: nil takes the next free `customer-1`, `customer-2`, ….
-    ///   - deviceID: a UUID; nil derives one from the customer's identifier.
+    ///   - deviceID: a UUID; nil derives it from the customer's identifier.
     /// - Throws: `already_exists`, `invalid_value`.
     @discardableResult
     public mutating func addCustomer(
@@ -108,7 +108,7 @@ extension AppStore {
     }
 
     private static func check(_ identifier: String, _ what: String) throws(StoreError) {
-        // The bar joins keys, and control characters would break what people read.
+        // Keys are joined with a vertical bar, and control characters would garble output for people.
         let isFine = identifier.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7F && $0 != "|" && $0 != "/"
         }

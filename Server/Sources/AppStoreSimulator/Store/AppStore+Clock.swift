@@ -1,18 +1,19 @@
 public import Foundation
 
 extension AppStore {
-    /// How many renewals one move of the clock may bring; a move that brings more is refused as a whole.
+    /// The number of renewals that one move of the clock may cause; a move that would cause more is refused as a whole.
     public static let renewalsPerMove = 20_000
 
-    /// Moves the clock forward. What falls due on the way happens at its own moment and in order: the earliest first, and of the
-    /// same moment the older subscription first.
-    /// - Parameter date: what the clock shall show, in whole seconds; a fraction is cut off.
-    /// - Throws: `clock_backwards` where something happened already, `too_many_renewals`, `invalid_value` beyond the year 9000.
+    /// Moves the clock forward. Everything that falls due in between happens at its own time and in order: the earliest
+    /// first, and at the same time the older subscription first.
+    /// - Parameter date: the new time of the clock, in whole seconds; a fraction is cut off.
+    /// - Throws: `clock_backwards` if anything has happened already, `too_many_renewals`, `invalid_value` beyond the
+    ///   year 9000.
     public mutating func moveClock(to date: Date) throws(StoreError) {
         try moveClock(to: date, stopsEarly: false)
     }
 
-    /// - Parameter stopsEarly: where too many renewals would fall due, the clock stops at the last that is not too many.
+    /// - Parameter stopsEarly: if too many renewals would fall due, the clock stops at the last one within the limit.
     mutating func moveClock(to date: Date, stopsEarly: Bool) throws(StoreError) {
         let target = date.inWholeSeconds
         guard target < Self.latestDate, target > Self.earliestDate else {
@@ -26,7 +27,7 @@ extension AppStore {
         var due = state.subscriptions.values.compactMap { DueSubscription($0) }.filter { $0.date <= target }
         due.sort(by: >)
         var handled = 0
-        // The next one is the last, so that it can be taken off cheaply.
+        // The next one is the last element, so that removing it is cheap.
         while let next = due.popLast() {
             handled += 1
             guard handled <= Self.renewalsPerMove else {
@@ -45,7 +46,7 @@ extension AppStore {
         state.summary.now = target
     }
 
-    /// Where one belongs among others, of which the latest is the first.
+    /// The index at which a time belongs in a list that is sorted from the latest to the earliest.
     private static func place(of subscription: DueSubscription, in due: [DueSubscription]) -> Int {
         var (low, high) = (0, due.count)
         while low < high {
@@ -55,7 +56,7 @@ extension AppStore {
         return low
     }
 
-    /// The last moment that the clock can show.
+    /// The last time that the clock can show.
     static let lastDate = latestDate.addingTimeInterval(-1)
     private static let earliestDate = Date(timeIntervalSince1970: 631_152_000)
     private static let latestDate = Date(timeIntervalSince1970: 221_845_392_000)

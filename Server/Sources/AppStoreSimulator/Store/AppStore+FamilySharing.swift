@@ -1,7 +1,8 @@
 import Foundation
 
 extension AppStore {
-    /// Shares a non-consumable or the present period of a subscription with a family member, who gets transactions of his own.
+    /// Shares a non-consumable or the present period of a subscription with a family member, who gets their own
+    /// transactions.
     /// - Throws: `unknown_transaction`, `unknown_customer`, `not_shareable`, `wrong_state`.
     @discardableResult
     public mutating func share(_ transactionID: String, with customerID: String) throws(StoreError) -> StoreTransaction
@@ -71,7 +72,7 @@ extension AppStore {
             state.transactions[shared.transactionID], subscription, notify: ("REVOKE", nil))
     }
 
-    /// Gives family members the period that the one who pays just got.
+    /// Gives family members the period that the paying member just got.
     mutating func shareWithFamily(_ subscription: StoreSubscription, _ transaction: StoreTransaction) {
         for var follower in followers(of: subscription) where follower.status != .revoked && follower.status != .expired
         {
@@ -91,7 +92,7 @@ extension AppStore {
         }
     }
 
-    /// Brings the subscriptions of family members to where the one who pays stands.
+    /// Updates the subscriptions of family members to the state of the paying member's.
     mutating func followSuit(
         _ subscription: StoreSubscription, _ kind: StoreEvent.Kind, notify: (type: String, subtype: String?)
     ) {
@@ -111,7 +112,7 @@ extension AppStore {
         state.subscriptions.sorted { $0.sharedFrom == subscription.originalTransactionID }
     }
 
-    /// What family members have of a transaction: the same product at the same time, not revoked.
+    /// The family members' copies of a transaction: the same product at the same time, not revoked.
     func sharedTransactions(from transactionID: String) -> [StoreTransaction] {
         state.transactions.sorted {
             $0.ownership == .familyShared && $0.revocation == nil && $0.sharedFromTransactionID == transactionID

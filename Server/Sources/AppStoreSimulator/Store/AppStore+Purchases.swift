@@ -2,16 +2,16 @@ import EvidenceMint
 import Foundation
 
 extension AppStore {
-    /// What a customer asks for when he buys.
+    /// The options of a purchase.
     public struct PurchaseOptions: Sendable {
-        /// How many; only of consumables.
+        /// The quantity; only for consumables.
         public var quantity: UInt64 = 1
-        /// What the app says of the buyer, a UUID.
+        /// The app's identifier of the buyer, a UUID.
         public var appAccountToken: String?
-        /// The offer to buy a subscription under. A new subscriber gets the introductory one by himself.
+        /// The offer for a new subscription. A new subscriber gets the introductory offer automatically.
         public var offerID: String?
 
-        /// One, with no more said.
+        /// A purchase of one unit, without further options.
         public init(quantity: UInt64 = 1, appAccountToken: String? = nil, offerID: String? = nil) {
             self.quantity = quantity
             self.appAccountToken = appAccountToken
@@ -57,7 +57,7 @@ extension AppStore {
         return transaction
     }
 
-    /// Notes that the app gave the customer what he bought. A finished consumable leaves at the next refresh of the receipt.
+    /// Records that the app delivered the purchase. A finished consumable leaves the receipt at its next refresh.
     /// - Throws: `unknown_transaction`.
     @discardableResult
     public mutating func finish(_ transactionID: String) throws(StoreError) -> StoreTransaction {
@@ -69,7 +69,7 @@ extension AppStore {
         return transaction
     }
 
-    /// The transaction of a non-consumable that a customer has, if he has it.
+    /// The transaction of a non-consumable that a customer has, if there is one.
     private func ownedTransaction(of product: StoreProduct, _ customer: StoreCustomer) -> StoreTransaction? {
         state.transactions.sorted.first {
             $0.bundleID == product.bundleID && $0.productID == product.productID
@@ -77,7 +77,7 @@ extension AppStore {
         }
     }
 
-    /// A first transaction of its own.
+    /// A transaction that is its own original.
     private mutating func mint(
         _ product: StoreProduct, _ customer: StoreCustomer, _ options: PurchaseOptions
     ) -> StoreTransaction {

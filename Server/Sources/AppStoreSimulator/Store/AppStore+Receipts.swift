@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppStore {
-    /// Makes the customer's receipt anew: finished consumables leave it, everything else stays.
+    /// Makes the customer's receipt again: finished consumables leave it, everything else stays.
     /// - Throws: `unknown_app`, `unknown_customer`.
     @discardableResult
     public mutating func refreshReceipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt
@@ -15,8 +15,8 @@ extension AppStore {
         return receipt
     }
 
-    /// Restores what a customer may have again: non-consumables, non-renewing and auto-renewable subscriptions that he bought
-    /// or shares, and that were not revoked. Each gets a new transaction under its old original one, which takes its place in
+    /// Restores the purchases of a customer: non-consumables, non-renewing and auto-renewable subscriptions that they
+    /// bought or share and that were not revoked. Each gets a new transaction under its original, which replaces it in
     /// the receipt.
     /// - Returns: the new transactions, in the order of those they are copies of.
     /// - Throws: `unknown_app`, `unknown_customer`.
@@ -35,7 +35,7 @@ extension AppStore {
         return restored
     }
 
-    /// The receipt that lies on the customer's device; an empty one where the store has made none yet.
+    /// The receipt on the customer's device; an empty receipt if the store has made none yet.
     public func receipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt {
         let app = try app(bundleID)
         _ = try customer(customerID)
@@ -45,7 +45,8 @@ extension AppStore {
                 originalPurchaseDate: now, transactions: [])
     }
 
-    /// What a receipt made now would hold, oldest first: everything but finished consumables and what restored copies replace.
+    /// The purchases of a receipt made now, oldest first: all except finished consumables and purchases replaced by
+    /// restored copies.
     public func currentTransactions(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
         state.transactions.sorted {
             $0.bundleID == bundleID && $0.customerID == customerID && $0.restoredAs == nil
@@ -76,7 +77,8 @@ extension AppStore {
             transactionID: transactionID, originalTransactionID: transaction.originalTransactionID,
             bundleID: transaction.bundleID, customerID: transaction.customerID, productID: transaction.productID,
             kind: transaction.kind, quantity: transaction.quantity,
-            // A period of a subscription stays where it is; anything else was "bought" when it was restored.
+            // A period of a subscription keeps its dates; any other copy has the date of the restore as its purchase
+            // date.
             purchaseDate: isSubscription ? transaction.purchaseDate : now,
             originalPurchaseDate: transaction.originalPurchaseDate, expiresDate: transaction.expiresDate,
             webOrderLineItemID: transaction.webOrderLineItemID, subscriptionGroupID: transaction.subscriptionGroupID,

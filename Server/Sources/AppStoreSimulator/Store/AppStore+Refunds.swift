@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppStore {
-    /// A customer asks for his money back; the store asks the app how much was used.
+    /// The customer requests a refund; the store asks the app for the consumption.
     /// - Throws: `unknown_transaction`, `wrong_state`.
     @discardableResult
     public mutating func askForRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
@@ -23,8 +23,8 @@ extension AppStore {
         return transaction
     }
 
-    /// The store gives the money back, or a part of it. A subscription ends where its present period is refunded, also in part,
-    /// and what is shared from the transaction is no longer shared.
+    /// Refunds a transaction, in full or in part. A subscription ends if its present period is refunded, even in part,
+    /// and shared copies of the transaction are revoked.
     /// - Parameters:
     ///   - reason: 1 for a problem with the app, 0 for anything else.
     ///   - percentage: how much is refunded with all earlier refunds of the transaction, in thousandths of a percent, 1 to
@@ -61,7 +61,7 @@ extension AppStore {
         record(
             .refunded, "\(transaction.productID) is \(part) to \(transaction.customerID)", transaction, subscription,
             notify: ("REFUND", nil))
-        // A restored copy ends with what it is a copy of.
+        // A restored copy ends with its source.
         for shared in copies.flatMap(sharedTransactions) where shared.restoredFrom == nil { revokeShared(shared) }
         return transaction
     }
@@ -116,7 +116,7 @@ extension AppStore {
         for copy in copies(of: transactionID) { state.transactions[copy]?.upgradeDate = now }
     }
 
-    /// The transaction, what it is a restored copy of, and all other copies; the first of them first.
+    /// The transaction, the source that it is a restored copy of, and all other copies; the source first.
     func copies(of transactionID: String) -> [String] {
         var first = transactionID
         while let earlier = state.transactions[first]?.restoredFrom { first = earlier }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppStore {
-    /// Does what is due for a subscription now.
+    /// Does everything that is due for a subscription now.
     /// - Returns: the subscription afterwards.
     mutating func handleDue(_ originalTransactionID: String) -> StoreSubscription? {
         guard var subscription = state.subscriptions[originalTransactionID] else { return nil }
@@ -56,7 +56,7 @@ extension AppStore {
         followSuit(subscription, .billingFailed, notify: notification)
     }
 
-    /// When the grace period behind the present period would end; nil where the app has none.
+    /// The end of the grace period after the present period; nil if the app has none.
     func gracePeriodEnd(of subscription: StoreSubscription) -> Date? {
         let days = state.apps[subscription.bundleID]?.gracePeriodDays ?? 0
         return days > 0 ? subscription.expiresDate.addingTimeInterval(Double(days) * 86_400) : nil

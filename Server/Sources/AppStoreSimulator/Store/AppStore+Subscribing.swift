@@ -1,8 +1,8 @@
 import Foundation
 
 extension AppStore {
-    /// Moves a subscription to another product of its group: at once to a higher level, or to one of the same level and length;
-    /// with the next period otherwise. To move to the present product takes back what was waiting.
+    /// Changes the product of a subscription within its group: at once to a higher level, or to a product of the same
+    /// level and length; otherwise with the next period. Choosing the present product cancels a pending change.
     /// - Returns: the transaction of the present period.
     /// - Throws: `unknown_subscription`, `unknown_product`, `not_for_sale`, `wrong_state`.
     @discardableResult
@@ -89,7 +89,7 @@ extension AppStore {
         return transaction
     }
 
-    /// Ends the present period and begins one of another product at once.
+    /// Ends the present period and begins a period of another product at once.
     private mutating func upgrade(
         _ subscription: inout StoreSubscription, to product: StoreProduct, _ terms: StoreProduct.Terms,
         from present: StoreTransaction
@@ -109,7 +109,7 @@ extension AppStore {
         return transaction
     }
 
-    /// The offer to sell under: the named one, or the introductory one to whoever is new.
+    /// The offer of a sale: the named one, or the introductory one for a new subscriber.
     private func offer(
         for offerID: String?, of product: StoreProduct, _ terms: StoreProduct.Terms, isNew: Bool
     ) throws(StoreError) -> StoreOffer? {
@@ -126,7 +126,7 @@ extension AppStore {
         }
     }
 
-    /// What of an offer is to come after its first transaction.
+    /// The rest of an offer after its first transaction.
     private static func remaining(_ offer: StoreOffer) -> StoreSubscription.RemainingOffer? {
         guard offer.mode != .payUpFront, offer.periods > 1 else { return nil }
         return StoreSubscription.RemainingOffer(offerID: offer.offerID, periodsLeft: offer.periods - 1)

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A store as a plain value: each call moves it from one state to the next, and nothing else does. It knows no clock, no
-/// randomness and no storage, so that the same calls always lead to the same content.
+/// A store as a plain value: only its calls change its state. It uses no clock, no randomness and no storage, so that
+/// the same calls always lead to the same content.
 ///
 /// A call that throws has changed nothing that matters: take the value from before it.
 ///
@@ -16,7 +16,7 @@ public struct AppStore: Sendable {
     var state: StoreState
 
     /// An empty store.
-    /// - Parameter date: what its clock shows, in whole seconds.
+    /// - Parameter date: the time of its clock, in whole seconds.
     public init(startingAt date: Date) {
         state = StoreState(now: date.inWholeSeconds)
     }
@@ -25,20 +25,20 @@ public struct AppStore: Sendable {
         self.state = state
     }
 
-    /// What the store's clock shows.
+    /// The time of the store's clock.
     public var now: Date { state.summary.now }
 
     /// The apps on sale.
     public var apps: [StoreApp] { state.apps.sorted }
-    /// What they sell.
+    /// The products of all apps.
     public var products: [StoreProduct] { state.products.sorted }
-    /// Who buys.
+    /// The customers.
     public var customers: [StoreCustomer] { state.customers.sorted }
-    /// What was bought, renewed and restored, oldest first for each side of the store.
+    /// All purchases, renewals and restored copies, oldest first within each environment.
     public var transactions: [StoreTransaction] { state.transactions.sorted }
     /// The subscriptions.
     public var subscriptions: [StoreSubscription] { state.subscriptions.sorted }
-    /// What happened, oldest first.
+    /// All events, oldest first.
     public var events: [StoreEvent] { state.events.sorted }
 
     /// - Throws: `unknown_app`.
@@ -91,7 +91,7 @@ public struct AppStore: Sendable {
 }
 
 extension Date {
-    /// The moment with its fraction of a second cut off.
+    /// The time without its fraction of a second.
     var inWholeSeconds: Date {
         Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))
     }

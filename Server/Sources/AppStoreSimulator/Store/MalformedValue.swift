@@ -1,4 +1,4 @@
-/// Why a value cannot be read, in words for the client. Foundation's own words name types of Swift.
+/// The reason why a value cannot be read, in words for the client. Foundation's own descriptions name Swift types.
 struct MalformedValue: Error {
     let words: String
 

@@ -6,15 +6,15 @@ public struct StoreApp: Codable, Hashable, Sendable {
     public let bundleID: String
     /// The number of the app in the store (`adam_id`).
     public var appID: UInt64
-    /// What people call it.
+    /// The name that people see.
     public var name: String
     /// The version that customers have.
     public var version: String
-    /// What `verifyReceipt` asks for; nil where nothing is asked for.
+    /// The secret that `verifyReceipt` requires; nil if none is required.
     public var sharedSecret: String?
-    /// How many days a subscription goes on while its renewal cannot be paid; 0 for no grace period.
+    /// The number of days for which a subscription continues while its renewal cannot be paid; 0 for no grace period.
     public var gracePeriodDays: Int
-    /// What evidence calls the store's sides.
+    /// The environment names in the evidence of the app.
     public var environmentNames: EnvironmentNames
 
     /// The identifier of a customer's copy of the app, the same in everything that is signed for them (`appTransactionId`).

@@ -1,11 +1,11 @@
-/// Somebody with an account in the store, and one device.
+/// A customer with an account in the store, and one device.
 public struct StoreCustomer: Codable, Hashable, Sendable {
-    /// What the store calls him.
+    /// The store's identifier of the customer.
     public let customerID: String
-    /// Whether he pays.
+    /// Whether the customer pays.
     public let environment: StoreEnvironment
-    /// What goes into the device hash of his receipts: a UUID, as `identifierForVendor` is.
+    /// The device identifier in the device hash of the customer's receipts: a UUID, as `identifierForVendor` is.
     public let deviceID: String
-    /// The country of his account, in three letters.
+    /// The country of the account, in three letters.
     public var storefront: String
 }

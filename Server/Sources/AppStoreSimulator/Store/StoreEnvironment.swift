@@ -1,18 +1,19 @@
-/// Which of a store's two sides a customer buys on.
+/// The environment in which a customer buys.
 public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable {
     /// Customers who pay.
     case production
-    /// Testers who pay nothing.
+    /// Testers, who pay nothing.
     case sandbox
 }
 
-/// What an app's evidence calls the store's two sides.
+/// The environment names in an app's evidence.
 public enum EnvironmentNames: String, Codable, Hashable, Sendable, CaseIterable {
-    /// `AssaySimulatorProduction` and `AssaySimulatorSandbox`, in evidence of every kind. No software that knows Apple's names
-    /// takes them for Apple's, not even where somebody trusts the simulator's root by mistake. `LocalTesting` is avoided on
-    /// purpose: Apple's server libraries skip the signature check for it.
+    /// `AssaySimulatorProduction` and `AssaySimulatorSandbox`, in evidence of every kind. Software that knows Apple's
+    /// names does not mistake it for Apple's evidence, even if it trusts the simulator's root by mistake.
+    /// `LocalTesting` is avoided deliberately: Apple's server libraries skip the signature check for it.
     case simulator
-    /// Apple's own names. A client under test often knows no others. What then tells the evidence apart is who signed it.
+    /// Apple's own names. Many clients under test know no others. Then only the signer distinguishes the evidence from
+    /// Apple's.
     case apple
 
     /// The name in signed data (`environment`) and in answers of `verifyReceipt`.

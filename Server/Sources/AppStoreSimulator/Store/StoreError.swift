@@ -1,4 +1,4 @@
-/// Why the store refuses to do what it was asked.
+/// The reasons why the store refuses a call.
 public struct StoreError: Error, Hashable, Sendable {
     /// The stable code.
     public let code: Code
@@ -14,7 +14,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case unknownSubscription = "unknown_subscription"
         case unknownOffer = "unknown_offer"
         case unknownEvent = "unknown_event"
-        /// There is one with this identifier already.
+        /// The identifier already exists.
         case alreadyExists = "already_exists"
         /// The customer has this subscription already.
         case alreadySubscribed = "already_subscribed"
@@ -22,15 +22,15 @@ public struct StoreError: Error, Hashable, Sendable {
         case wrongState = "wrong_state"
         /// The product is not for sale.
         case notForSale = "not_for_sale"
-        /// The customer may not have the offer.
+        /// The customer is not eligible for the offer.
         case notEligible = "not_eligible"
         /// The product cannot be shared with a family.
         case notShareable = "not_shareable"
         /// A value has a form or size that the store does not take.
         case invalidValue = "invalid_value"
-        /// The clock can only be moved forward once something was sold.
+        /// Once something was sold, the clock can only move forward.
         case clockBackwards = "clock_backwards"
-        /// So many renewals would fall due that the move is refused as a whole.
+        /// The move would cause too many renewals and is refused as a whole.
         case tooManyRenewals = "too_many_renewals"
     }
 

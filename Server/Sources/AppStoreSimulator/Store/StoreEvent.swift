@@ -6,9 +6,9 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let number: Int
     /// When it happened, by the store's clock.
     public let date: Date
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
-    /// What happened, in words.
+    /// A description for people.
     public let summary: String
     /// The app.
     public let bundleID: String?
@@ -18,10 +18,10 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let transaction: StoreTransaction?
     /// The subscription as it was then.
     public let subscription: StoreSubscription?
-    /// What a server would be told of it; nil where the store tells nobody.
+    /// The notification that a server would get; nil if there is none.
     public let notification: Notification?
 
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         case purchased, subscribed, resubscribed, renewed, recovered, expired, restored, finished, shared, refunded,
             revoked

@@ -2,9 +2,9 @@ public import Foundation
 
 /// A length of time in the units that the store sells in, written as in ISO 8601: `P3D`, `P1W`, `P1M`, `P1Y`.
 public struct StorePeriod: Hashable, Sendable {
-    /// How many units.
+    /// The number of units.
     public let count: Int
-    /// Which unit.
+    /// The unit.
     public let unit: Unit
 
     /// The units, by their letters.
@@ -20,7 +20,7 @@ public struct StorePeriod: Hashable, Sendable {
         self.unit = unit
     }
 
-    /// Reads the form of ISO 8601 with one unit; nil where the text has another form.
+    /// Reads the format of ISO 8601 with one unit; nil if the text has another format.
     public init?(_ text: String) {
         guard text.hasPrefix("P"), let letter = text.last, let unit = Unit(rawValue: String(letter)),
             let count = Int(text.dropFirst().dropLast())
@@ -28,8 +28,8 @@ public struct StorePeriod: Hashable, Sendable {
         self.init(count, unit)
     }
 
-    /// The moment that lies this period after another. Months end on their last day: a month after January 31 is the end of
-    /// February.
+    /// The time that is this period after another time. Months are clamped to their last day: a month after January 31
+    /// is the end of February.
     public func end(from start: Date, periods: Int = 1) -> Date {
         let total = count * periods
         var components = DateComponents()

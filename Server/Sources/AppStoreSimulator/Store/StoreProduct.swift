@@ -1,10 +1,10 @@
-/// What an app sells.
+/// A product of an app.
 public struct StoreProduct: Codable, Hashable, Sendable {
     /// The app that sells it.
     public let bundleID: String
     /// Its identifier; no two products of an app have the same.
     public let productID: String
-    /// What kind of product it is.
+    /// The kind of product.
     public let kind: Kind
     /// The number of the product in the store.
     public var productNumber: UInt64
@@ -16,7 +16,7 @@ public struct StoreProduct: Codable, Hashable, Sendable {
     public var isFamilyShareable: Bool
     /// Whether it can be bought and renewed at present.
     public var isForSale: Bool
-    /// The terms, where the product is an auto-renewable subscription.
+    /// The terms, if the product is an auto-renewable subscription.
     public var subscription: Terms?
 
     /// The kinds of products.
@@ -27,7 +27,7 @@ public struct StoreProduct: Codable, Hashable, Sendable {
         case nonConsumable = "non-consumable"
         /// Ends, and is not renewed by the store.
         case nonRenewing = "non-renewing"
-        /// Renewed by the store until somebody stops it.
+        /// Renewed by the store until the customer cancels it.
         case autoRenewable = "auto-renewable"
 
         /// Reads a kind that is written with `-` or with `_`.
@@ -43,13 +43,13 @@ public struct StoreProduct: Codable, Hashable, Sendable {
 
     /// The terms of an auto-renewable subscription.
     public struct Terms: Codable, Hashable, Sendable {
-        /// Of the products of a group, a customer has one at a time.
+        /// The group of products. A customer has one product of a group at a time.
         public var groupID: String
         /// The rank in the group; 1 is the highest level of service.
         public var level: Int
-        /// How long what is paid for lasts.
+        /// The length of a paid period.
         public var period: StorePeriod
-        /// Offers, by their identifiers. A new subscriber gets the first introductory one by himself.
+        /// Offers, by their identifiers. A new subscriber gets the first introductory one automatically.
         public var offers: [StoreOffer]
 
         /// Terms of a subscription.
@@ -60,7 +60,7 @@ public struct StoreProduct: Codable, Hashable, Sendable {
             self.offers = offers
         }
 
-        /// Reads the terms; a missing level is 1, and missing offers are none.
+        /// Reads the terms; the default level is 1, and the default list of offers is empty.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             groupID = try container.decode(String.self, forKey: .groupID)
@@ -73,26 +73,26 @@ public struct StoreProduct: Codable, Hashable, Sendable {
 
 /// Other terms for the first periods of a subscription.
 public struct StoreOffer: Codable, Hashable, Sendable {
-    /// Its identifier; introductory offers show it to nobody.
+    /// Its identifier; evidence does not show it for introductory offers.
     public var offerID: String
-    /// Who gets it.
+    /// The customers who are eligible.
     public var kind: Kind
-    /// How it is paid.
+    /// The way of payment.
     public var mode: Mode
-    /// How long a period of it lasts.
+    /// The length of one period of the offer.
     public var period: StorePeriod
-    /// How many periods it lasts.
+    /// The number of periods.
     public var periods: Int
     /// The price of a period, in thousandths of the currency.
     public var price: Int64
 
-    /// Who gets an offer.
+    /// The customers who are eligible for an offer.
     public enum Kind: String, Codable, Hashable, Sendable {
         /// New subscribers of the group.
         case introductory
-        /// Present and former subscribers whom the app chooses.
+        /// Present and former subscribers chosen by the app.
         case promotional
-        /// Whoever has a code.
+        /// Customers with a code.
         case offerCode = "offer-code"
         /// Former subscribers.
         case winBack = "win-back"
@@ -108,13 +108,13 @@ public struct StoreOffer: Codable, Hashable, Sendable {
         }
     }
 
-    /// How an offer is paid.
+    /// The ways of payment of an offer.
     public enum Mode: String, Codable, Hashable, Sendable {
-        /// Nothing is paid.
+        /// The customer pays nothing.
         case freeTrial = "FREE_TRIAL"
         /// Each period is paid when it begins.
         case payAsYouGo = "PAY_AS_YOU_GO"
-        /// All periods are paid at once; they make one transaction.
+        /// All periods are paid at once, in one transaction.
         case payUpFront = "PAY_UP_FRONT"
     }
 
@@ -128,7 +128,7 @@ public struct StoreOffer: Codable, Hashable, Sendable {
         self.price = price
     }
 
-    /// Reads an offer; it lasts one period and costs nothing unless it says so.
+    /// Reads an offer; by default it lasts one period and costs nothing.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         offerID = try container.decode(String.self, forKey: .offerID)

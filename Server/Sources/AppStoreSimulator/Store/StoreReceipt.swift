@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The app receipt that lies on a customer's device: what it said when the store last made it.
+/// The app receipt on a customer's device, as the store last made it.
 public struct StoreReceipt: Codable, Hashable, Sendable {
     /// The app.
     public let bundleID: String

@@ -1,7 +1,7 @@
 import EvidenceMint
 import Foundation
 
-/// Everything that the store knows, but for what it signed.
+/// The whole state of the store, except the evidence that it signed.
 struct StoreState: Sendable {
     var summary: Summary
     var apps = StoreTable<StoreApp>()
@@ -16,11 +16,11 @@ struct StoreState: Sendable {
         summary = Summary(now: now)
     }
 
-    /// What there is one of.
+    /// The single values of the state.
     struct Summary: Codable, Equatable, Sendable {
-        /// What the store's clock shows.
+        /// The time of the store's clock.
         var now: Date
-        /// How many identifiers of each kind were given out.
+        /// The number of identifiers issued, by kind.
         var transactions = 0
         var lineItems = 0
         var customers = 0

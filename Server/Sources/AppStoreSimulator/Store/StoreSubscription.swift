@@ -6,17 +6,17 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public let originalTransactionID: String
     /// The app.
     public let bundleID: String
-    /// Who has it.
+    /// The subscriber.
     public let customerID: String
-    /// The group of products that it moves in.
+    /// The group of products of the subscription.
     public let groupID: String
     /// The product of the present period, or of the last one.
     public var productID: String
     /// The transaction of the present period, or of the last one.
     public var transactionID: String
-    /// Where it stands.
+    /// The status of the subscription.
     public var status: Status
-    /// When the present period ends, or the last one ended.
+    /// The end of the present period, or of the last one.
     public var expiresDate: Date
     /// Until when it goes on although it could not be renewed.
     public var gracePeriodExpiresDate: Date?
@@ -24,10 +24,10 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var autoRenews = true
     /// The product of the next period.
     public var autoRenewProductID: String
-    /// Why it ended: 1 the customer stopped it, 2 it could not be paid, 3 he did not agree to a higher price, 4 the product was
-    /// not for sale, 5 another reason (`expiration_intent`).
+    /// The reason why it ended (`expiration_intent`): 1 the customer cancelled it, 2 it could not be paid, 3 the
+    /// customer did not agree to a higher price, 4 the product was not for sale, 5 another reason.
     public var expirationIntent: Int?
-    /// What the next period costs, in thousandths of the currency.
+    /// The price of the next period, in thousandths of the currency.
     public var renewalPrice: Int64
     /// A higher price that the customer was asked to agree to.
     public var priceIncrease: PriceIncrease?
@@ -37,10 +37,10 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var billingFails = false
     /// When the customer subscribed without a longer break.
     public var recentStartDate: Date
-    /// The subscription of the family member who shares it. It follows that one in everything.
+    /// The subscription of the family member who shares it. This subscription follows that one in everything.
     public let sharedFrom: String?
 
-    /// Where a subscription stands.
+    /// The statuses of a subscription.
     public enum Status: String, Codable, Hashable, Sendable, CaseIterable {
         /// Paid.
         case active
@@ -67,24 +67,24 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
 
     /// A higher price, and whether the customer agreed.
     public struct PriceIncrease: Codable, Hashable, Sendable {
-        /// In thousandths of the currency.
+        /// The new price in thousandths of the currency.
         public let price: Int64
-        /// Whether he agreed.
+        /// Whether the customer agreed.
         public var isAccepted: Bool
     }
 
     /// An offer with periods that are still to come.
     public struct RemainingOffer: Codable, Hashable, Sendable {
-        /// Which.
+        /// The offer.
         public let offerID: String
-        /// How many periods are to come.
+        /// The number of remaining periods.
         public var periodsLeft: Int
     }
 
     /// Whether it can be used.
     public var isUsable: Bool { status == .active || status == .gracePeriod }
 
-    /// When the store has to do something about it next; nil where it never will by itself.
+    /// The time at which the store must act on it next; nil if it never must.
     var dueDate: Date? {
         guard sharedFrom == nil else { return nil }
         switch status {

@@ -1,4 +1,4 @@
-/// Rows by their keys, with a note of which ones changed, so that only those are written.
+/// Rows by their keys. It records which rows changed, so that only those are written.
 struct StoreTable<Row: Codable & Equatable & Sendable>: Sendable {
     private var rows: [String: Row]
     /// The keys of rows that were set or removed since the changes were last forgotten.
@@ -11,7 +11,7 @@ struct StoreTable<Row: Codable & Equatable & Sendable>: Sendable {
     var count: Int { rows.count }
     var values: Dictionary<String, Row>.Values { rows.values }
 
-    /// The rows in the order of their keys; numbers in keys that grow in length stay in order, too.
+    /// The rows in the order of their keys; keys with numbers of different lengths are also in numeric order.
     var sorted: [Row] { sorted { _ in true } }
 
     /// Those rows in the same order. Only they are put in order, which of all of them costs more than to look at each.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One transaction: a purchase, a renewal, or a restored copy of one.
+/// A transaction: a purchase, a renewal, or a restored copy.
 public struct StoreTransaction: Codable, Hashable, Sendable {
     /// Its identifier; no two transactions have the same.
     public let transactionID: String
@@ -8,13 +8,13 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public let originalTransactionID: String
     /// The app.
     public let bundleID: String
-    /// Who bought it, or with whom it is shared.
+    /// The customer who bought it, or with whom it is shared.
     public let customerID: String
     /// The product.
     public let productID: String
     /// The kind of product.
     public let kind: StoreProduct.Kind
-    /// How many.
+    /// The quantity.
     public let quantity: UInt64
     /// When it was bought, renewed or restored.
     public let purchaseDate: Date
@@ -30,11 +30,11 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public let offer: Offer?
     /// Whether it was bought, or is shared by a family member.
     public let ownership: Ownership
-    /// What the app said of the buyer when he bought, a UUID.
+    /// The app's identifier of the buyer, a UUID.
     public let appAccountToken: String?
     /// Whether the customer did something, or the store did.
     public let reason: Reason
-    /// What was paid, in thousandths of the currency.
+    /// The paid price, in thousandths of the currency.
     public let price: Int64
     /// ISO 4217.
     public let currency: String
@@ -44,7 +44,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public var revocation: Revocation?
     /// When the customer went on to a higher level before the period ended.
     public var upgradeDate: Date?
-    /// Whether the app said that it gave the customer what he bought.
+    /// Whether the app reported that it delivered the purchase.
     public var isFinished = false
     /// The transaction that it is a restored copy of.
     public let restoredFrom: String?
@@ -57,13 +57,13 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public struct Offer: Codable, Hashable, Sendable {
         /// Its identifier.
         public let offerID: String
-        /// Who gets it.
+        /// The customers who are eligible for the offer.
         public let kind: StoreOffer.Kind
-        /// How it is paid.
+        /// The way of payment of the offer.
         public let mode: StoreOffer.Mode
     }
 
-    /// Whose purchase it is, in Apple's words.
+    /// The type of ownership, in Apple's words.
     public enum Ownership: String, Codable, Hashable, Sendable {
         /// The customer's own.
         case purchased = "PURCHASED"
@@ -71,7 +71,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         case familyShared = "FAMILY_SHARED"
     }
 
-    /// Why the transaction was made, in Apple's words.
+    /// The reason for the transaction, in Apple's words.
     public enum Reason: String, Codable, Hashable, Sendable {
         /// The customer bought.
         case purchase = "PURCHASE"
@@ -85,9 +85,10 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         public let date: Date
         /// 1 for a problem with the app, 0 for anything else (`cancellation_reason`).
         public let reason: Int
-        /// Which of the two.
+        /// Refunded in full or in part.
         public let kind: Kind
-        /// How much was refunded, by all refunds together, in thousandths of a percent (`revocationPercentage`). Nil for all of it.
+        /// The refunded share of the price, over all refunds together, in thousandths of a percent
+        /// (`revocationPercentage`). Nil for the full price.
         public let percentage: Int64?
 
         /// All of a transaction, in thousandths of a percent.

@@ -3,20 +3,20 @@ import EvidenceMint
 import Foundation
 import PurchaseAPI
 
-/// What is answered to a request of `verifyReceipt`.
+/// The answer to a request of `verifyReceipt`.
 struct VerifyReceiptAnswer: Sendable {
     /// The JSON, as it is without a fault of transport.
     let json: [UInt8]
-    /// What shall go wrong on the way.
+    /// The fault of the transport.
     let fault: AnswerFault?
 }
 
 extension ServiceState {
-    /// Answers a request. It is looked up by its digest among what the store issued; nothing that somebody sends is ever read
-    /// as if it were true.
+    /// Answers a request. The receipt is looked up by its digest among the issued evidence; content from a request is
+    /// never trusted.
     /// - Parameters:
     ///   - environment: which of the two addresses was asked.
-    ///   - world: the world's time, which gives the request its milliseconds.
+    ///   - world: the real time, which gives the request its milliseconds.
     mutating func verifyReceipt(
         _ body: Data, at environment: StoreEnvironment, by issuer: EvidenceIssuer, _ world: Date
     ) throws -> VerifyReceiptAnswer {
@@ -71,7 +71,7 @@ extension ServiceState {
         }
     }
 
-    /// `receipt`: what was signed, whatever has happened since.
+    /// `receipt`: the signed content, without later events.
     private func receiptAnswer(
         _ record: IssuedEvidence, _ app: StoreApp, requestDate: AppleDate
     ) throws -> VerifyReceiptResponse.Receipt {
@@ -81,7 +81,7 @@ extension ServiceState {
             applicationVersion: record.applicationVersion, originalPurchaseDate: record.originalPurchaseDate,
             transactions: record.transactions)
         let product = { (transaction: StoreTransaction) -> StoreProduct? in
-            // Without the product, its evidence says what the transaction says.
+            // If the product is unknown, its evidence uses the fields of the transaction.
             try? store.product(transaction.productID, of: transaction.bundleID)
         }
         let template = AppReceiptTemplate(
@@ -90,7 +90,7 @@ extension ServiceState {
         return VerifyReceiptResponse.Receipt(record, template: template, requestDate: requestDate)
     }
 
-    /// `latest_receipt_info`, `latest_receipt` and `pending_renewal_info`: what the store knows now.
+    /// `latest_receipt_info`, `latest_receipt` and `pending_renewal_info`: the present state of the store.
     private mutating func addSubscriptions(
         to response: inout VerifyReceiptResponse, _ record: IssuedEvidence, _ current: [StoreTransaction],
         _ excludesOld: Bool, by issuer: EvidenceIssuer
@@ -160,7 +160,7 @@ extension ServiceState {
         return response.json()
     }
 
-    /// The answer with a status that was asked for: with the receipt where Apple sends one, alone otherwise.
+    /// The answer with a requested status: with the receipt if Apple sends one with that status, otherwise alone.
     private mutating func forced(
         _ fault: AnswerFault, _ record: IssuedEvidence?, _ environment: String, _ issuer: EvidenceIssuer, _ world: Date
     ) throws -> [UInt8] {
@@ -178,15 +178,15 @@ extension ServiceState {
         }
     }
 
-    /// A secret that was sent must be right; one that was not is missed only where there are subscriptions.
+    /// A secret in the request must be right; a missing secret is an error only if the receipt has subscriptions.
     private static func isSecretRight(_ sent: String?, _ secret: String?, isNeeded: Bool) -> Bool {
         guard let secret else { return true }
         guard let sent else { return !isNeeded }
         return SHA256.hash(data: Data(sent.utf8)) == SHA256.hash(data: Data(secret.utf8))
     }
 
-    /// Malformed, or not authentic: which of the two is said of data that the store did not issue, or broke on purpose, is told
-    /// by its first byte alone.
+    /// Malformed or not authentic. For data that the store did not issue, or broke on purpose, only the first byte
+    /// decides.
     private static func statusOfStrangeData(_ text: String, _ record: IssuedEvidence?) -> VerifyReceiptStatus {
         guard let first = Data(base64Encoded: text)?.first else { return .malformed }
         if let fault = record?.fault, ["truncated", "trailing-bytes", "non-minimal-length"].contains(fault) {

@@ -29,7 +29,8 @@ extension VerifyReceiptResponse.Receipt {
 
 extension VerifyReceiptResponse.InAppPurchase {
     /// A transaction in Apple's words.
-    /// - Parameter isLatest: whether the store says what it knows now, and more than a receipt does.
+    /// - Parameter isLatest: whether the entry has the present state of the store, which has more fields than a
+    ///   receipt.
     init(_ transaction: StoreTransaction, isLatest: Bool) {
         self.init(productID: transaction.productID, transactionID: transaction.transactionID)
         quantity = transaction.quantity
@@ -55,7 +56,7 @@ extension VerifyReceiptResponse.InAppPurchase {
 }
 
 extension VerifyReceiptResponse.PendingRenewalInfo {
-    /// What becomes of a subscription.
+    /// The expected renewal of a subscription.
     init(_ subscription: StoreSubscription, offer: StoreTransaction.Offer?) {
         self.init(
             productID: subscription.productID, originalTransactionID: subscription.originalTransactionID,

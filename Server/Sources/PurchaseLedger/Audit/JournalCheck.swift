@@ -1,3 +1,4 @@
+import Crypto
 import PurchaseVerification
 
 import struct Foundation.UUID
@@ -30,6 +31,7 @@ struct JournalCheck {
             try EvidenceTable(connection: connection).row(key: key)
         }
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
+        let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix
         guard let salt = row.salt, let details = row.details else {
             guard erasures.entries[row.id] == nil else { return findings }
             findings.append(AuditFinding(kind: .missingWithoutErasure, detail: "the details of entry \(row.key)"))
@@ -37,6 +39,9 @@ struct JournalCheck {
         }
         if Journal.digest(salt: salt, details: details) != leaf.details {
             findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
+        } else if isPrefix, try UnverifiedEvidence(leaf.kind, details: details) != .prefix {
+            findings.append(
+                AuditFinding(kind: .evidenceChanged, detail: "the evidence of entry \(row.key) was stored whole"))
         }
         return findings
     }
@@ -61,11 +66,26 @@ struct JournalCheck {
                 continue
             }
             do throws(LedgerStorageError) {
-                _ = try EvidenceStore.bytes(row)
+                _ = try EvidenceStore(connection: connection).bytes(row)
             } catch {
                 findings.append(AuditFinding(kind: .evidenceChanged, detail: error.detail))
             }
         }
         return (findings, rows.last?.key, rows.count)
+    }
+
+    /// The findings about shared parts of evidence after a key.
+    ///
+    /// - Returns: the findings, and the last key.
+    func evidenceParts(
+        after key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> (findings: [AuditFinding], last: Int64?) {
+        var findings: [AuditFinding] = []
+        let rows = try EvidencePartsTable(connection: connection).rows(after: key, limit: limit)
+        for row in rows where !(SHA256.hash(data: row.content) == row.sha256) {
+            findings.append(
+                AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence is not what its hash says"))
+        }
+        return (findings, rows.last?.key)
     }
 }

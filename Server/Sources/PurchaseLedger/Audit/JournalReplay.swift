@@ -18,8 +18,8 @@ struct JournalReplay {
     ///
     /// - Parameters:
     ///   - row: the entry.
-    ///   - evidence: its evidence, as it was sent.
-    mutating func apply(_ row: JournalRow, evidence: [UInt8]?) throws {
+    ///   - evidence: its evidence.
+    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
         if let erased = erasures.entries[row.id] {
@@ -31,32 +31,38 @@ struct JournalReplay {
         }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(
-            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
-        try check(examined, leaf, details)
-        let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: details, verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
-        if evidence == nil, let sha256 = leaf.evidence, erasures.evidence.contains(sha256) {
-            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
+        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there.
+        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
+        let examined = (isUnverified ? nil : evidence?.bytes).map {
+            EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings)
         }
-        try step.apply(try insert(row), app)
+        try check(examined, leaf, details)
+        try step(leaf, details, examined, evidence).apply(try insert(row), app)
     }
 
     /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
-    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: [UInt8]?) throws {
+    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?) throws {
         let app = registry.app(leaf.app)
-        let transaction = LedgerTransaction(
-            connection: connection, now: leaf.at, registry: registry, erasures: erasures)
-        let examined = evidence.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
-        let step = ReplayStep(
-            transaction: transaction, leaf: leaf, details: [], verifier: verifier,
-            evidence: try examined.map { ($0, try EvidenceStore(connection: connection).keep($0.stored)) })
-        if evidence == nil, let sha256 = leaf.evidence {
-            try EvidenceTable(connection: connection).keepErased(sha256: sha256)
+        let examined = evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        try step(leaf, [], examined, evidence).applyErased(try insert(row), app)
+    }
+
+    /// The step of an entry, with its evidence stored.
+    private func step(
+        _ leaf: JournalLeaf, _ details: [UInt8], _ examined: ExaminedEvidence?, _ evidence: ReplayedEvidence?
+    ) throws(LedgerStorageError) -> ReplayStep {
+        var stored: (ExaminedEvidence, Int64)?
+        if let examined {
+            stored = (examined, try EvidenceStore(connection: connection).keep(examined.stored).evidence.key)
+        } else if let evidence {
+            // Every piece of evidence takes its number.
+            let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
+            _ = try EvidenceTable(connection: connection).insertIfNew(row)
         }
-        try step.applyErased(try insert(row), app)
+        return ReplayStep(
+            transaction: LedgerTransaction(
+                connection: connection, now: leaf.at, registry: registry, erasures: erasures),
+            leaf: leaf, details: details, verifier: verifier, evidence: stored)
     }
 
     /// Inserts the entry without the numbers of the other database.
@@ -95,4 +101,11 @@ struct JournalReplay {
         apps.append(RegistryApp(key: key, settings: settings))
         registry = Registry(apps: apps)
     }
+}
+
+/// The evidence of an entry.
+struct ReplayedEvidence: Sendable {
+    let row: EvidenceRow
+    /// As it was sent; `nil` if it was erased, changed or stored in part.
+    let bytes: [UInt8]?
 }

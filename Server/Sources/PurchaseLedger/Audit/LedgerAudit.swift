@@ -114,7 +114,7 @@ struct LedgerAudit {
     }
 
     private struct Page: Sendable {
-        var rows: [(row: JournalRow, evidence: [UInt8]?)] = []
+        var rows: [(row: JournalRow, evidence: ReplayedEvidence?)] = []
         var findings: [AuditFinding] = []
     }
 
@@ -127,11 +127,14 @@ struct LedgerAudit {
             for row in try JournalTable(connection: connection).rows(after: key, limit: Self.page) {
                 let findings = try check.findings(of: row, apps: names)
                 page.findings += findings
-                var evidence: [UInt8]?
+                var evidence: ReplayedEvidence?
                 if let key = row.evidenceKey, let stored = try EvidenceTable(connection: connection).row(key: key) {
                     // What cannot be read is reported by the check of the evidence.
-                    do throws(LedgerStorageError) { evidence = try EvidenceStore.bytes(stored) } catch {
-                        evidence = nil
+                    do throws(LedgerStorageError) {
+                        let bytes = try EvidenceStore(connection: connection).bytes(stored)
+                        evidence = ReplayedEvidence(row: stored, bytes: bytes)
+                    } catch {
+                        evidence = ReplayedEvidence(row: stored, bytes: nil)
                     }
                 }
                 // Changed details are no input of a rebuild.
@@ -144,6 +147,16 @@ struct LedgerAudit {
     }
 
     private func checkEvidence(_ erasures: Erasures, _ report: inout AuditReport) async throws {
+        var part: Int64 = 0
+        while true {
+            let key = part
+            let page = try await ledger.database.read(.lists) { connection in
+                try JournalCheck(connection: connection, erasures: erasures).evidenceParts(after: key, limit: Self.page)
+            }
+            report.findings += page.findings
+            guard let end = page.last else { break }
+            part = end
+        }
         var last: Int64 = 0
         while true {
             let key = last

@@ -1,3 +1,5 @@
+import PurchaseVerification
+
 /// Replaces the derived tables of a ledger by those of a rebuild.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with what they refer to.
@@ -12,25 +14,42 @@ struct LedgerRepair {
         "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
         "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
     ]
-
-    /// A transaction's number, and what it stands for. The environments have the same numbers, as they are first named in the
-    /// order of the journal.
-    private static let identities =
-        "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions"
+    /// Rows that have other numbers in a rebuild after an erasure, which meets them later than the ledger did: what they stand
+    /// for, and the columns, by their place, that name them. Entries and events name them by the ledger's numbers.
+    private static let numbered: [(identities: String, columns: [(table: String, column: Int)])] = [
+        (
+            "SELECT product_key, app_key, product_id FROM products",
+            [
+                ("products", 0), ("transactions", 5), ("entitlements", 1), ("lots", 2), ("consumptions", 3),
+                ("hand_grants", 4), ("orders", 4),
+            ]
+        ),
+        (
+            "SELECT original_key, environment, original_id, xcode_second FROM originals",
+            [
+                ("originals", 0), ("transactions", 1), ("ownership_acts", 0), ("entitlements", 3), ("lots", 0),
+                ("takes", 0), ("hand_grants", 8),
+            ]
+        ),
+        (
+            "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions",
+            [("transactions", 0), ("ownership_acts", 2), ("orders", 12)]
+        ),
+    ]
 
     /// The rows of a rebuild.
     struct Content: Sendable {
         fileprivate var tables: [String: [LedgerRow]] = [:]
         fileprivate var references: [[LedgerValue]] = []
-        /// The numbers of transactions, and what they stand for.
-        fileprivate var transactions: [LedgerRow] = []
+        /// What each of the numbered rows stands for, behind its number.
+        fileprivate var identities: [[LedgerRow]] = []
     }
 
     /// Reads a rebuild.
     static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
         var content = Content()
         for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
-        content.transactions = try rebuilt.rows(identities, [])
+        for rows in numbered { content.identities.append(try rebuilt.rows(rows.identities, [])) }
         content.references = try references(rebuilt)
         return content
     }
@@ -63,36 +82,44 @@ struct LedgerRepair {
         try writeCorrections(before, after, entry, transaction)
     }
 
-    /// The rows with the numbers that transactions have in the ledger: entries of the journal name them, and a rebuild after an
-    /// erasure meets some of them later than the ledger did.
+    /// The rows with the numbers that they have in the ledger. A row that is not there gets a number that was never given.
     private static func renumbered(
         _ content: Content, _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Content {
-        var numbers: [[LedgerValue]: LedgerValue] = [:]
-        var last: Int64 = 0
-        for row in try connection.rows(identities, []) {
-            guard case .integer(let key)? = row.values.first else { continue }
-            numbers[Array(row.values.dropFirst())] = .integer(key)
-            last = max(last, key)
-        }
-        var places: [LedgerValue: LedgerValue] = [:]
-        for row in content.transactions {
-            let identity = Array(row.values.dropFirst())
-            if numbers[identity] == nil {
-                last += 1
-                numbers[identity] = .integer(last)
-            }
-            if let key = row.values.first { places[key] = numbers[identity] }
-        }
         var renumbered = content
-        for (table, column) in [("transactions", 0), ("ownership_acts", 2), ("orders", 12)] {
-            renumbered.tables[table] = content.tables[table]?.map { row in
-                var values = row.values
-                values[column] = places[values[column]] ?? values[column]
-                return LedgerRow(values: values)
+        for (rows, identities) in zip(numbered, content.identities) {
+            var numbers: [[LedgerValue]: LedgerValue] = [:]
+            var last: Int64 = 0
+            for row in try connection.rows(rows.identities, []) {
+                guard case .integer(let key)? = row.values.first else { continue }
+                numbers[identity(row)] = .integer(key)
+                last = max(last, key)
+            }
+            var places: [LedgerValue: LedgerValue] = [:]
+            for row in identities {
+                let identity = identity(row)
+                if numbers[identity] == nil {
+                    last += 1
+                    numbers[identity] = .integer(last)
+                }
+                if let key = row.values.first { places[key] = numbers[identity] }
+            }
+            for (table, column) in rows.columns {
+                renumbered.tables[table] = renumbered.tables[table]?.map { row in
+                    var values = row.values
+                    values[column] = places[values[column]] ?? values[column]
+                    return LedgerRow(values: values)
+                }
             }
         }
         return renumbered
+    }
+
+    /// What a numbered row stands for. Text is compared by its bytes.
+    private static func identity(_ row: LedgerRow) -> [LedgerValue] {
+        row.values.dropFirst().map { value in
+            if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
+        }
     }
 
     /// One event for each customer and product whose entitlement is another one than before.
@@ -112,9 +139,14 @@ struct LedgerRepair {
             let app =
                 transaction.registry.app(key: customer.appKey)
                 ?? RegistryApp(key: customer.appKey, settings: RegisteredApp(id: name, bundleIDs: []))
-            var events = EventWriter(transaction: transaction, app: app, entry: entry)
+            let events = EventWriter(transaction: transaction, app: app, entry: entry)
             var event = events.event(.corrected)
-            (event.productID, event.environment) = (text(subject[1]), text(subject[2]))
+            if let product = text(subject[1]) {
+                event.productKey = try transaction.products.key(product, appKey: customer.appKey)
+            }
+            if let environment = text(subject[2]) {
+                event.environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(environment))
+            }
             try events.write(event, customer: customer.key)
         }
     }

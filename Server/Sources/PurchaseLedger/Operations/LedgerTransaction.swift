@@ -10,6 +10,8 @@ public struct LedgerTransaction {
     let registry: Registry
     /// Authenticates the entries that are written.
     var entryKey: EntryKey?
+    /// The shared parts of evidence that the write knows.
+    var evidenceParts: EvidencePartWrites?
     /// Verifies stored evidence again; `nil` in a query.
     var verifier: PurchaseVerifier?
     /// What was erased, for a rebuild, which reads it before the entries that it is about.

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+import Synchronization
 
 /// The ledger: facts, owners, entitlements, orders and the journal behind them.
 ///
@@ -15,6 +16,7 @@ public struct PurchaseLedger: Sendable {
     let clock: @Sendable () -> Timestamp
     /// Authenticates the entries that this process writes.
     let entryKey: EntryKey?
+    private let evidenceParts = EvidencePartKeys()
 
     /// Opens the ledger in a database with the current schema (`LedgerMigrations`), and records settings that changed.
     ///
@@ -65,12 +67,19 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
-        return try await RepeatedWrite(database: database, locks: { operation.locks }).perform { connection, attempt in
-            try operation.perform(
-                LedgerTransaction(
-                    connection: connection, now: clock(), registry: registry, entryKey: entryKey, verifier: verifier,
-                    attempt: attempt))
-        }
+        let (evidenceParts, latest) = (evidenceParts, Mutex<EvidencePartWrites?>(nil))
+        let outcome = try await RepeatedWrite(database: database, locks: { operation.locks })
+            .perform { connection, attempt in
+                // What an earlier run stored was not committed.
+                let parts = EvidencePartWrites(evidenceParts)
+                latest.withLock { $0 = parts }
+                return try operation.perform(
+                    LedgerTransaction(
+                        connection: connection, now: clock(), registry: registry, entryKey: entryKey,
+                        evidenceParts: parts, verifier: verifier, attempt: attempt))
+            }
+        latest.withLock { $0 }?.commit()
+        return outcome
     }
 
     /// Answers a query from one committed state.

@@ -5,15 +5,22 @@ import PurchaseVerification
 /// names, so an erasure deletes them.
 protocol JournalDetails: Codable, Sendable {
     static var kind: JournalKind { get }
+    /// The same without what can be told from the rest.
+    var abridged: Self { get }
+    /// What `abridged` left out, filled in.
+    var complete: Self { get }
 }
 
 extension JournalDetails {
+    var abridged: Self { self }
+    var complete: Self { self }
+
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return [UInt8](try encoder.encode(self))
+            return [UInt8](try encoder.encode(abridged))
         } catch {
             throw LedgerStorageError(.other, "the details of a \(Self.kind.name) entry cannot be encoded: \(error)")
         }
@@ -21,10 +28,29 @@ extension JournalDetails {
 
     init(encoded: [UInt8]) throws(LedgerStorageError) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: Data(encoded))
+            self = try JSONDecoder().decode(Self.self, from: Data(encoded)).complete
         } catch {
             throw LedgerStorageError(.corrupt, "the details of a \(Self.kind.name) entry cannot be read: \(error)")
         }
+    }
+}
+
+/// How evidence that did not verify was stored. A rebuild does not need its bytes: it proved nothing when it came.
+enum UnverifiedEvidence: String, Codable, Sendable {
+    case whole
+    /// Beyond the budget: hash, size and the first kilobyte.
+    case prefix
+
+    /// What the details of an entry say; `nil` if its evidence was verified, or if it has none.
+    init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
+        let stated: UnverifiedEvidence?
+        switch kind {
+        case .claim: stated = try ClaimDetails(encoded: details).unverified
+        case .evidence: stated = try EvidenceDetails(encoded: details).unverified
+        default: stated = nil
+        }
+        guard let stated else { return nil }
+        self = stated
     }
 }
 
@@ -35,6 +61,7 @@ struct EvidenceDetails: JournalDetails {
     var evidenceKind: String?
     /// Why it was not observed.
     var held: String?
+    var unverified: UnverifiedEvidence?
 }
 
 /// `claim`: the fields of the request, and what was decided.
@@ -53,6 +80,7 @@ struct ClaimDetails: JournalDetails {
     var expected: String?
     var found: String?
     var replayed: Bool
+    var unverified: UnverifiedEvidence?
     /// The transfer policy in force.
     var transfer: String
     /// The transactions that the claim binds, and what became of each.
@@ -70,6 +98,23 @@ struct ClaimDetails: JournalDetails {
 }
 
 extension ClaimDetails {
+    /// The one transaction of a claim is usually the one that it names, which an empty id stands for.
+    var abridged: ClaimDetails {
+        var details = self
+        if outcomes.count == 1, outcomes[0].transactionID.isSame(as: transactionID), transactionID != "" {
+            details.outcomes[0].transactionID = ""
+        }
+        return details
+    }
+
+    var complete: ClaimDetails {
+        var details = self
+        if outcomes.count == 1, outcomes[0].transactionID.isEmpty, let transactionID {
+            details.outcomes[0].transactionID = transactionID
+        }
+        return details
+    }
+
     /// The longest field that is recorded, in bytes; more only costs room.
     private static let fieldBytes = 512
 

@@ -54,9 +54,15 @@ enum SchemaVersion1Journal {
                 event_key INTEGER PRIMARY KEY,
                 app_key INTEGER NOT NULL,
                 entry_key INTEGER NOT NULL,
-                customer_key INTEGER,
                 type TEXT NOT NULL,
-                body BLOB NOT NULL)
+                customer_key INTEGER,
+                former_key INTEGER,
+                environment INTEGER,
+                product_key INTEGER,
+                transaction_key INTEGER,
+                original_key INTEGER,
+                order_key INTEGER,
+                figures BLOB NOT NULL)
             """),
         .definition("CREATE INDEX events_by_app ON events (app_key, event_key)"),
     ]
@@ -68,13 +74,29 @@ enum SchemaVersion1Journal {
                 evidence_key INTEGER PRIMARY KEY,
                 sha256 BLOB NOT NULL UNIQUE,
                 size INTEGER NOT NULL,
-                form TEXT NOT NULL,
                 content BLOB)
             """),
         .appendOnly(
             AppendOnlyRule(
-                table: "evidence", columns: ["evidence_key", "sha256", "size", "form"],
-                keys: ["evidence_key", "sha256"], erasable: ["content"], ignoresDuplicates: true)),
+                table: "evidence", columns: ["evidence_key", "sha256", "size"], keys: ["evidence_key", "sha256"],
+                erasable: [], refillable: ["content"], ignoresDuplicates: true)),
+        // Certificates that many pieces of evidence have in common. Their content names no customer.
+        .definition(
+            """
+            CREATE TABLE evidence_parts (
+                part_key INTEGER PRIMARY KEY, sha256 BLOB NOT NULL UNIQUE, content BLOB NOT NULL)
+            """),
+        .appendOnly(
+            AppendOnlyRule(
+                table: "evidence_parts", columns: ["part_key", "sha256", "content"], keys: ["part_key", "sha256"],
+                erasable: [])),
+        // Counts against the daily budget; `key_id` is empty for a whole app.
+        .definition(
+            """
+            CREATE TABLE unverified_evidence (
+                app_key INTEGER NOT NULL, key_id TEXT NOT NULL, day INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                PRIMARY KEY (app_key, key_id, day)) WITHOUT ROWID
+            """),
         // Verified evidence of a bundle that no app has, or without an environment: observed when that changes.
         .definition(
             """

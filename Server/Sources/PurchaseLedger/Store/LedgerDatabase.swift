@@ -137,6 +137,8 @@ public struct AppendOnlyRule: Sendable {
     public var keys: [String]
     /// The columns that can be set to null, which is how a customer's data is erased.
     public var erasable: [String]
+    /// The columns that can be set to null and filled again: evidence that was erased can be sent again.
+    public var refillable: [String] = []
     /// Whether the row of an existing key is silently left out instead of refused. Such a table is written without a look.
     public var ignoresDuplicates = false
 }

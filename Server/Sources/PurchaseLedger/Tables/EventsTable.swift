@@ -1,37 +1,80 @@
 import PurchaseVerification
 
-/// The changes of the ledger in order, each derived from a journal entry.
-struct EventRow: TableRow {
+import struct Foundation.UUID
+
+/// The changes of the ledger in order, each derived from a journal entry. A row names other rows by keys, which are small and never
+/// change their meaning; ids and names are read with them. So no event repeats a customer's name.
+struct EventRow: Sendable {
     static let table = Table(
-        "events", key: "event_key", columns: ["app_key", "entry_key", "customer_key", "type", "body"])
+        "events", key: "event_key",
+        columns: [
+            "app_key", "entry_key", "type", "customer_key", "former_key", "environment", "product_key",
+            "transaction_key", "original_key", "order_key", "figures",
+        ])
 
-    var key: Int64
-    var appKey: Int64
-    var entryKey: Int64
+    let type: EventType
+    let appKey: Int64
+    let entryKey: Int64
+    /// The customer whose purchase or order changed.
     var customerKey: Int64?
-    var type: String
-    var body: [UInt8]
+    /// The owner before a transfer, or the customer before a merge.
+    var formerKey: Int64?
+    /// `nil` if it is the transaction's.
+    var environment: Int64?
+    var productKey: Int64?
+    var transactionKey: Int64?
+    var originalKey: Int64?
+    var orderKey: Int64?
+    var figures = EventFigures()
 
-    init(_ reader: inout RowReader) throws(LedgerStorageError) {
-        key = try reader.integer()
-        appKey = try reader.integer()
-        entryKey = try reader.integer()
-        customerKey = try reader.optionalInteger()
-        type = try reader.text()
-        body = try reader.blob()
-    }
-
-    init(appKey: Int64, entryKey: Int64, customerKey: Int64?, type: String, body: [UInt8]) {
-        key = 0
+    init(_ type: EventType, appKey: Int64, entryKey: Int64) {
+        self.type = type
         self.appKey = appKey
         self.entryKey = entryKey
-        self.customerKey = customerKey
-        self.type = type
-        self.body = body
     }
 
     var values: [LedgerValue] {
-        [.integer(appKey), .integer(entryKey), .integer(customerKey), .text(type), .blob(body)]
+        [
+            .integer(appKey), .integer(entryKey), .text(type.rawValue), .integer(customerKey), .integer(formerKey),
+            .integer(environment), .integer(productKey), .integer(transactionKey), .integer(originalKey),
+            .integer(orderKey), .blob(figures.encoded),
+        ]
+    }
+}
+
+/// An event with the ids and names of the rows that it names.
+struct NamedEvent: Sendable {
+    let key: Int64
+    let type: String
+    let at: Timestamp
+    let entryID: UUID
+    let customer: String?
+    let formerCustomer: String?
+    let environment: String?
+    let productID: String?
+    let transactionID: String?
+    let originalTransactionID: String?
+    let orderID: UUID?
+    let figures: EventFigures
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        type = try reader.text()
+        at = try reader.time()
+        entryID = try reader.id()
+        customer = try reader.optionalText()
+        formerCustomer = try reader.optionalText()
+        environment = try reader.optionalText()
+        productID = try reader.optionalText()
+        transactionID = try reader.optionalText()
+        originalTransactionID = try reader.optionalText()
+        orderID = try reader.optionalID()
+        let encoded = try reader.blob()
+        do throws(FactsDecodingError) {
+            figures = try EventFigures(encoded: encoded)
+        } catch {
+            throw LedgerStorageError(.corrupt, "the figures of event \(key) cannot be read: \(error)")
+        }
     }
 }
 
@@ -42,24 +85,41 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
-    /// The events of a customer, and all that came of the same entries: these can name the customer as a former owner. It reads
-    /// the app's events; only an erasure asks.
-    func rows(of customer: Int64, appKey: Int64) throws(LedgerStorageError) -> [EventRow] {
-        try EventRow.all(
+    /// Leaves of a customer's events what happened when. Their numbers stay, since readers continue after one. It reads the app's
+    /// events; only an erasure asks.
+    func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
+        try connection.execute(
             """
-            WHERE app_key = ?1 AND entry_key IN
-            (SELECT entry_key FROM events WHERE app_key = ?1 AND customer_key = ?2) ORDER BY event_key
-            """, [.integer(appKey), .integer(customer)], connection)
-    }
-
-    func setBody(_ body: [UInt8], of key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE events SET body = ?2 WHERE event_key = ?1", [.integer(key), .blob(body)])
+            UPDATE events SET former_key = NULL, environment = NULL, product_key = NULL, transaction_key = NULL,
+            original_key = NULL, order_key = NULL, figures = ?3 WHERE app_key = ?1 AND customer_key = ?2
+            """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
     /// The events of an app after a key, oldest first.
-    func rows(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [EventRow] {
-        try EventRow.all(
-            "WHERE app_key = ?1 AND event_key > ?2 ORDER BY event_key LIMIT ?3",
-            [.integer(appKey), .integer(key), .integer(limit)], connection)
+    func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
+        // Left joins keep the order of the index, and an event whose row was removed is still listed.
+        let rows = try connection.rows(
+            """
+            SELECT events.event_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
+            environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
+            events.figures
+            FROM events
+            LEFT JOIN journal ON journal.entry_key = events.entry_key
+            LEFT JOIN customers ON customers.customer_key = events.customer_key
+            LEFT JOIN customers AS former ON former.customer_key = events.former_key
+            LEFT JOIN products ON products.product_key = events.product_key
+            LEFT JOIN transactions ON transactions.transaction_key = events.transaction_key
+            LEFT JOIN originals ON originals.original_key = events.original_key
+            LEFT JOIN orders ON orders.order_key = events.order_key
+            LEFT JOIN environments
+            ON environments.environment_key = coalesce(events.environment, transactions.environment)
+            WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3
+            """, [.integer(appKey), .integer(key), .integer(limit)])
+        var events: [NamedEvent] = []
+        for row in rows {
+            var reader = row.reader
+            events.append(try NamedEvent(&reader))
+        }
+        return events
     }
 }

@@ -1,36 +1,29 @@
 import PurchaseVerification
 
-/// Evidence as it was sent, once under its SHA-256 however often it comes.
+/// Evidence, once under its SHA-256 however often it comes.
 struct EvidenceRow: TableRow {
-    static let table = Table("evidence", key: "evidence_key", columns: ["sha256", "size", "form", "content"])
+    static let table = Table("evidence", key: "evidence_key", columns: ["sha256", "size", "content"])
 
     var key: Int64
+    /// SHA-256 of the evidence as it was sent.
     var sha256: [UInt8]
+    /// Its number of bytes.
     var size: Int64
-    var form: CompressionForm
-    /// `nil` after an erasure.
+    /// A form of it (`StoredContent`); `nil` after an erasure.
     var content: [UInt8]?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
         sha256 = try reader.blob()
         size = try reader.integer()
-        form = try reader.named(CompressionForm.self)
         content = try reader.optionalBlob()
     }
 
-    init(sha256: [UInt8], size: Int64, form: CompressionForm, content: [UInt8]) {
-        (key, self.sha256, self.size, self.form, self.content) = (0, sha256, size, form, content)
+    init(sha256: [UInt8], size: Int64, content: [UInt8]?) {
+        (key, self.sha256, self.size, self.content) = (0, sha256, size, content)
     }
 
-    var values: [LedgerValue] { [.blob(sha256), .integer(size), .text(form.rawValue), .blob(content)] }
-}
-
-/// How evidence is stored.
-enum CompressionForm: String, Sendable {
-    case none
-    /// RFC 1950
-    case zlib
+    var values: [LedgerValue] { [.blob(sha256), .integer(size), .blob(content)] }
 }
 
 struct EvidenceTable {
@@ -50,35 +43,27 @@ struct EvidenceTable {
             "WHERE evidence_key > ?1 ORDER BY evidence_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
-    func key(sha256: [UInt8]) throws(LedgerStorageError) -> Int64? {
-        let rows = try connection.rows("SELECT evidence_key FROM evidence WHERE sha256 = ?1", [.blob(sha256)])
-        guard var reader = rows.first?.reader else { return nil }
+    /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so no look is needed before.
+    ///
+    /// - Returns: the key of the new row; `nil` if the hash exists.
+    func insertIfNew(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64? {
+        guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else {
+            return nil
+        }
         return try reader.integer()
     }
 
-    /// Inserts a row of evidence that was erased, unless it is there.
-    func keepErased(sha256: [UInt8]) throws(LedgerStorageError) {
+    /// Gives content to a row that lost it, or that has only a prefix.
+    func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
+        // The table's rule refuses to change content that is there.
+        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
         try connection.execute(
-            "INSERT INTO evidence (sha256, size, form, content) VALUES (?1, 0, ?2, NULL)",
-            [.blob(sha256), .text(CompressionForm.none.rawValue)])
+            "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])
     }
 
     /// Deletes the content of a row.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
         try connection.execute("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
-    }
-
-    /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so no look is needed before.
-    ///
-    /// - Returns: the key of the new or the existing row.
-    func keep(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64 {
-        if var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader {
-            return try reader.integer()
-        }
-        guard let key = try key(sha256: row.sha256) else {
-            throw LedgerStorageError(.constraint, "evidence did not take a row")
-        }
-        return key
     }
 }

@@ -17,6 +17,7 @@ struct JournalRow: TableRow {
     var leaf: [UInt8]
     /// `nil` after an erasure, like the details.
     var salt: [UInt8]?
+    /// JSON. The column has its shorter form (`JSONShorthand`).
     var details: [UInt8]?
     /// 0 for entries of the whole ledger.
     var appKey: Int64
@@ -35,7 +36,7 @@ struct JournalRow: TableRow {
         id = try reader.id()
         leaf = try reader.blob()
         salt = try reader.optionalBlob()
-        details = try reader.optionalBlob()
+        details = try reader.optionalBlob().map(JSONShorthand.json)
         appKey = try reader.integer()
         customerKey = try reader.optionalInteger()
         orderKey = try reader.optionalInteger()
@@ -61,7 +62,8 @@ struct JournalRow: TableRow {
 
     var values: [LedgerValue] {
         [
-            .id(id), .blob(leaf), .blob(salt), .blob(details), .integer(appKey), .integer(customerKey),
+            .id(id), .blob(leaf), .blob(salt), .blob(details.map(JSONShorthand.shortened)), .integer(appKey),
+            .integer(customerKey),
             .integer(orderKey), .integer(transactionKey), .integer(evidenceKey), .integer(kind), .text(code), .time(at),
             .blob(mac),
         ]

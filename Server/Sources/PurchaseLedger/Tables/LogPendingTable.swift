@@ -43,7 +43,7 @@ struct LogPendingTable {
                 PendingEntry(
                     entryKey: try reader.integer(), leaf: try reader.blobIfAny(),
                     entryID: try reader.blobIfAny(), mac: try reader.blobIfAny(),
-                    salt: try reader.blobIfAny(), details: try reader.blobIfAny(),
+                    salt: try reader.blobIfAny(), details: try reader.blobIfAny().map(JSONShorthand.json),
                     sealed: try reader.optionalInteger()))
         }
         return entries

@@ -14,7 +14,7 @@ struct Registry: Sendable {
 }
 
 /// An app of the settings.
-struct RegistryApp: Sendable {
+package struct RegistryApp: Sendable {
     let key: Int64
     let settings: RegisteredApp
 }

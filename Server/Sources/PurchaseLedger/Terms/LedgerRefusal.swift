@@ -19,6 +19,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case orderNotPaid = "order_not_paid"
         case orderNotCancellable = "order_not_cancellable"
         case orderConsumed = "order_consumed"
+        case orderRevoked = "order_revoked"
         case productUnknown = "product_unknown"
         case balanceInsufficient = "balance_insufficient"
         case consumptionConflict = "consumption_conflict"
@@ -40,8 +41,11 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .orderUnknown: "There is no such order."
             case .orderNotPaid: "Only a paid order can be fulfilled."
             case .orderNotCancellable: "Only an unpaid order can be cancelled."
-            case .orderConsumed: "Part of what the order bought was consumed, so it cannot be fulfilled as a whole."
+            case .orderConsumed:
+                "Part of what the order bought was consumed or refunded, so it cannot be fulfilled as a whole."
             case .productUnknown: "The product is not registered for the app."
+            case .orderRevoked:
+                "An operator revoked the purchase that paid the order; lift the revocation to fulfil the order."
             case .balanceInsufficient: "The balance is smaller than the quantity."
             case .consumptionConflict: "The consumption id was used before, with other values."
             case .idempotencyKeyReused: "The idempotency key was used before, for another request."

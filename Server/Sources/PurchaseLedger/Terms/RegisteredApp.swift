@@ -27,6 +27,8 @@ public struct RegisteredApp: Sendable, Equatable {
     public var refundShortfall = RefundShortfallPolicy.forgive
     /// Whether new purchases need evidence with an account token, which app receipts do not have.
     public var requiresAccountToken = false
+    /// How much evidence that did not verify is kept whole.
+    public var unverifiedEvidence = EvidenceBudget()
 
     /// An app with the defaults.
     public init(id: String, bundleIDs: Set<String>) {

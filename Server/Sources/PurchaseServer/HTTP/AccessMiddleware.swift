@@ -34,7 +34,12 @@ struct AccessMiddleware: RouterMiddleware {
         }
         // As bytes throughout: nothing that nobody vouches for is compared as text.
         let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
-        guard parts.count == 2, parts[0].isEqual(ignoringCase: "bearer"), parts[1].count <= APIKeyText.largestBytes,
+        guard parts.count == 2, parts[0].isEqual(ignoringCase: "bearer") else {
+            throw Problem(
+                .unauthorized, "key_missing", "The header Authorization must be the word Bearer, a space and the key.",
+                expected: "Bearer KEY", found: parts.count == 2 ? "another scheme" : "one word")
+        }
+        guard parts[1].count <= APIKeyText.largestBytes,
             let sent = APIKeyText(Substring(parts[1]).trimmingCharacters(in: .whitespaces)),
             let key = try await ledger.answer(APIKeyLookup(sent))
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }

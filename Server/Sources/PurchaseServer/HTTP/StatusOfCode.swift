@@ -35,7 +35,7 @@ extension HTTPResponse.Status {
         switch code {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
-        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .balanceInsufficient, .tokenTaken,
+        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .orderRevoked, .balanceInsufficient, .tokenTaken,
             .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
             self = .conflict
         case .productUnknown, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent

@@ -198,6 +198,7 @@ extension Rejection {
         case .notAnObject(let bytes):
             self.init(.bodyMalformed, expected: "a JSON object", found: "\(bytes) bytes that are none")
         case .missing(let name): self.init(.fieldMissing, expected: name)
+        case .misnamed(let sent, let name): self.init(.fieldMissing, expected: name, found: sent)
         case .malformed(let name, let expected): self.init(.fieldMalformed, expected: "\(name): \(expected)")
         }
     }

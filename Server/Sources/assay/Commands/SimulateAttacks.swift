@@ -45,9 +45,9 @@ struct SimulateAttacks: AsyncParsableCommand {
                 bundleID: bundleID, environmentNames: environmentNames, apiKey: key)
             var made = 0
             var wrong = 0
-            for door in Attack.Door.allCases {
-                Terminal.write("\(door.rawValue)\n")
-                let outcome = try await run.attack(door) { result in
+            for target in Attack.Target.allCases {
+                Terminal.write("\(target.rawValue)\n")
+                let outcome = try await run.attack(target) { result in
                     made += 1
                     if !quiet || !result.isRight { Terminal.write(Self.line(result)) }
                 }

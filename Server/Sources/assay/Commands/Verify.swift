@@ -9,10 +9,10 @@ struct Verify: AsyncParsableCommand {
         abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",
         discussion: """
             FILE is an app receipt or a transaction receipt, bare or in base64, or signed data of StoreKit 2 or of the \
-            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
+            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; a folder stands for all files in it; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
             """)
 
-    @Argument(help: ArgumentHelp("What to verify; '-' is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Evidence, or a folder of it; '-' is standard input.", valueName: "file"))
     var files: [String]
 
     @OptionGroup var options: VerificationOptions
@@ -33,6 +33,7 @@ struct Verify: AsyncParsableCommand {
     func run() async throws {
         let verifier = try options.verifier()
         let policies = options.policies()
+        let files = try InputFolder.expanding(files)
         let isSingle = files.count == 1
         let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
         var reader = EvidenceReader(files)

@@ -162,6 +162,7 @@ struct LedgerPlace {
             throw InputError(database, "there is no such database; name it with --database or --config")
         }
         Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
+        try DatabaseFile.requireUsable(database)
         do {
             return try SQLiteDatabase(path: database)
         } catch {

@@ -8,9 +8,9 @@ import ServerTestSupport
 import Synchronization
 import Testing
 
-@Suite("The attacks bound what a server may answer")
+@Suite("The attacks bound the answers of a server")
 struct AttackLimitTests {
-    /// Takes what is genuine, and does something else with the third request.
+    /// Accepts genuine evidence, and answers the third request differently.
     private static func server(_ third: @escaping @Sendable () -> Response) -> some ApplicationProtocol {
         let count = Mutex(0)
         let router = Router()
@@ -39,7 +39,7 @@ struct AttackLimitTests {
             timeLimit: timeLimit)
     }
 
-    @Test("An answer without an end is called wrong, and the attacks go on")
+    @Test("An endless answer counts as wrong, and the attacks continue")
     func endlessAnswer() async throws {
         let endless = Self.server {
             Response(
@@ -57,7 +57,7 @@ struct AttackLimitTests {
         }
     }
 
-    @Test("An answer of the largest size is read")
+    @Test("An answer of the maximum size is read")
     func largestAnswer() async throws {
         let large = Self.server {
             let json = #"{"status":21003}"# + String(repeating: " ", count: (1 << 20) - 16)
@@ -70,7 +70,7 @@ struct AttackLimitTests {
         }
     }
 
-    @Test("An answer without an end that comes slowly is given up when the time for it is over")
+    @Test("A slow endless answer is abandoned at the time limit")
     func slowAnswer() async throws {
         let router = Router()
         router.post("/verifyReceipt") { _, _ in

@@ -12,7 +12,7 @@ struct ControlTests {
         return folder
     }
 
-    @Test("takes kinds with - and with _", arguments: ["auto-renewable", "auto_renewable"])
+    @Test("accepts kinds with - and with _", arguments: ["auto-renewable", "auto_renewable"])
     func kinds(kind: String) async throws {
         try await SimulatorClient.run(SimulatorClient.configuration()) { client in
             try await client.openShop(kind: kind)
@@ -24,7 +24,7 @@ struct ControlTests {
         }
     }
 
-    @Test("finds everything again after a restart")
+    @Test("has the same state after a restart")
     func restart() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -52,7 +52,7 @@ struct ControlTests {
         }
     }
 
-    @Test("keeps a second simulator away from a file that is in use")
+    @Test("refuses a file that another simulator has open")
     func inUse() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -64,7 +64,7 @@ struct ControlTests {
         }
     }
 
-    @Test("gives the same content for the same script, authority and clock")
+    @Test("gives the same content for the same calls, authority and clock")
     func sameContent() async throws {
         let texts = Box<[String]>()
         for _ in 0..<2 {
@@ -85,7 +85,7 @@ struct ControlTests {
         #expect(Array(all.prefix(4)) == Array(all.suffix(4)))
     }
 
-    @Test("runs the clock as fast as it is told, so that a year passes in a second")
+    @Test("runs the clock at the given speed, so that a year passes in a second")
     func fastClock() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -100,7 +100,7 @@ struct ControlTests {
         }
     }
 
-    @Test("stops a clock that runs at the end of its years, where everything else goes on")
+    @Test("stops a running clock at its last time, where everything else still works")
     func endOfTime() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -115,7 +115,7 @@ struct ControlTests {
     }
 
     @Test(
-        "takes no time that there is not",
+        "refuses times that do not exist",
         arguments: [
             "2027-02-29T10:00:00Z", "2026-13-01T00:00:00Z", "2027-03-01T25:61:61Z", "2027-04-31T10:00:00+02:00", "now",
         ])
@@ -130,7 +130,7 @@ struct ControlTests {
         }
     }
 
-    @Test("tells what a server is told of an event")
+    @Test("returns the notification of an event")
     func notifications() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -147,7 +147,7 @@ struct ControlTests {
         }
     }
 
-    @Test("names its environments so that they never pass for Apple's, unless it is told otherwise")
+    @Test("has environment names that cannot be mistaken for Apple's, unless the operator chooses Apple's")
     func environmentNames() async throws {
         try await SimulatorClient.run(SimulatorClient.configuration { $0.environmentNames = .simulator }) { client in
             try await client.openShop()
@@ -163,7 +163,7 @@ struct ControlTests {
         }
     }
 
-    @Test("answers errors as problems with a code, and changes nothing")
+    @Test("answers errors as problem documents with a code, and changes nothing")
     func problems() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -208,7 +208,7 @@ struct ControlTests {
         }
     }
 
-    @Test("signs the next evidence with the fault that was asked for, once")
+    @Test("signs the next evidence with the requested fault, once")
     func evidenceFaults() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -221,7 +221,7 @@ struct ControlTests {
         }
     }
 
-    @Test("serves the document that the project publishes, which names every route, and a page that needs nothing else")
+    @Test("serves the published document, which names every route, and a page without other resources")
     func documents() async throws {
         let published = try String(
             contentsOf: Corpus.projectFolder.appending(
@@ -247,7 +247,7 @@ struct ControlTests {
     }
 }
 
-/// A place for what a closure finds out.
+/// A box for a value from a closure.
 final class Box<Value: Sendable>: @unchecked Sendable {
     var value: Value?
 }

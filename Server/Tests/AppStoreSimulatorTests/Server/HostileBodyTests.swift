@@ -23,7 +23,7 @@ struct HostileBodyTests {
         ("UTF-16", Array(#"{"bundle_id":"a"}"#.utf8.flatMap { [$0, 0] })),
     ]
 
-    @Test("is refused before Foundation reads it, by every route of the control API", arguments: bodies)
+    @Test("is refused by every route of the control API before Foundation reads it", arguments: bodies)
     func control(_ hostile: (name: String, body: [UInt8])) async throws {
         try await SimulatorClient.run { client in
             let before = try await client.get("/control/state").text
@@ -38,7 +38,7 @@ struct HostileBodyTests {
         }
     }
 
-    @Test("is no request to verifyReceipt", arguments: bodies)
+    @Test("is not a request to verifyReceipt", arguments: bodies)
     func verifyReceipt(_ hostile: (name: String, body: [UInt8])) async throws {
         try await SimulatorClient.run { client in
             let text = String(decoding: hostile.body, as: UTF8.self).replacing("bundle_id", with: "receipt-data")
@@ -48,7 +48,7 @@ struct HostileBodyTests {
         }
     }
 
-    @Test("A text of the longest length that is allowed is taken, and compared as what it is")
+    @Test("A text of the maximum length is accepted and compared unchanged")
     func longestText() async throws {
         try await SimulatorClient.run { client in
             let name = String(repeating: "\u{E9}", count: 100)
@@ -59,7 +59,7 @@ struct HostileBodyTests {
         }
     }
 
-    @Test("A body that is announced as too large is refused at once", arguments: ["1000000000", "9223372036854775808"])
+    @Test("A body with a too large announced length is refused at once", arguments: ["1000000000", "9223372036854775808"])
     func announcedLength(_ length: String) async throws {
         try await SimulatorClient.run { client in
             for path in ["/control/apps", "/verifyReceipt", "/sandbox/verifyReceipt"] {
@@ -73,7 +73,7 @@ struct HostileBodyTests {
         }
     }
 
-    @Test("Messages name no type of Swift or Foundation")
+    @Test("Messages do not name types of Swift or Foundation")
     func messages() async throws {
         try await SimulatorClient.run { client in
             let bodies = [

@@ -3,7 +3,7 @@ import Foundation
 import ServerTestSupport
 import Testing
 
-@Suite("The simulator keeps web pages out")
+@Suite("The simulator refuses other web pages")
 struct RequestGateTests {
     /// One request of each kind that there is.
     private static let requests: [(line: String, body: String)] = [
@@ -16,7 +16,7 @@ struct RequestGateTests {
     ]
     private static let json = "Content-Type: application/json"
 
-    @Test("Every route answers 421 to a host that nobody allowed, names the option, and does nothing")
+    @Test("Every route answers 421 to a host that is not allowed, names the option, and does nothing")
     func rebinding() async throws {
         try await SimulatorClient.run { client in
             let before = try await client.get("/control/state").text
@@ -36,7 +36,7 @@ struct RequestGateTests {
     }
 
     @Test(
-        "Other names for other machines are not loopback names",
+        "Names that resemble a loopback name are refused",
         arguments: [
             "evil.localhost", "localhost.", "128.0.0.1", "126.255.255.255", "127.0.0.1.evil.example", "127.1",
             "2130706433",
@@ -49,7 +49,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("Loopback names and addresses are answered, in any case and with any port")
+    @Test("Loopback names and addresses are accepted, in any letter case and with any port")
     func loopback() async throws {
         try await SimulatorClient.run { client in
             for name in [
@@ -64,7 +64,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("A request without a host, with two, or with one that has no form of a host, gets 400")
+    @Test("A request without a host, with two, or with a malformed one gets 400")
     func malformedHost() async throws {
         let lines: [[String]] = [
             [], ["Host: localhost", "Host: localhost"], ["Host: localhost", "host: rebind.evil.example"],
@@ -82,14 +82,15 @@ struct RequestGateTests {
                     #expect(answer.code == "invalid_host")
                 }
             }
-            // The target of a request may name a host, too (RFC 9112, 3.2.2). Browsers do that for proxies only; `Host` counts.
+            // The target of a request may also name a host (RFC 9112, 3.2.2). Browsers do that only for proxies; `Host`
+            // counts.
             let absolute = try await RawRequest.send(
                 ["GET http://localhost/control/state HTTP/1.1", "Host: rebind.evil.example"], port: client.http.port)
             #expect(absolute.status == 421)
         }
     }
 
-    @Test("Names that the operator adds are answered, in any case, and no others")
+    @Test("Names that the operator adds are accepted, in any letter case, and no others")
     func allowedHosts() async throws {
         let configuration = SimulatorClient.configuration {
             $0.allowedHosts = [
@@ -111,7 +112,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("The address of --host is one of the names")
+    @Test("The address of --host is an accepted name")
     func boundHost() async throws {
         let configuration = SimulatorClient.configuration { $0.host = "0.0.0.0" }
         try await SimulatorClient.run(configuration) { client in
@@ -124,7 +125,7 @@ struct RequestGateTests {
     }
 
     @Test(
-        "A host that is none cannot be allowed",
+        "A malformed host name cannot be allowed",
         arguments: ["http://x", "a b", "", "x:80", "x/y", "l\u{F6}calhost", "*.test"])
     func impossibleHosts(host: String) async throws {
         #expect(throws: SimulatorConfigurationError.invalidHost(host)) {
@@ -134,7 +135,7 @@ struct RequestGateTests {
         }
     }
 
-    @Test("What a page of another origin sends without rebinding is refused, and changes nothing")
+    @Test("Requests of a page of another origin, without rebinding, are refused and change nothing")
     func crossOrigin() async throws {
         let foreign: [[String]] = [
             ["Origin: https://evil.example"], ["Origin: null"], ["Origin: http://localhost:1"],

@@ -27,7 +27,7 @@ struct SimulatorVerifyReceiptTests {
     }
 
     @Test(
-        "answers for a subscription with the keys that Apple does", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
+        "answers for a subscription with the same keys as Apple", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
     func keysOfASubscription() async throws {
         try await SimulatorClient.run { client in
             let recorded = try recorded("responses/xiachufang-production-2023.json")
@@ -55,7 +55,7 @@ struct SimulatorVerifyReceiptTests {
     }
 
     @Test(
-        "answers for a transaction receipt flat, and for an expired subscription with 21006",
+        "answers for a transaction receipt with a flat object, and for an expired subscription with 21006",
         .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
     func transactionReceipts() async throws {
         try await SimulatorClient.run { client in
@@ -82,7 +82,7 @@ struct SimulatorVerifyReceiptTests {
         }
     }
 
-    @Test("knows what happened since the receipt was signed: renewals, refunds, and where the subscription stands")
+    @Test("includes events after the receipt was signed: renewals, refunds, and the state of the subscription")
     func later() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()
@@ -111,7 +111,7 @@ struct SimulatorVerifyReceiptTests {
         }
     }
 
-    @Test("answers at the right door, with the right secret, and for what it issued itself")
+    @Test("accepts only the right address, the right secret, and receipts that it issued itself")
     func refusals() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop(secret: "secret")
@@ -138,7 +138,7 @@ struct SimulatorVerifyReceiptTests {
     }
 
     @Test(
-        "answers with every status on demand, and spells the retry flag as it is told",
+        "answers with every status on demand, with the requested spelling of the retry flag",
         arguments: [
             0, 21000, 21001, 21002, 21003, 21004, 21005, 21006, 21007, 21008, 21009, 21010, 21100, 21150, 21199,
         ])
@@ -159,7 +159,7 @@ struct SimulatorVerifyReceiptTests {
         }
     }
 
-    @Test("is out, breaks its JSON or the connection on demand, and then answers again")
+    @Test("fails, breaks its JSON or the connection on demand, and then answers again")
     func transport() async throws {
         try await SimulatorClient.run { client in
             try await client.openShop()

@@ -46,7 +46,7 @@ struct RandomScriptTests {
     }
 
     @Test(
-        "leaves identifiers unique, events in order, periods without overlap and receipts as they must be",
+        "keeps identifiers unique, events in order, periods without overlap and receipts complete",
         arguments: 1...40)
     func invariants(seed: Int) throws {
         let (store, refused) = try run(UInt64(seed), steps: 120)
@@ -64,7 +64,7 @@ struct RandomScriptTests {
             let periods = store.transactions.filter {
                 $0.originalTransactionID == subscription.originalTransactionID && $0.restoredFrom == nil
             }
-            // Who subscribes again after a refund that is reversed later has paid for both periods.
+            // A subscriber who subscribes again after a refund that is reversed later has paid for both periods.
             let reversed = store.events.filter { $0.kind == .refundReversed }.compactMap(\.transaction?.transactionID)
             for (period, next) in zip(periods, periods.dropFirst())
             where !period.isUpgraded && period.revocation == nil && !reversed.contains(period.transactionID) {

@@ -6,7 +6,7 @@ import Testing
 struct StorePurchaseTests {
     private let app = StoreWorld.app
 
-    @Test("gets an identifier that no other has, longer in the sandbox")
+    @Test("gets a unique transaction id, with more digits in the sandbox")
     func identifiers() throws {
         var store = try StoreWorld.store()
         try store.addCustomer("tester", environment: .sandbox)
@@ -17,7 +17,7 @@ struct StorePurchaseTests {
         #expect(first.originalTransactionID == first.transactionID)
     }
 
-    @Test("of a consumable leaves the receipt at the next refresh after it was finished, and no other kind does")
+    @Test("of a consumable leaves the receipt at the first refresh after it was finished; other kinds stay")
     func finishing() throws {
         var store = try StoreWorld.store()
         for productID in ["coins", "full", "season", "gold"] {
@@ -33,7 +33,7 @@ struct StorePurchaseTests {
         #expect(try store.receipt(of: app, for: "ada").transactions.map(\.productID) == ["full", "season", "gold"])
     }
 
-    @Test("is restored under a new identifier and its old original one, which takes its place in the receipt")
+    @Test("is restored under a new transaction id and its original one, and is replaced in the receipt")
     func restoring() throws {
         var store = try StoreWorld.store()
         let bought = try store.buy("full", of: app, by: "ada")
@@ -47,7 +47,7 @@ struct StorePurchaseTests {
         #expect(receipt.filter { $0.productID == "full" }.map(\.transactionID) == [again.transactionID])
     }
 
-    @Test("is refused where somebody or something is unknown, not for sale or impossible")
+    @Test("is refused if the customer or product is unknown, not for sale or not allowed")
     func refusals() throws {
         var store = try StoreWorld.store()
         func code(_ body: (inout AppStore) throws -> Void) -> StoreError.Code? {
@@ -78,7 +78,7 @@ struct StorePurchaseTests {
                 == .clockBackwards)
     }
 
-    @Test("that is refunded keeps its place with a cancellation, until the refund is reversed; its copies follow")
+    @Test("that is refunded stays with a cancellation date until the refund is reversed; its copies follow")
     func refunds() throws {
         var store = try StoreWorld.store()
         let bought = try store.buy("full", of: app, by: "ada")
@@ -93,7 +93,7 @@ struct StorePurchaseTests {
     }
 
     @Test(
-        "is refunded in parts, each of which says how much all of them are; receipts do not show a part of a consumable"
+        "is refunded in parts, each with the total percentage; receipts do not show a partly refunded consumable"
     )
     func partialRefunds() throws {
         var store = try StoreWorld.store()
@@ -122,7 +122,7 @@ struct StorePurchaseTests {
         }
     }
 
-    @Test("names the customer's copy of the app in all signed data, the same each time and another for everybody else")
+    @Test("has one appTransactionId per customer and app in all signed data")
     func appTransaction() throws {
         var store = try StoreWorld.store()
         let evidence = StoreEvidence(authority: try StoreWorld.authority())
@@ -148,7 +148,7 @@ struct StorePurchaseTests {
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test("is shared with a family member under an identifier of his own, and ends for him when it is refunded")
+    @Test("is shared with a family member under a new transaction id, and is revoked for them by a refund")
     func familySharing() throws {
         var store = try StoreWorld.store()
         let bought = try store.buy("full", of: app, by: "ada")

@@ -16,7 +16,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("is renewed each month when the clock moves a year, each time at its moment and in order")
+    @Test("is renewed each month at its due time and in order when the clock moves a year")
     func aYear() throws {
         var store = try StoreWorld.store(trial: true)
         let first = try store.buy("gold", of: app, by: "ada")
@@ -33,7 +33,7 @@ struct SubscriptionTests {
         #expect(told(store) == ["SUBSCRIBED INITIAL_BUY"] + [String](repeating: "DID_RENEW", count: 12))
     }
 
-    @Test("of an app with a grace period goes on while it cannot be paid, then waits, then ends")
+    @Test("of an app with a grace period continues while it cannot be paid, then is in billing retry, then ends")
     func unpaid() throws {
         var store = try StoreWorld.store(gracePeriodDays: 16)
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -56,7 +56,7 @@ struct SubscriptionTests {
         #expect(told(store).last == "SUBSCRIBED RESUBSCRIBE")
     }
 
-    @Test("that recovers in the grace period loses no day, and later begins anew", arguments: [16, 0])
+    @Test("that recovers in the grace period continues without a gap, and later starts a new period", arguments: [16, 0])
     func recovery(graceDays: Int) throws {
         var store = try StoreWorld.store(gracePeriodDays: graceDays)
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -69,7 +69,7 @@ struct SubscriptionTests {
         #expect(told(store).last == "DID_RENEW BILLING_RECOVERY")
     }
 
-    @Test("goes to a higher level at once, and to a lower one with the next period")
+    @Test("is upgraded at once, and downgraded with the next period")
     func levels() throws {
         var store = try StoreWorld.store()
         let silver = try store.buy("silver", of: app, by: "ada")
@@ -88,7 +88,7 @@ struct SubscriptionTests {
             ])
     }
 
-    @Test("ends when it is stopped, not for sale, or its higher price not agreed to", arguments: [1, 3, 4])
+    @Test("ends if it is cancelled, no longer for sale, or its higher price was not agreed to", arguments: [1, 3, 4])
     func endings(intent: Int) throws {
         var store = try StoreWorld.store()
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -102,7 +102,7 @@ struct SubscriptionTests {
         #expect(try store.subscription(name).expirationIntent == intent)
     }
 
-    @Test("costs the higher price once it was agreed to")
+    @Test("costs the higher price after the customer agreed")
     func price() throws {
         var store = try StoreWorld.store()
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -114,7 +114,7 @@ struct SubscriptionTests {
         #expect(told(store).contains("PRICE_INCREASE ACCEPTED"))
     }
 
-    @Test("is renewed for family members, too, and ends for them with it")
+    @Test("is renewed for family members as well, and ends for them at the same time")
     func family() throws {
         var store = try StoreWorld.store()
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -128,7 +128,7 @@ struct SubscriptionTests {
         #expect(try store.subscription(shared.transactionID).status == .revoked)
     }
 
-    @Test("that fails to be paid says so to family members, too")
+    @Test("whose payment fails is in billing retry for family members as well")
     func familyInGrace() throws {
         var store = try StoreWorld.store(gracePeriodDays: 16)
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -148,7 +148,7 @@ struct SubscriptionTests {
         #expect(toldGrace == ["SUBSCRIBED", "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED"])
     }
 
-    @Test("that is refunded goes on when the refund is reversed in time")
+    @Test("that is refunded continues if the refund is reversed in time")
     func reversal() throws {
         var store = try StoreWorld.store()
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -158,7 +158,7 @@ struct SubscriptionTests {
         #expect(try store.subscription(name).status == .active)
     }
 
-    @Test("that was refunded in its grace period is in it again when the refund is reversed")
+    @Test("that was refunded in its grace period returns to it when the refund is reversed")
     func reversalInGrace() throws {
         var store = try StoreWorld.store(gracePeriodDays: 16)
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -171,7 +171,7 @@ struct SubscriptionTests {
         #expect(try store.subscription(name).gracePeriodExpiresDate == graceEnd)
     }
 
-    @Test("is extended by the developer, with its copies and for family members, and is renewed at the later end")
+    @Test("is extended by the developer, with its copies and for family members, and is renewed at the new end")
     func outage() throws {
         var store = try StoreWorld.store()
         let name = try store.buy("gold", of: app, by: "ada").transactionID
@@ -193,7 +193,7 @@ struct SubscriptionTests {
         #expect(throws: StoreError.self) { try store.extendRenewal(of: name, days: 30) }
     }
 
-    @Test("sold under an offer is paid as the offer says, for as many periods")
+    @Test("with an offer has the offer's price for the offer's number of periods")
     func offers() throws {
         var store = AppStore(startingAt: StoreWorld.start)
         try store.addApp(bundleID: app)

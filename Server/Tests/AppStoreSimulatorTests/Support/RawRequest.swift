@@ -16,8 +16,8 @@ enum RawRequest {
         }
     }
 
-    /// Sends the lines of a request head and its body over a connection of its own, and reads until the server closes or has sent
-    /// a whole answer.
+    /// Sends the lines of a request head and its body over a separate connection, and reads until the server closes it
+    /// or has sent a whole answer.
     static func send(_ lines: [String], body: String = "", port: Int) async throws -> Answer {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
@@ -35,9 +35,9 @@ enum RawRequest {
                 try await outbound.write(ByteBuffer(string: request))
                 for try await part in inbound { text += String(buffer: part) }
             } catch is IOError {
-                // Reset after the answer: what came counts.
+                // Reset after the answer: the received bytes count.
             } catch is ChannelError {
-                // Closed before all was sent: what came counts.
+                // Closed before everything was sent: the received bytes count.
             }
             return text
         }

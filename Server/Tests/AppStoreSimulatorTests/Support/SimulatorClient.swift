@@ -9,7 +9,7 @@ import NIOFoundationCompat
 import ServerTestSupport
 import Testing
 
-/// What a client of the simulator knows: JSON in, JSON out.
+/// A client of the simulator: JSON in, JSON out.
 struct SimulatorClient {
     let http: LiveClient
 
@@ -22,10 +22,10 @@ struct SimulatorClient {
         try await server.live { http in try await body(SimulatorClient(http: http)) }
     }
 
-    /// A logger that says nothing.
+    /// A logger without output.
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The settings of tests: a clock that stands still, and Apple's names.
+    /// The settings of tests: a stopped clock, and Apple's names.
     static func configuration(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         configuration.port = 0

@@ -1,6 +1,6 @@
 /// `PUT /v1/customers/{id}/app_account_token`: gives the customer an account token.
 public struct AccountTokenRequest: Codable, Sendable, Equatable {
-    /// The UUID that the app hands to StoreKit 2 (`appAccountToken`). It names this customer for ever.
+    /// The UUID that the app passes to StoreKit 2 (`appAccountToken`). It never belongs to another customer.
     public var appAccountToken: String
 
     /// A token.

@@ -8,7 +8,7 @@ public struct GrantMessage: Codable, Sendable, Equatable {
     public var quantity: Int64
     /// When it ends; absent if it does not end.
     public var until: String?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A grant by its parts.

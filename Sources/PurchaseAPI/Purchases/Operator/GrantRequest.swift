@@ -1,13 +1,13 @@
 /// `POST /v1/customers/{id}/grants`: gives a product to a customer without a purchase.
 public struct GrantRequest: Codable, Sendable, Equatable {
     public var productID: String
-    /// Units of a consumable; 1, where it is left out.
+    /// Units of a consumable; the default is 1.
     public var quantity: Int64?
-    /// Production, where it is left out.
+    /// The default is Production.
     public var environment: EnvironmentName?
-    /// When it ends; it does not end, where it is left out.
+    /// The end of the grant; without it, the grant does not end.
     public var until: String?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A grant by its parts.

@@ -1,10 +1,10 @@
 /// A customer was merged into another.
 public struct MergeMessage: Codable, Sendable, Equatable {
-    /// The customer who was merged.
+    /// The customer who was merged into another.
     public var customerID: String
     /// The customer who remains.
     public var into: String
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String?
 
     /// A merge by its parts.

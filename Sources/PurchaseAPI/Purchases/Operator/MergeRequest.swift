@@ -1,9 +1,9 @@
-/// `POST /v1/customers/{id}/merge`: merges the customer of the path, such as an anonymous one, into another. It cannot
+/// `POST /v1/customers/{id}/merge`: merges the customer in the path, such as an anonymous one, into another. It cannot
 /// be undone.
 public struct MergeRequest: Codable, Sendable, Equatable {
-    /// The customer who remains and keeps everything of both.
+    /// The customer who remains and keeps the purchases of both.
     public var into: String
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String?
 
     /// A merge into a customer.

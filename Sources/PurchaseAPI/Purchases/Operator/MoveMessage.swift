@@ -3,9 +3,9 @@ public struct MoveMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     /// The new owner.
     public var customerID: String
-    /// The owner before; absent if there was none.
+    /// The former owner; absent if there was none.
     public var formerCustomerID: String?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A transfer by its parts.

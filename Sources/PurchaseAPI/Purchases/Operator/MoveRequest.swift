@@ -1,11 +1,11 @@
-/// `POST /v1/purchases/{transaction_id}/move`: gives a purchase to another customer; of a subscription, all of its
+/// `POST /v1/purchases/{transaction_id}/move`: transfers a purchase to another customer; for a subscription, all of its
 /// periods.
 public struct MoveRequest: Codable, Sendable, Equatable {
     /// The new owner.
     public var customerID: String
     /// The environment of the transaction, if there are several of this id.
     public var environment: EnvironmentName?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A new owner.

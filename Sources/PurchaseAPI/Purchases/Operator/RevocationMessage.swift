@@ -5,7 +5,7 @@ public struct RevocationMessage: Codable, Sendable, Equatable {
     public var customerID: String
     public var transactionID: String?
     public var grantID: String?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A revocation by its parts.

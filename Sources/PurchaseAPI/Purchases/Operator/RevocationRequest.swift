@@ -1,4 +1,5 @@
-/// `POST /v1/customers/{id}/revocations`: takes a purchase or a grant from a customer, whatever Apple says.
+/// `POST /v1/customers/{id}/revocations`: revokes a purchase or a grant of a customer, even if Apple's facts say
+/// otherwise.
 public struct RevocationRequest: Codable, Sendable, Equatable {
     /// A transaction of the purchase; of a subscription, all of its periods are revoked.
     public var transactionID: String?
@@ -6,7 +7,7 @@ public struct RevocationRequest: Codable, Sendable, Equatable {
     public var environment: EnvironmentName?
     /// A grant by an operator.
     public var grantID: String?
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String
 
     /// A revocation of a purchase or of a grant.

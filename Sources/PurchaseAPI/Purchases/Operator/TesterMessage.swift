@@ -5,7 +5,7 @@ public struct TesterMessage: Codable, Sendable, Equatable {
     /// Whether it was so before.
     public var replayed: Bool
 
-    /// A customer who is a tester, or is not.
+    /// A customer, and whether they are a tester.
     public init(customerID: String, tester: Bool, replayed: Bool) {
         self.customerID = customerID
         self.tester = tester

@@ -1,6 +1,6 @@
 /// `PUT /v1/testers/{customer}`; the body may be empty.
 public struct TesterRequest: Codable, Sendable, Equatable {
-    /// Why; it is recorded.
+    /// The reason; it is recorded.
     public var reason: String?
 
     /// A reason.

@@ -16,6 +16,7 @@ struct ClaimAnswer {
     var binds = false
     var isReplayed = false
     var entitlement: Entitlement?
+    var kept: KeptEvidence?
 
     init(
         examined: ExaminedSubmission, app: RegistryApp, transaction: LedgerTransaction, rejection: Rejection?,
@@ -42,6 +43,7 @@ struct ClaimAnswer {
             transactionID: claim.transactionID, quantity: claim.quantity,
             evidenceKind: examined.evidence?.kind?.rawValue, expected: rejection?.expected, found: rejection?.found,
             replayed: isAcceptedReplay, transfer: app.settings.transfer.rawValue, outcomes: [])
+        if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         if let record {
             details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]
         }

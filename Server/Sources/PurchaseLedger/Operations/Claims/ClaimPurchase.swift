@@ -26,7 +26,7 @@ struct ClaimJudgement {
     let app: RegistryApp
     var rejection: Rejection?
     private var changes: LedgerChanges
-    private var evidenceKey: Int64?
+    private var kept: KeptEvidence?
     private var parties = ClaimParties()
     /// The claimed transaction among the histories.
     private var place: (history: Int, record: Int)?
@@ -49,13 +49,13 @@ struct ClaimJudgement {
     /// Stores the evidence and observes it, whatever becomes of the claim.
     mutating func observe() throws(LedgerStorageError) {
         guard let evidence = examined.evidence else { return }
-        let key = try EvidenceStore(connection: transaction.connection).keep(evidence.stored)
-        evidenceKey = key
+        let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+        self.kept = kept
         guard case .success(let observation) = evidence.verified else { return }
         // Evidence of another app is that app's news.
         if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
             if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
-            try changes.observe(observation, evidence: key)
+            try changes.observe(observation, evidence: kept.key)
         }
     }
 
@@ -189,15 +189,16 @@ struct ClaimJudgement {
             answer.newlyPaidOrder = changes.payments.orderPaid(by: record)
         }
         (answer.binds, answer.isReplayed, answer.entitlement) = (binds, isReplayed, entitlement)
+        answer.kept = kept
         let entry = try transaction.journal.append(try draft(answer), answer.details)
-        try changes.finish(entry, customer: parties.customer)
-        try transaction.hold(examined.evidence, evidenceKey, entry)
+        try changes.finish(entry)
+        try transaction.hold(examined.evidence, kept?.key, entry)
         return try answer.outcome(entry)
     }
 
     private func draft(_ answer: ClaimAnswer) throws(LedgerStorageError) -> JournalDraft {
         var draft = transaction.draft(app)
-        if let evidence = examined.evidence, let evidenceKey { draft.evidence = (evidenceKey, evidence.stored.sha256) }
+        if let kept { draft.evidence = (kept.key, kept.sha256) }
         draft.customer = parties.customer
         if draft.customer == nil, let name = claim.customerID, ExactText(name).isIdentifier {
             // A rejected claim makes no customer, but is listed among those of a known one.

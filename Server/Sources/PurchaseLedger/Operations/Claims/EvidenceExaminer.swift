@@ -39,7 +39,6 @@ struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
 
     func examine(_ bytes: [UInt8], app: RegisteredApp?) -> ExaminedEvidence {
-        let stored = StorableEvidence(bytes)
         var kind: EvidenceKind?
         do throws(VerificationError) {
             let evidence = try Evidence(bytes)
@@ -48,14 +47,15 @@ struct EvidenceExaminer: Sendable {
             let facts = verified.facts
             var isEmpty = false
             if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
+            let stored = StorableEvidence(bytes, isVerified: true)
             return ExaminedEvidence(
                 kind: verified.kind, verified: .success(Observation(verified)),
                 objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
                 environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty)
         } catch {
             return ExaminedEvidence(
-                kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil, stored: stored,
-                isEmptyReceipt: false)
+                kind: kind, verified: .failure(error), objection: nil, bundleID: nil, environment: nil,
+                stored: StorableEvidence(bytes, isVerified: false), isEmptyReceipt: false)
         }
     }
 

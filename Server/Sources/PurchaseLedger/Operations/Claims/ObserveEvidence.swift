@@ -55,9 +55,11 @@ public struct ObserveEvidence: LedgerOperation {
         let named = examined.submission.app.flatMap(transaction.registry.app)
         let observer = transaction.registry.observer(of: evidence, claimedFor: named)
         var draft = transaction.draft(observer ?? named)
-        let key = try EvidenceStore(connection: transaction.connection).keep(evidence.stored)
-        draft.evidence = (key, evidence.stored.sha256)
+        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: nil)
+        let key = kept.key
+        draft.evidence = (key, kept.sha256)
         var details = EvidenceDetails(source: examined.submission.source, evidenceKind: evidence.kind?.rawValue)
+        details.unverified = kept.unverified(evidence.stored)
         var changes: LedgerChanges?
         var count = 0
         switch evidence.verified {

@@ -114,13 +114,15 @@ public struct RestorePurchases: LedgerOperation {
     ) throws {
         var draft = transaction.draft(app)
         draft.customer = customer
-        let key = try EvidenceStore(connection: transaction.connection).keep(evidence.stored)
-        draft.evidence = (key, evidence.stored.sha256)
+        let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+        let key = kept.key
+        draft.evidence = (key, kept.sha256)
         var changes = LedgerChanges(transaction, app: app)
         var details = ClaimDetails(
             isRestore: true, keyID: examined.submission.keyID, sourceAddress: examined.submission.sourceAddress,
             customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             transfer: app.settings.transfer.rawValue, outcomes: [])
+        details.unverified = kept.unverified(evidence.stored)
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
         switch evidence.verified {

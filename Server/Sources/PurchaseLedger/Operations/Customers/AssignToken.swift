@@ -35,7 +35,7 @@ public struct AssignToken: LedgerOperation {
             try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key)
         }
         try transaction.customers.setToken(token, of: customer.key)
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(events.event(.tokenAssigned), customer: customer.key)
         guard known == nil else { return false }
         try transferPurchases(transaction, app, entry)

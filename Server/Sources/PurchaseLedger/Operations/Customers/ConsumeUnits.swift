@@ -50,8 +50,12 @@ public struct ConsumeUnits: LedgerOperation {
             throw LedgerRefusal(.fieldMalformed, expected: "a quantity from 1, and a consumption_id")
         }
         _ = try once?.earlierEntry(transaction)
-        guard let customer = try transaction.customer(customerID, app),
-            let product = try transaction.products.key(productID, appKey: app.key)
+        let knownProduct = try transaction.products.key(productID, appKey: app.key)
+        // A product that has left the settings can still be consumed by those who bought it.
+        if knownProduct == nil, !app.settings.products.isEmpty, app.settings.product(productID) == nil {
+            throw LedgerRefusal(.productUnknown, found: productID)
+        }
+        guard let customer = try transaction.customer(customerID, app), let product = knownProduct
         else { throw LedgerRefusal(.balanceInsufficient, expected: "\(quantity)", found: "0") }
         let consumptions = ConsumptionsTable(connection: transaction.connection)
         if let earlier = try consumptions.row(consumptionID, customer: customer.key) {
@@ -89,10 +93,10 @@ public struct ConsumeUnits: LedgerOperation {
                 environment: key, quantity: quantity))
         try once?.keep(entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.consumed)
-        (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
-        (event.balance, event.shortfall) = (balance - quantity, shortfall)
+        (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
+        (event.figures.balance, event.figures.shortfall) = (balance - quantity, shortfall)
         try events.write(event, customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,

@@ -304,19 +304,15 @@ final class LedgerChanges {
     }
 
     /// Writes acts and orders, and the events of everything, under an entry of the journal.
-    ///
-    /// - Parameter customer: a customer whose row is known, so that it is not read again.
-    func finish(_ entry: JournalEntry, customer: CustomerRow? = nil) throws(LedgerStorageError) {
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
-        if let customer { events.know(customer) }
-        for history in histories { events.know(history) }
+    func finish(_ entry: JournalEntry) throws(LedgerStorageError) {
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         for (index, history) in open.histories.enumerated() where !history.isNew {
             try writeActs(of: history, entry)
             if history.isChanged {
                 try events.write(history, balances: balances.indices.contains(index) ? balances[index] : [:])
             }
         }
-        try payments.write(histories, &events)
+        try payments.write(histories, events)
     }
 
     private func writeActs(of history: PurchaseHistory, _ entry: JournalEntry) throws(LedgerStorageError) {

@@ -170,7 +170,7 @@ final class OrderPayments {
     // MARK: Writing
 
     /// Writes the orders and their events. Orders that are open again come first: a transaction pays one order at a time.
-    func write(_ histories: [PurchaseHistory], _ events: inout EventWriter) throws(LedgerStorageError) {
+    func write(_ histories: [PurchaseHistory], _ events: EventWriter) throws(LedgerStorageError) {
         let changes = orders.values.sorted {
             ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)
         }

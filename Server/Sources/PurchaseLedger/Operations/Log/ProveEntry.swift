@@ -40,7 +40,7 @@ public struct ProveEntry: LedgerQuery {
         else { throw LogError(.rewritten, "at size \(size) the log has another root than the checkpoint") }
         let evidence = try row.evidenceKey
             .flatMap { key throws(LedgerStorageError) in try EvidenceTable(connection: connection).row(key: key) }
-            .flatMap { row throws(LedgerStorageError) in try EvidenceStore.bytes(row) }
+            .flatMap { row throws(LedgerStorageError) in try EvidenceStore(connection: connection).bytes(row) }
         var details: EntryProof.Details?
         if let salt = row.salt, let content = row.details { details = EntryProof.Details(salt: salt, content: content) }
         return EntryProof(

@@ -37,7 +37,7 @@ public struct EraseCustomer: LedgerOperation {
         draft.customer = customer
         let entry = try transaction.journal.append(draft, try scope.details(reason: reason))
         try ErasureWriter(scope: scope, entry: entry).write()
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(events.event(.customerErased), customer: customer.key)
         return Outcome(
             entries: scope.entries.count, evidence: scope.evidence.count, keptEvidence: scope.keptEvidence,

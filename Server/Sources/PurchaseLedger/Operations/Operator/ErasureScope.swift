@@ -81,8 +81,11 @@ struct ErasureScope {
                 .filter { !keys.contains($0.customer) }.map(\.evidence))
         var held: [Int64: TransactionRow] = [:]
         for key in candidates {
-            guard let row = try table.row(key: key), let bytes = try EvidenceStore.bytes(row) else { continue }
-            guard !shared.contains(key), let proven = try transactions(provenBy: bytes, row, keys) else {
+            guard let row = try table.row(key: key), row.content != nil else { continue }
+            // Only the start is stored of much evidence that did not verify. It proves nothing.
+            let bytes = try EvidenceStore(connection: connection).bytes(row)
+            guard !shared.contains(key), let proven = try bytes.map({ try transactions(provenBy: $0, row, keys) }) ?? []
+            else {
                 keptEvidence += 1
                 continue
             }

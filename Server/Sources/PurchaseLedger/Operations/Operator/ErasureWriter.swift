@@ -110,7 +110,8 @@ struct ErasureWriter {
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
         try IdempotencyTable(connection: connection).deleteAll(of: key)
-        try eraseEvents(of: customer)
+        // Events name the customer by key, so those of others lose the name with the customer's row.
+        try EventsTable(connection: connection).erase(of: key, appKey: appKey)
         let table = AccountTokensTable(connection: connection)
         for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {
             try table.delete(token, appKey: appKey)
@@ -119,22 +120,5 @@ struct ErasureWriter {
             try table.insert(customer.reference, appKey: appKey, customer: key, entry: entry.key)
         }
         try transaction.customers.erase(key)
-    }
-
-    /// Leaves of the customer's events what happened when, and takes the name out of those of others. Their numbers stay, since
-    /// readers continue after one.
-    private func eraseEvents(of customer: CustomerRow) throws(LedgerStorageError) {
-        let events = EventsTable(connection: connection)
-        for row in try events.rows(of: customer.key, appKey: appKey) {
-            var body = try EventBody(encoded: row.body)
-            if row.customerKey.map(scope.keys.contains) ?? false {
-                body = EventBody(type: body.type, at: body.at, app: body.app, entry_id: body.entry_id)
-            } else if let name = customer.name, body.former_customer_id.map({ $0.isSame(as: name) }) ?? false {
-                body.former_customer_id = nil
-            } else {
-                continue
-            }
-            try events.setBody(try body.encoded(), of: row.key)
-        }
     }
 }

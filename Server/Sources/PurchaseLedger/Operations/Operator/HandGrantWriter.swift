@@ -58,11 +58,9 @@ struct HandGrantWriter {
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)
         }
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(type)
-        event.productID = try transaction.products.id(row.productKey)
-        event.environment = try transaction.environments.environment(row.environment).name
-        event.reason = reason
+        (event.productKey, event.environment, event.figures.reason) = (row.productKey, row.environment, reason)
         events.describe(&event, balances[customer])
         try events.write(event, customer: customer)
     }

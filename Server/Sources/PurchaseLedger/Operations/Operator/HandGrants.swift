@@ -78,10 +78,10 @@ public struct GrantByHand: LedgerOperation {
                 quantity: quantity, startsAt: transaction.now, endsAt: until, entryKey: entry.key))
         try once?.keep(entry, transaction)
         let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.handGranted)
-        (event.productID, event.environment, event.units) = (productID, environment.name, quantity)
-        (event.until, event.reason) = (until, reason)
+        (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
+        (event.figures.until, event.figures.reason) = (until, reason)
         events.describe(&event, balances[customer.key])
         try events.write(event, customer: customer.key)
         return id

@@ -50,10 +50,9 @@ public struct MergeCustomers: LedgerOperation {
         let changes = LedgerChanges(transaction, app: app)
         for original in originals { changes.touch(try changes.history(original)) }
         try changes.settle()
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         var event = events.event(.customerMerged)
-        event.formerCustomerID = customer.name
-        event.reason = reason
+        (event.formerKey, event.figures.reason) = (customer.key, reason)
         try events.write(event, customer: target.key)
         try changes.finish(entry)
     }

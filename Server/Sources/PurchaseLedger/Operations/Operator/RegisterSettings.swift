@@ -119,7 +119,7 @@ struct RegisterSettings: LedgerOperation {
         let changes = LedgerChanges(transaction, app: app)
         for key in keys {
             guard let row = try EvidenceTable(connection: connection).row(key: key),
-                let bytes = try EvidenceStore.bytes(row)
+                let bytes = try EvidenceStore(connection: connection).bytes(row)
             else { continue }
             let evidence = EvidenceExaminer(verifier: verifier).examine(bytes, app: app.settings)
             guard case .success(let observation) = evidence.verified,

@@ -34,7 +34,7 @@ public struct CancelOrder: LedgerOperation {
         draft.order = row
         draft.customer = try transaction.customers.row(row.customerKey)
         let entry = try transaction.journal.append(draft, OrderCancelledDetails(keyID: keyID))
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: former)
         return try transaction.order(row)
     }

@@ -62,7 +62,7 @@ public struct CreateOrder: LedgerOperation {
             try transaction.customers.setToken(token, of: customer.key)
         }
         try once?.keep(entry, transaction)
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: nil)
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }

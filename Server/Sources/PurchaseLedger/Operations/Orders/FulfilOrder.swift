@@ -36,6 +36,7 @@ public struct FulfilOrder: LedgerOperation {
         case let status: throw LedgerRefusal(.orderNotPaid, expected: OrderStatus.paid.rawValue, found: status.rawValue)
         }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
+        try requireNoRevocation(row, transaction)
         let taken = try take(row, customer, transaction)
         row.status = .fulfilled
         row.fulfilledAt = transaction.now
@@ -44,9 +45,21 @@ public struct FulfilOrder: LedgerOperation {
         draft.order = row
         draft.customer = customer
         let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: taken.takes))
-        var events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: former, balance: taken.balance)
         return Outcome(order: try transaction.order(row), isReplayed: false)
+    }
+
+    /// A revocation by an operator leaves the order paid, because lifting it makes the purchase count again.
+    ///
+    /// - Throws: `order_revoked` if such a revocation is in force.
+    private func requireNoRevocation(_ row: OrderRow, _ transaction: LedgerTransaction) throws {
+        guard let key = row.paidBy, let paid = try transaction.transactions.row(key) else { return }
+        let revocations = try HandGrantsTable(connection: transaction.connection)
+            .revocations(ofOriginal: paid.originalKey)
+        guard revocations.allSatisfy({ $0.revokedShared || $0.liftedAt != nil }) else {
+            throw LedgerRefusal(.orderRevoked, expected: nil, found: paid.transactionID)
+        }
     }
 
     /// Takes the whole lot of a consumable.

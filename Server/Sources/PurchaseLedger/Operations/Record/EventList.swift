@@ -1,4 +1,4 @@
-/// An event as it is stored: its place in the list, and its JSON.
+/// An event: its place in the list, and its JSON.
 public struct StoredEvent: Sendable, Equatable {
     /// The cursor after this event.
     public var cursor: Int64
@@ -26,7 +26,10 @@ public struct EventList: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] {
         let app = try reader.app(app)
         return try EventsTable(connection: reader.connection)
-            .rows(appKey: app.key, after: after, limit: Int64(max(1, limit)))
-            .map { StoredEvent(cursor: $0.key, type: $0.type, body: $0.body) }
+            .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
+            .map {
+                StoredEvent(
+                    cursor: $0.key, type: $0.type, body: try EventBody($0, app: app.settings.id).encoded())
+            }
     }
 }

@@ -138,7 +138,8 @@ public struct SubmissionByID: LedgerQuery {
     }
 }
 
-/// The evidence of a journal entry, as it was sent.
+/// The evidence of a journal entry, as it was sent; `nil` if it has none, if it was erased, or if it did not verify and only hash, size
+/// and the first kilobyte were stored.
 public struct EvidenceOfSubmission: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -156,7 +157,7 @@ public struct EvidenceOfSubmission: LedgerQuery {
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key)
         else { return nil }
-        return try EvidenceStore.bytes(evidence)
+        return try EvidenceStore(connection: reader.connection).bytes(evidence)
     }
 }
 

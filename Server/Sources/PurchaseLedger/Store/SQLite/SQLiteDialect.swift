@@ -12,6 +12,9 @@ struct SQLiteDialect: LedgerDialect {
         let changed =
             rule.columns.map { "NEW.\($0) IS NOT OLD.\($0)" }
             + rule.erasable.map { "(NEW.\($0) IS NOT NULL AND NEW.\($0) IS NOT OLD.\($0))" }
+            + rule.refillable.map {
+                "(NEW.\($0) IS NOT NULL AND OLD.\($0) IS NOT NULL AND NEW.\($0) IS NOT OLD.\($0))"
+            }
         return [
             """
             CREATE TRIGGER \(table)_no_update BEFORE UPDATE ON \(table) WHEN \(changed.joined(separator: " OR "))

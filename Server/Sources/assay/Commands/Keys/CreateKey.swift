@@ -47,6 +47,11 @@ struct CreateKey: AsyncParsableCommand {
             let file = try output.map { try SecretOutputFile(creating: $0) }
             do {
                 let created = try await ledger.perform(CreateAPIKey(app: app, name: name, scopes: Set(scope)))
+                if known.isEmpty {
+                    Terminal.complain(
+                        "no settings name any app, so '\(app)' was not checked; the server refuses the key until its "
+                            + "settings have this app")
+                }
                 if let file {
                     try await write(created, to: file, ledger)
                 } else {

@@ -1,0 +1,51 @@
+import Foundation
+import PurchaseVerification
+
+/// The JSON form of an event, in one shape for all types. Keys and types are stable: webhooks carry the same.
+struct EventBody: Codable, Sendable {
+    var type: String
+    var at: String
+    var app: String
+    var customer_id: String?
+    var former_customer_id: String?
+    var environment: String?
+    var product_id: String?
+    var transaction_id: String?
+    var original_transaction_id: String?
+    var order_id: String?
+    var units: Int64?
+    var balance: Int64?
+    var shortfall: Int64?
+    var until: String?
+    var reason: String?
+    var entry_id: String
+
+    init(_ event: NamedEvent, app: String) {
+        type = event.type
+        at = "\(event.at)"
+        self.app = app
+        customer_id = event.customer
+        former_customer_id = event.formerCustomer
+        environment = event.environment
+        product_id = event.productID
+        transaction_id = event.transactionID
+        original_transaction_id = event.originalTransactionID
+        order_id = event.orderID?.text
+        units = event.figures.units
+        balance = event.figures.balance
+        shortfall = event.figures.shortfall
+        until = event.figures.until.map { "\($0)" }
+        reason = event.figures.reason
+        entry_id = event.entryID.text
+    }
+
+    func encoded() throws(LedgerStorageError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return [UInt8](try encoder.encode(self))
+        } catch {
+            throw LedgerStorageError(.other, "an event cannot be encoded: \(error)")
+        }
+    }
+}

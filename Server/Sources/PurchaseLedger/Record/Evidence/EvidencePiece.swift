@@ -1,0 +1,164 @@
+/// A part of evidence, as it is taken apart for storage. Evidence is a row of pieces.
+indirect enum EvidencePiece {
+    /// Bytes that are compressed.
+    case literal(ArraySlice<UInt8>)
+    /// Random bytes, such as a signature: compressing them gains nothing and spoils the statistics of the others.
+    case opaque(ArraySlice<UInt8>)
+    /// Bytes that many pieces of evidence have in common: the certificates of a signer. They are stored once.
+    case shared(ArraySlice<UInt8>)
+    /// Pieces whose bytes are written as base64.
+    case base64(Base64Text, [EvidencePiece])
+}
+
+/// Evidence taken apart: which pieces it has, and their bytes by the way they are stored.
+package struct SplitEvidence: Equatable {
+    /// How deep base64 is unpacked: a transaction inside a notification has two levels, a transaction receipt three.
+    static let depth = 4
+    /// Distinct shared parts of one piece of evidence. A notification has one or two.
+    static let maximumParts = 16
+    /// The most bytes of a shape: no piece stands for less than a third of the bytes that describe it.
+    static func maximumShape(size: Int) -> Int { 3 * size + 64 }
+
+    /// The row of pieces. Each is a byte that says what it is, with its length or number.
+    package var shape: [UInt8] = []
+    package var literals: [UInt8] = []
+    package var opaque: [UInt8] = []
+    /// The bytes that are shared, each once.
+    package var parts: [[UInt8]] = []
+
+    package init() {}
+
+    init(_ pieces: [EvidencePiece]) {
+        for piece in pieces { append(piece) }
+    }
+
+    private mutating func append(_ piece: EvidencePiece) {
+        switch piece {
+        case .literal(let bytes):
+            shape.append(Mark.literal.rawValue)
+            shape.append(number: bytes.count)
+            literals += bytes
+        case .opaque(let bytes):
+            shape.append(Mark.opaque.rawValue)
+            shape.append(number: bytes.count)
+            opaque += bytes
+        case .shared(let bytes):
+            shape.append(Mark.shared.rawValue)
+            if let known = parts.firstIndex(where: { $0.elementsEqual(bytes) }) {
+                shape.append(number: known)
+            } else {
+                shape.append(number: parts.count)
+                parts.append(Array(bytes))
+            }
+        case .base64(let text, let pieces):
+            shape.append(Mark.base64.rawValue)
+            shape.append(text.flags)
+            if text.lineLength > 0 { shape.append(number: text.lineLength) }
+            for piece in pieces { append(piece) }
+            shape.append(Mark.end.rawValue)
+        }
+    }
+
+    /// The evidence.
+    ///
+    /// - Parameter limit: the most bytes that it may have.
+    /// - Returns: `nil` if the shape does not use exactly the bytes that are there, or makes more than the limit.
+    package func joined(limit: Int) -> [UInt8]? {
+        var joiner = Joiner(split: self, shape: shape[...], literals: literals[...], opaque: opaque[...], limit: limit)
+        guard let bytes = joiner.row(depth: Self.depth), joiner.shape.isEmpty, joiner.literals.isEmpty,
+            joiner.opaque.isEmpty, bytes.count <= limit
+        else { return nil }
+        return bytes
+    }
+
+    fileprivate enum Mark: UInt8 {
+        case end = 0
+        case literal = 1
+        case opaque = 2
+        case shared = 3
+        case base64 = 4
+    }
+}
+
+/// Reads a shape. It makes no more bytes than its limit, and every step uses up bytes of the shape.
+private struct Joiner {
+    let split: SplitEvidence
+    var shape: ArraySlice<UInt8>
+    var literals: ArraySlice<UInt8>
+    var opaque: ArraySlice<UInt8>
+    let limit: Int
+
+    /// A row of pieces, to the end of the shape or of what is inside base64.
+    mutating func row(depth: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while let byte = shape.popFirst() {
+            guard let mark = SplitEvidence.Mark(rawValue: byte) else { return nil }
+            switch mark {
+            case .end: return depth < SplitEvidence.depth ? bytes : nil
+            case .literal:
+                guard let count = shape.popNumber(), count <= literals.count else { return nil }
+                bytes += literals.prefix(count)
+                literals = literals.dropFirst(count)
+            case .opaque:
+                guard let count = shape.popNumber(), count <= opaque.count else { return nil }
+                bytes += opaque.prefix(count)
+                opaque = opaque.dropFirst(count)
+            case .shared:
+                guard let index = shape.popNumber(), split.parts.indices.contains(index) else { return nil }
+                bytes += split.parts[index]
+            case .base64:
+                guard depth > 0, let flags = shape.popFirst(), var text = Base64Text(flags: flags) else { return nil }
+                if text.lineLength > 0 {
+                    guard let length = shape.popNumber(), length > 0 else { return nil }
+                    text.lineLength = length
+                }
+                guard let content = row(depth: depth - 1) else { return nil }
+                // With a break after each character, text has four times the bytes.
+                guard content.count <= limit else { return nil }
+                bytes += text.encoded(content)
+            }
+            guard bytes.count <= limit else { return nil }
+        }
+        return depth == SplitEvidence.depth ? bytes : nil
+    }
+}
+
+extension Base64Text {
+    fileprivate var flags: UInt8 {
+        (isURLSafe ? 1 : 0) | (isPadded ? 2 : 0) | (lineLength > 0 ? 4 : 0) | (hasCarriageReturns ? 8 : 0)
+    }
+
+    /// The text of flags, with a line length that is still to be read if it is not 0.
+    fileprivate init?(flags: UInt8) {
+        guard flags < 16 else { return nil }
+        self.init(
+            isURLSafe: flags & 1 != 0, isPadded: flags & 2 != 0, lineLength: flags & 4 != 0 ? 1 : 0,
+            hasCarriageReturns: flags & 8 != 0)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in groups of seven bits, the lowest first (LEB128).
+    mutating func append(number: Int) {
+        var rest = UInt64(clamping: number)
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Takes a number of at most 56 bits from the front.
+    mutating func popNumber() -> Int? {
+        var (number, shift) = (0, 0)
+        while let byte = popFirst() {
+            guard shift < 56 else { return nil }
+            number |= Int(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return number }
+            shift += 7
+        }
+        return nil
+    }
+}

@@ -1,0 +1,147 @@
+import Crypto
+import PurchaseVerification
+
+/// Evidence that is ready to be stored: hashed, taken apart and compressed, which needs no database.
+public struct StorableEvidence: Sendable {
+    /// SHA-256 of the bytes as they were sent.
+    public let sha256: [UInt8]
+    let isVerified: Bool
+    fileprivate let bytes: [UInt8]
+    fileprivate let compressed: CompressedEvidence?
+    fileprivate let partHashes: [[UInt8]]
+
+    /// Hashes and compresses evidence.
+    ///
+    /// - Parameters:
+    ///   - bytes: the evidence as it was sent.
+    ///   - isVerified: whether its signature was verified. Certificates of other evidence do not become shared parts.
+    public init(_ bytes: [UInt8], isVerified: Bool) {
+        sha256 = Self.sha256(bytes)
+        self.bytes = bytes
+        self.isVerified = isVerified
+        compressed =
+            bytes.count > EvidenceStore.largest ? nil : CompressedEvidence(bytes, sharesParts: isVerified)
+        partHashes = compressed?.parts.map { Self.sha256($0) } ?? []
+    }
+
+    /// The hash that evidence is known by.
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+}
+
+/// Evidence that is stored.
+package struct KeptEvidence {
+    let key: Int64
+    let sha256: [UInt8]
+    /// Whether only its first kilobyte is kept.
+    package let isPrefix: Bool
+}
+
+/// Evidence, stored once, in a form that gives the same bytes again.
+package struct EvidenceStore {
+    /// The largest evidence that is kept whole, in bytes: what the core reads at the most.
+    static let largest = 16 << 20
+
+    let connection: any LedgerConnection
+    /// The shared parts that the write knows; `nil` looks for each.
+    var parts: EvidencePartWrites?
+
+    init(connection: any LedgerConnection, parts: EvidencePartWrites?) {
+        self.connection = connection
+        self.parts = parts
+    }
+
+    package init(connection: any LedgerConnection) { self.init(connection: connection, parts: nil) }
+
+    /// Stores evidence unless it is there.
+    ///
+    /// - Parameter allowance: the bytes that evidence that did not verify may take; `nil` for no limit.
+    /// - Returns: the stored evidence, and the bytes that it takes if it is new.
+    package func keep(
+        _ evidence: StorableEvidence, allowance: Int64? = nil
+    ) throws(LedgerStorageError) -> (evidence: KeptEvidence, bytes: Int64) {
+        let table = EvidenceTable(connection: connection)
+        let content = try content(of: evidence, allowance: allowance)
+        let isPrefix = StoredContent.form(content) == .prefix
+        let row = EvidenceRow(sha256: evidence.sha256, size: Int64(evidence.bytes.count), content: content)
+        if let key = try table.insertIfNew(row) {
+            return (KeptEvidence(key: key, sha256: evidence.sha256, isPrefix: isPrefix), Int64(content.count))
+        }
+        guard let known = try table.row(sha256: evidence.sha256) else {
+            throw LedgerStorageError(.constraint, "evidence did not take a row")
+        }
+        let isKnownPrefix = known.content.flatMap(StoredContent.form) == .prefix
+        var kept = KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix)
+        // Erased evidence that a customer sends again, and evidence that verifies under new settings.
+        guard known.content == nil || (isKnownPrefix && evidence.isVerified) else { return (kept, 0) }
+        try table.refill(known.key, content)
+        kept = KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isPrefix)
+        return (kept, Int64(content.count))
+    }
+
+    /// The form in which evidence is stored.
+    private func content(
+        of evidence: StorableEvidence, allowance: Int64?
+    ) throws(LedgerStorageError) -> [UInt8] {
+        guard evidence.bytes.count <= Self.largest else { return StoredContent.prefix(of: evidence.bytes) }
+        let content: [UInt8]
+        if let compressed = evidence.compressed {
+            var keys: [Int64] = []
+            for (part, sha256) in zip(compressed.parts, evidence.partHashes) {
+                keys.append(try key(of: part, sha256: sha256))
+            }
+            content = compressed.stored(keys: keys)
+        } else {
+            content = StoredContent.plain(evidence.bytes)
+        }
+        guard !evidence.isVerified, let allowance, content.count > allowance,
+            content.count > StoredContent.prefixBytes
+        else { return content }
+        return StoredContent.prefix(of: evidence.bytes)
+    }
+
+    /// The key of a shared part, which is stored unless it is there.
+    private func key(of part: [UInt8], sha256: [UInt8]) throws(LedgerStorageError) -> Int64 {
+        if let key = parts?.key(sha256) { return key }
+        let table = EvidencePartsTable(connection: connection)
+        let known = try table.row(sha256: sha256)
+        let key = if let known { known.key } else { try table.insert(sha256: sha256, part) }
+        parts?.note(sha256, key)
+        return key
+    }
+
+    /// The evidence of a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is kept.
+    package func bytes(sha256: [UInt8]) throws(LedgerStorageError) -> [UInt8]? {
+        guard let row = try EvidenceTable(connection: connection).row(sha256: sha256) else { return nil }
+        return try bytes(row)
+    }
+
+    /// The evidence of a row, compared with its size and hash; `nil` after an erasure, and if only a prefix is kept.
+    func bytes(_ row: EvidenceRow) throws(LedgerStorageError) -> [UInt8]? {
+        guard let content = row.content else { return nil }
+        guard let form = StoredContent.form(content), row.size >= 0 else { throw Self.changed(row) }
+        if form == .prefix {
+            guard row.size > content.count - 5, content.count - 5 == StoredContent.prefixBytes else {
+                throw Self.changed(row)
+            }
+            return nil
+        }
+        guard row.size <= Self.largest, let bytes = try bytes(content, form, size: Int(row.size)),
+            bytes.count == row.size, SHA256.hash(data: bytes) == row.sha256
+        else { throw Self.changed(row) }
+        return bytes
+    }
+
+    private func bytes(
+        _ content: [UInt8], _ form: StoredContent.Form, size: Int
+    ) throws(LedgerStorageError) -> [UInt8]? {
+        guard let dictionary = form.dictionary else { return Array(content.dropFirst(5)) }
+        let table = EvidencePartsTable(connection: connection)
+        return try CompressedEvidence.evidence(content, dictionary, size: size) { key throws(LedgerStorageError) in
+            try table.row(key)?.content
+        }
+    }
+
+    private static func changed(_ row: EvidenceRow) -> LedgerStorageError {
+        LedgerStorageError(.corrupt, "evidence \(row.key) is not what its hash and size say")
+    }
+}

@@ -1,0 +1,143 @@
+import CZlib
+
+/// The stored form of evidence:
+///
+///     form          1 byte
+///     checksum      4 bytes, CRC-32 of the form and of everything after the checksum
+///     content       by the form
+///
+/// Content of form 1 is the evidence as it is, and of form 5 its first kilobyte. Content of the others is evidence taken apart, with
+/// the dictionary for signed payloads, app receipts or transaction receipts; all numbers are LEB128:
+///
+///     parts         their number, and the key of each in `evidence_parts`
+///     lengths       of the shape, the literals and the opaque bytes
+///     opaque        the opaque bytes
+///     deflate       shape and literals
+///
+/// SHA-256 of the evidence proves the whole. The checksum finds a change of stored bytes that expands to the same evidence.
+package enum StoredContent {
+    package enum Form: UInt8 {
+        case plain = 1
+        case splitClaims1 = 2
+        case splitReceipt1 = 3
+        case splitPropertyList1 = 4
+        case prefix = 5
+
+        package var dictionary: CompressionDictionary? {
+            switch self {
+            case .splitClaims1: .claims1
+            case .splitReceipt1: .receipt1
+            case .splitPropertyList1: .propertyList1
+            case .plain, .prefix: nil
+            }
+        }
+    }
+
+    /// Bytes that are kept of evidence that did not verify, beyond the budget.
+    static let prefixBytes = 1024
+
+    static func plain(_ evidence: [UInt8]) -> [UInt8] { sealed(.plain, evidence) }
+    static func prefix(of evidence: [UInt8]) -> [UInt8] { sealed(.prefix, Array(evidence.prefix(prefixBytes))) }
+
+    /// The form of stored bytes; `nil` if they were changed.
+    package static func form(_ stored: [UInt8]) -> Form? {
+        guard stored.count >= 5, let form = Form(rawValue: stored[0]),
+            stored[1..<5].reduce(0, { $0 << 8 | UInt32($1) }) == checksum(stored)
+        else { return nil }
+        return form
+    }
+
+    /// Content in its form, with its checksum.
+    package static func sealed(_ form: Form, _ content: [UInt8]) -> [UInt8] {
+        var stored: [UInt8] = [form.rawValue, 0, 0, 0, 0]
+        stored += content
+        let checksum = checksum(stored)
+        for place in 0..<4 { stored[1 + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(24 - 8 * place)) }
+        return stored
+    }
+
+    private static func checksum(_ stored: [UInt8]) -> UInt32 {
+        stored.withUnsafeBufferPointer { stored in
+            guard let start = stored.baseAddress, stored.count >= 5 else { return 0 }
+            let form = crc32_z(0, start, 1)
+            return UInt32(truncatingIfNeeded: crc32_z(form, start + 5, stored.count - 5))
+        }
+    }
+}
+
+/// Evidence taken apart and compressed, before the shared parts have their keys.
+package struct CompressedEvidence {
+    let form: StoredContent.Form
+    /// The shared parts, which are stored apart.
+    package let parts: [[UInt8]]
+    private let content: [UInt8]
+
+    /// Takes evidence apart and compresses it.
+    ///
+    /// - Returns: `nil` if that gains nothing, or if the pieces would not give the same bytes again.
+    package init?(_ evidence: [UInt8], sharesParts: Bool) {
+        let split = EvidenceSplitter(sharesParts: sharesParts).split(evidence)
+        guard split.parts.count <= SplitEvidence.maximumParts,
+            split.shape.count <= SplitEvidence.maximumShape(size: evidence.count),
+            split.joined(limit: evidence.count) == evidence
+        else { return nil }
+        form =
+            switch split.literals.first {
+            // The tag of a SEQUENCE.
+            case 0x30: .splitReceipt1
+            case UInt8(ascii: "{") where split.literals.dropFirst().first == 0x0A: .splitPropertyList1
+            default: .splitClaims1
+            }
+        guard let dictionary = form.dictionary,
+            let deflated = Deflate.compressed(split.shape + split.literals, dictionary)
+        else { return nil }
+        var content: [UInt8] = []
+        content.append(number: split.shape.count)
+        content.append(number: split.literals.count)
+        content.append(number: split.opaque.count)
+        content += split.opaque
+        content += deflated
+        guard content.count < evidence.count else { return nil }
+        parts = split.parts
+        self.content = content
+    }
+
+    /// The stored bytes.
+    ///
+    /// - Parameter keys: the keys of the parts, in their order.
+    package func stored(keys: [Int64]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(number: keys.count)
+        for key in keys { bytes.append(number: Int(key)) }
+        return StoredContent.sealed(form, bytes + content)
+    }
+
+    /// The evidence of stored bytes.
+    ///
+    /// - Parameters:
+    ///   - size: how many bytes it has.
+    ///   - part: the bytes of a shared part.
+    /// - Returns: `nil` if the stored bytes are not a form of so many bytes.
+    package static func evidence(
+        _ stored: [UInt8], _ dictionary: CompressionDictionary, size: Int,
+        part: (Int64) throws(LedgerStorageError) -> [UInt8]?
+    ) throws(LedgerStorageError) -> [UInt8]? {
+        var rest = stored.dropFirst(5)
+        guard let count = rest.popNumber(), count <= SplitEvidence.maximumParts else { return nil }
+        var split = SplitEvidence()
+        for _ in 0..<count {
+            guard let key = rest.popNumber(), let bytes = try part(Int64(key)) else { return nil }
+            split.parts.append(bytes)
+        }
+        guard let shape = rest.popNumber(), let literals = rest.popNumber(), let opaque = rest.popNumber(),
+            literals <= size, shape <= SplitEvidence.maximumShape(size: size), opaque <= rest.count
+        else { return nil }
+        split.opaque = Array(rest.prefix(opaque))
+        guard let expanded = Deflate.expanded(rest.dropFirst(opaque), dictionary, count: shape + literals) else {
+            return nil
+        }
+        split.shape = Array(expanded.prefix(shape))
+        split.literals = Array(expanded.dropFirst(shape))
+        return split.joined(limit: size)
+    }
+}

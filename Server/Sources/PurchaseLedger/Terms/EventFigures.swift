@@ -1,0 +1,38 @@
+import PurchaseVerification
+
+/// The numbers of an event, its time and its reason.
+struct EventFigures: Sendable, Equatable {
+    /// Units that were granted, withdrawn, given back or consumed.
+    var units: Int64?
+    /// The balance afterwards.
+    var balance: Int64?
+    /// Units that the customer consumed and Apple withdrew, in all, afterwards.
+    var shortfall: Int64?
+    /// When the access that the event is about ends.
+    var until: Timestamp?
+    /// The reason: of an operator's act, or the fields that contradict each other.
+    var reason: String?
+
+    init() {}
+
+    /// Reads exactly what `encoded` writes.
+    init(encoded: [UInt8]) throws(FactsDecodingError) {
+        var reader = CanonicalReader(encoded)
+        units = try reader.optional()
+        balance = try reader.optional()
+        shortfall = try reader.optional()
+        until = try reader.optional()
+        reason = try reader.optional(ExactText.self)?.string
+        guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }
+    }
+
+    var encoded: [UInt8] {
+        var writer = CanonicalWriter()
+        writer.write(optional: units)
+        writer.write(optional: balance)
+        writer.write(optional: shortfall)
+        writer.write(optional: until)
+        writer.write(optional: reason.map { ExactText($0) })
+        return writer.bytes
+    }
+}

@@ -1,0 +1,42 @@
+/// The types of events. Expiry is no event: time alone makes it.
+public enum EventType: String, Sendable, CaseIterable {
+    /// A purchase has its first owner.
+    case granted
+    /// A further period of a subscription has an owner.
+    case renewed
+    /// The App Store extended a period.
+    case extended
+    /// A purchase has another owner.
+    case transferred
+    /// Apple withdrew a purchase or part of it.
+    case revoked
+    /// A refund was reversed, or part of it.
+    case reversed
+    /// An upgrade ended a period.
+    case upgraded
+    /// The renewal information of a subscription changed: grace, billing retry, or the next product.
+    case renewalChanged = "renewal_changed"
+    /// Evidence disagrees with other evidence about the same transaction.
+    case contradicted
+    case consumed
+    case orderCreated = "order_created"
+    case orderPaid = "order_paid"
+    case orderFulfilled = "order_fulfilled"
+    case orderCancelled = "order_cancelled"
+    case orderRefunded = "order_refunded"
+    /// An order waits for its payment again: its purchase went to another customer, or to another order that a claim named.
+    case orderReopened = "order_reopened"
+    /// The refund of an order's purchase was reversed.
+    case orderRestored = "order_restored"
+    case handGranted = "hand_granted"
+    case handRevoked = "hand_revoked"
+    case handLifted = "hand_lifted"
+    case customerMerged = "customer_merged"
+    /// A customer was erased. It names nobody.
+    case customerErased = "customer_erased"
+    case tokenAssigned = "token_assigned"
+    /// A product was registered, so what was known of it counts now.
+    case registered
+    /// Newer rules, or a repair, give another result than before.
+    case corrected
+}

@@ -1,0 +1,14 @@
+/// How many bytes of evidence that did not verify are stored whole in a day (UTC), after compression. Beyond them only hash, size and
+/// the first kilobyte are stored. Genuine evidence is always stored whole, also that of a rejected claim.
+public struct EvidenceBudget: Sendable, Equatable {
+    /// Of all API keys of an app together.
+    public var bytesPerAppAndDay: Int64
+    /// Of each API key.
+    public var bytesPerKeyAndDay: Int64
+
+    /// A budget. By default it has room for some 2,000 damaged receipts of an API key, and for four such keys.
+    public init(bytesPerAppAndDay: Int64 = 16 << 20, bytesPerKeyAndDay: Int64 = 4 << 20) {
+        self.bytesPerAppAndDay = bytesPerAppAndDay
+        self.bytesPerKeyAndDay = bytesPerKeyAndDay
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@Suite("Mistakes on the command line")
+struct MistakeTests {
+    @Test(
+        "Each mistake ends with status 2 and names what to do instead",
+        arguments: [
+            ("assay verfy receipt", "there is no command 'verfy'; did you mean 'verify'?"),
+            ("assay serv", "did you mean 'serve'?"),
+            ("assay frobnicate", "there is no command 'frobnicate'; 'assay --help' lists all commands"),
+            ("assay verify --bundel-id x receipt", "Did you mean '--bundle-id'?"),
+            ("assay serve --database sqlite:missing/assay.sqlite", "does not exist; create it"),
+            ("mkdir taken && assay serve --database sqlite:taken", "taken/assay.sqlite"),
+            ("touch file && assay serve --database sqlite:file/assay.sqlite", "is a file, not a folder"),
+            ("mkdir empty && assay verify empty", "the folder has no files"),
+            ("assay verify missing", "no such file"),
+        ])
+    func mistakes(command: String, words: String) async throws {
+        try await Program.inTemporaryFolder { folder in
+            // A start that is not refused would go on until it is ended.
+            let result = try await Program.shell("timeout 120 sh -c \"\(command)\"", in: folder)
+            #expect(result.status == 2, "\(result.output)")
+            #expect(result.output.contains(words), "\(result.output)")
+        }
+    }
+
+    @Test("A key for an app that no settings name is made, with a warning; with settings the name is checked")
+    func unknownApp() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let warned = try await Program.shell("assay keys create --app game --scope client", in: folder)
+            #expect(warned.status == 0 && warned.output.contains("was not checked"), "\(warned.output)")
+            try "apps:\n  game: { bundle_ids: com.example.app }\n".write(
+                to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let known = try await Program.shell("assay keys create --app game --scope client", in: folder)
+            #expect(known.status == 0 && !known.output.contains("was not checked"), "\(known.output)")
+            let typed = try await Program.shell("assay keys create --app gane --scope client", in: folder)
+            #expect(typed.status == 2 && typed.output.contains("there are game"), "\(typed.output)")
+        }
+    }
+
+    @Test("A folder stands for its files, at any depth and in order, without hidden ones")
+    func folders() async throws {
+        try await Program.inTemporaryFolder { folder in
+            let result = try await Program.shell(
+                "mkdir -p all/deep all/.hidden && for f in b deep/a .secret .hidden/c a; do echo x > all/$f; done && "
+                    + "ln -s .. all/deep/loop && assay verify --json all | python3 -c '\(Self.sources)'", in: folder)
+            #expect(result.output == "all/a all/b all/deep/a\n", "\(result.output)")
+        }
+    }
+
+    private static let sources = "import json, sys; print(*[json.loads(line)[\"source\"] for line in sys.stdin])"
+}
