@@ -33,4 +33,6 @@ public struct WriterFigures: Sendable {
 /// Counts the statements of one transaction. Only the thread of its connection uses it.
 final class StatementCounter {
     var count = 0
+    /// Those of them that can change the database.
+    var writes = 0
 }
