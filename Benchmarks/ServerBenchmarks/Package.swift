@@ -47,7 +47,7 @@ let package = Package(
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

@@ -35,6 +35,9 @@ struct CustomerRow: TableRow {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
+    /// The lock of everything that the customer has.
+    var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
+
     var values: [LedgerValue] {
         [.integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token)]
     }

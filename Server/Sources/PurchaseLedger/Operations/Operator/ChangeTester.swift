@@ -15,6 +15,8 @@ public struct ChangeTester: LedgerOperation {
         self.reason = reason
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
     /// - Returns: whether that changed something.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
         let app = try transaction.app(app)

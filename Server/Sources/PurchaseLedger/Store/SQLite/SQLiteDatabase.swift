@@ -74,6 +74,7 @@ public final class SQLiteDatabase: LedgerDatabase {
     }
 
     public func write<Value: Sendable>(
+        _ locks: @escaping @Sendable () -> LedgerLocks,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
         try await queue.submit(body)
@@ -98,7 +99,10 @@ public final class SQLiteDatabase: LedgerDatabase {
     }
 
     /// The number of transactions committed since the database was opened, and of the writes in them.
-    public var commits: (transactions: Int, writes: Int) { queue.commits }
+    public var commits: (transactions: Int, writes: Int) { (writerFigures.transactions, writerFigures.writes) }
+
+    /// What the connection that writes has done since the database was opened.
+    public var writerFigures: WriterFigures { queue.figures }
 
     /// A setting of the connection that writes.
     package func setting(_ name: String) async throws -> String? {
