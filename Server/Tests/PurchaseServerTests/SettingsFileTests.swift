@@ -208,7 +208,7 @@ struct SettingsFileTests {
         surroundings.files = Self.files
         let text = """
             server:
-              database: postgres://localhost
+              database: mysql://localhost
               trust: [good, bad.pem]
             apps:
               game:

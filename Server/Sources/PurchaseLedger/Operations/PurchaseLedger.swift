@@ -67,7 +67,8 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
-        let (evidenceParts, latest) = (evidenceParts, Mutex<EvidencePartWrites?>(nil))
+        let evidenceParts = evidenceParts
+        let latest = Mutex<EvidencePartWrites?>(nil)
         let outcome = try await RepeatedWrite(database: database, locks: { operation.locks })
             .perform { connection, attempt in
                 // What an earlier run stored was not committed.

@@ -39,6 +39,9 @@ public enum LedgerMigrations {
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)",
                     [.integer(migration.number), .text(migration.title), .integer(now)])
             }
+            if !missing.isEmpty {
+                for sql in dialect.renumbering { try connection.execute(sql, []) }
+            }
             return missing
         }
         database.requireSchema(current)

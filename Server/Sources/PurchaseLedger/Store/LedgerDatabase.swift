@@ -79,6 +79,10 @@ public protocol LedgerConnection {
     /// - Returns: the rows of each.
     func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]]
 
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list asks
+    /// before it reads anything else.
+    func settledEvent() throws(LedgerStorageError) -> Int64?
+
     /// Whether writes lock parts of the ledger. An engine with one writer at a time has no need to.
     var locksParts: Bool { get }
 
@@ -97,6 +101,8 @@ extension LedgerConnection {
         for statement in statements { results.append(try rows(statement.sql, statement.parameters)) }
         return results
     }
+
+    public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
 
     public var locksParts: Bool { false }
 
@@ -122,6 +128,9 @@ public protocol LedgerDialect: Sendable {
     /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
+
+    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own.
+    var renumbering: [String] { get }
 
     /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]

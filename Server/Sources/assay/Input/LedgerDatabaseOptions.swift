@@ -157,6 +157,7 @@ struct LedgerPlace {
         } catch {
             throw ValidationError(error.description)
         }
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
@@ -167,6 +168,16 @@ struct LedgerPlace {
             return try SQLiteDatabase(path: database)
         } catch {
             throw InputError("sqlite:\(database)", "\(error)")
+        }
+    }
+
+    private func openServer(_ url: String) throws -> any LedgerDatabase {
+        let name = LedgerDatabases.withoutSecrets(url)
+        Terminal.complain("database \(name), settings \(path ?? "none")")
+        do {
+            return try PostgreSQLDatabase(url: url)
+        } catch {
+            throw InputError(name, "\(error)")
         }
     }
 }

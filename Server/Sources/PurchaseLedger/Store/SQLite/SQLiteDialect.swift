@@ -3,6 +3,9 @@ struct SQLiteDialect: LedgerDialect {
     /// The portable types are SQLite's own.
     func definition(_ sql: String) -> String { sql }
 
+    /// SQLite continues behind the greatest number.
+    var renumbering: [String] { [] }
+
     /// `INSERT OR REPLACE` deletes the old row without running the trigger for deletions, so the trigger for insertions looks
     /// for a row with the same key.
     func appendOnly(_ rule: AppendOnlyRule) -> [String] {
