@@ -1,4 +1,5 @@
 import Logging
+import PurchaseLedger
 import PurchaseVerification
 
 /// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md name the same.
