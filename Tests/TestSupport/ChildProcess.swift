@@ -46,6 +46,8 @@ public final class ChildProcess: @unchecked Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         if let output {
             posix_spawn_file_actions_adddup2(&actions, output.fileDescriptor, 1)
+            // Otherwise the child, and others that start now, keep the pipe open for as long as they run.
+            _ = fcntl(output.fileDescriptor, F_SETFD, FD_CLOEXEC)
         } else {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
@@ -71,7 +73,11 @@ public final class ChildProcess: @unchecked Sendable {
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // A thread of Dispatch blocks most signals, SIGCHLD among them, without which a shell's `wait` does not end.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         let code = posix_spawn(&processIdentifier, shell, &actions, &attributes, arguments, environment)
         guard code == 0 else { throw SpawnError(program: executable, code: code) }
     }

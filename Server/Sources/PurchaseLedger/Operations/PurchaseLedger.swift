@@ -33,8 +33,17 @@ public struct PurchaseLedger: Sendable {
         clock: @escaping @Sendable () -> Timestamp, entryKey: EntryKey? = nil
     ) async throws -> PurchaseLedger {
         try await LedgerMigrations.requireCurrent(database)
+        return try await PurchaseLedger(
+            database: database, verifier: verifier, registry: Registry(apps: []), clock: clock, entryKey: entryKey
+        ).underSettings(apps: apps, verifier: verifier)
+    }
+
+    /// The same ledger under other settings, which are recorded if they changed.
+    ///
+    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
+    public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
-        let now = clock
+        let (now, entryKey) = (clock, entryKey)
         let registry = try await RepeatedWrite(database: database, locks: { .everything })
             .perform { connection, attempt in
                 try registration.perform(

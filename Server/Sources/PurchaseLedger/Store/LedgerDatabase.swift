@@ -91,6 +91,11 @@ public protocol LedgerConnection {
     func lock(_ parts: [LedgerLock]) throws(LedgerStorageError)
 }
 
+extension LedgerDialect {
+    public var renumbering: [String] { [] }
+    public var scratchSchema: [String] { [] }
+}
+
 extension LedgerConnection {
     public func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
         try execute(sql, parameters)
@@ -129,8 +134,15 @@ public protocol LedgerDialect: Sendable {
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
 
-    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own.
+    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own; none if the engine
+    /// does so by itself.
     var renumbering: [String] { get }
+
+    /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
+    var scratchSchema: [String] { get }
+
+    /// A query of the kind, name and definition of each table, index and trigger.
+    var schemaQuery: String { get }
 
     /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]

@@ -7,7 +7,7 @@ import Synchronization
 /// Reads the bodies of requests, within the limits of one of them and of all together. A server has one, so that it has one
 /// budget.
 final class BodyReader: Sendable {
-    private let bodyBytes: Int
+    private let bodyBytes: Atomic<Int>
     private let bufferedBytes: Int
     private let held = Atomic(0)
 
@@ -16,14 +16,18 @@ final class BodyReader: Sendable {
     private static let usualBodyBytes = 256 << 10
 
     init(_ limits: ServerConfiguration.Limits) {
-        bodyBytes = limits.bodyBytes
+        bodyBytes = Atomic(limits.bodyBytes)
         bufferedBytes = limits.bufferedBytes
     }
+
+    /// Changes the size of the largest body.
+    func limit(to bytes: Int) { bodyBytes.store(bytes, ordering: .relaxed) }
 
     /// Reads the body, and keeps it counted until it was used.
     ///
     /// - Throws: `BodyFault`, the parser's error for what is not HTTP, and what the closure throws.
     func withBody<Value>(of request: Request, _ use: ([UInt8]) async throws -> Value) async throws -> Value {
+        let bodyBytes = bodyBytes.load(ordering: .relaxed)
         let announced = request.headers.announcedBodyBytes
         // Nothing of it is read.
         guard announced <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }

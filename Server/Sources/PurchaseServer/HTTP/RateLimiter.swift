@@ -13,6 +13,11 @@ public struct RateLimit: Sendable, Equatable {
         self.perSecond = perSecond
         self.burst = burst
     }
+
+    /// After how many seconds there is a token, if there are so many now; `nil` if there is one.
+    fileprivate func wait(_ tokens: Double) -> Double? {
+        tokens >= 1 ? nil : (1 - tokens) / perSecond
+    }
 }
 
 /// A token bucket for each name, in bounded memory.
@@ -20,10 +25,9 @@ public struct RateLimit: Sendable, Equatable {
 /// The buckets live in two generations. When the younger is full it becomes the older, and the older is forgotten: who was not
 /// seen for so long starts with a full bucket again.
 package final class RateLimiter: Sendable {
-    private let limit: RateLimit
     private let generationSize: Int
     private let uptime: @Sendable () -> Double
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct Bucket {
         var tokens: Double
@@ -32,6 +36,7 @@ package final class RateLimiter: Sendable {
     }
 
     private struct State {
+        var limit: RateLimit
         // By bytes: to hash hostile Unicode as a string takes quadratic time.
         var young: [[UInt8]: Bucket] = [:]
         var old: [[UInt8]: Bucket] = [:]
@@ -45,10 +50,13 @@ package final class RateLimiter: Sendable {
         _ limit: RateLimit, names: Int = 65_536,
         uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
     ) {
-        self.limit = limit
+        state = Mutex(State(limit: limit))
         self.uptime = uptime
         generationSize = max(1, names / 2)
     }
+
+    /// Changes what each name may do. Tokens beyond the new burst are forgotten.
+    func limit(to limit: RateLimit) { state.withLock { $0.limit = limit } }
 
     /// Takes a token.
     ///
@@ -58,7 +66,7 @@ package final class RateLimiter: Sendable {
         let time = uptime()
         return state.withLock { state in
             var bucket = bucket(name, state, time)
-            let wait = wait(bucket)
+            let wait = state.limit.wait(bucket.tokens)
             if wait == nil { bucket.tokens -= 1 }
             if state.young[name] == nil, state.young.count >= generationSize {
                 state.old = state.young
@@ -72,18 +80,15 @@ package final class RateLimiter: Sendable {
     /// After how many seconds there will be a token; `nil` if there is one. None is taken.
     package func wait(_ name: [UInt8]) -> Double? {
         let time = uptime()
-        return state.withLock { state in wait(bucket(name, state, time)) }
+        return state.withLock { state in state.limit.wait(bucket(name, state, time).tokens) }
     }
 
     private func bucket(_ name: [UInt8], _ state: State, _ time: Double) -> Bucket {
-        var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: limit.burst, time: time)
-        bucket.tokens = min(limit.burst, bucket.tokens + max(0, time - bucket.time) * limit.perSecond)
+        var bucket = state.young[name] ?? state.old[name] ?? Bucket(tokens: state.limit.burst, time: time)
+        bucket.tokens = min(
+            state.limit.burst, bucket.tokens + max(0, time - bucket.time) * state.limit.perSecond)
         bucket.time = max(time, bucket.time)
         return bucket
-    }
-
-    private func wait(_ bucket: Bucket) -> Double? {
-        bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / limit.perSecond
     }
 
     /// How many names are remembered.

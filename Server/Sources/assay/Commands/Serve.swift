@@ -6,6 +6,7 @@ import NIOCore
 import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
+import UnixSignals
 
 /// `assay serve`: the drop-in for `verifyReceipt`, and the purchase server.
 struct Serve: AsyncParsableCommand {
@@ -40,6 +41,15 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.logLevel))
     var logLevel: String?
 
+    @Option(name: .long, help: .setting(.signingKey))
+    var signingKey: String?
+
+    @Option(name: .long, help: .setting(.origin))
+    var origin: String?
+
+    @Option(name: .long, help: .setting(.checkpoints))
+    var checkpoints: [String] = []
+
     @Option(name: .long, help: .setting(.bodyBytes))
     var maxBodyBytes: String?
 
@@ -60,7 +70,8 @@ struct Serve: AsyncParsableCommand {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
+            (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
+            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
             (.idleSeconds, list(idleSeconds)),
         ]
@@ -72,6 +83,7 @@ struct Serve: AsyncParsableCommand {
     private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
+        if let error = error as? LogError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
@@ -84,25 +96,39 @@ struct Serve: AsyncParsableCommand {
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
+        // From here on SIGHUP ends nothing.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let environment = ProcessInfo.processInfo.environment
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
         let configuration = try place.configuration(options: options)
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = configuration.logLevel
+        let keys = try place.recordKeys(options: options)
         let database = try place.open(isCreating: true)
         do {
             try await LedgerMigrations.migrate(database, now: .now)
             let apps = configuration.apps.values.sorted { $0.id < $1.id }
             let ledger = try await PurchaseLedger.open(
-                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps
-            ) { Timestamp(Date()) }
+                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps,
+                clock: { Timestamp(Date()) }, entryKey: try await keys.entryKey(of: database))
             try await applyNewRules(ledger, logger)
-            try await warn(apps, ledger, logger)
-            let server = purchaseServer(configuration, ledger: ledger, logger: logger) { address in
+            try await Self.warn(apps, ledger, logger)
+            let sealing = try RecordSealing(
+                ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
+            let server = ReloadableServer(configuration, ledger: ledger)
+            let reload = SettingsReload(server: server, ledger: ledger, started: configuration, logger: logger) {
+                [options, database = self.ledger] in
+                try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
+            }
+            let application = server.application(logger: logger, services: [sealing]) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
-            try await server.runService()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in hangups { await reload.run() } }
+                try await application.runService()
+                group.cancelAll()
+            }
         } catch {
             Terminal.complain(Self.words(error, configuration))
             try await database.close()
@@ -110,6 +136,18 @@ struct Serve: AsyncParsableCommand {
         }
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
+    }
+
+    /// The signer of the log; `nil` if another server signs with the key.
+    private func signer(_ keys: RecordKeys, _ logger: Logger) throws(LogError) -> CheckpointSigner? {
+        do throws(LogError) {
+            return try CheckpointSigner(keyFile: keys.signingKeyFile)
+        } catch  where error.code == .signerBusy {
+            logger.notice(
+                "this server seals the record and does not sign it, because another process has the key",
+                metadata: ["code": "\(error.code.rawValue)", "key": "\(keys.signingKeyFile)"])
+            return nil
+        }
     }
 
     /// Rebuilds the tables if this version decides by newer rules than the one before.
@@ -133,7 +171,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.
-    private func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
+    static func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in apps {
             for product in try await ledger.answer(SoldProducts(app: app.id)) where product.uncounted > 0 {
                 let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown

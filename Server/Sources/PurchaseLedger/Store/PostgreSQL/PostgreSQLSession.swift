@@ -7,6 +7,9 @@ final class PostgreSQLSession {
     /// Statements with lists of values have many texts, so not all are kept prepared.
     private static let maximumPrepared = 512
 
+    /// The others have no plan.
+    private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+
     private let connection: OpaquePointer
     private let preparesStatements: Bool
     private var prepared: [String: String] = [:]
@@ -98,7 +101,7 @@ final class PostgreSQLSession {
     private func prepare(
         _ sql: String, _ values: PostgreSQLValues, _ steps: inout [Step]
     ) throws(LedgerStorageError) -> String? {
-        guard preparesStatements else { return nil }
+        guard preparesStatements, Self.preparable.contains(where: { sql.hasPrefix($0) }) else { return nil }
         if let name = prepared[sql] { return name }
         for case .preparation(let known, let name) in steps where known == sql { return name }
         guard prepared.count + steps.count < Self.maximumPrepared else { return nil }

@@ -3,39 +3,48 @@ import Synchronization
 
 /// Counts the open connections of each address, so that no one address takes all that there are.
 final class ConnectionLimiter: Sendable {
-    private let limit: Int
-    private let exempt: [AddressRange]
-    /// By the bytes of the address, or of the /64 network of an IPv6 address.
-    private let open = Mutex<[[UInt8]: Int]>([:])
+    private let state: Mutex<State>
+
+    private struct State {
+        var limit: Int
+        var exempt: [AddressRange]
+        /// By the bytes of the address, or of the /64 network of an IPv6 address.
+        var open: [[UInt8]: Int] = [:]
+    }
 
     /// - Parameters:
     ///   - limit: how many connections one address may have at the same time.
     ///   - exempt: addresses that are not counted, such as proxies, which carry the connections of everybody.
     init(limit: Int, exempt: [AddressRange]) {
-        self.limit = limit
-        self.exempt = exempt
+        state = Mutex(State(limit: limit, exempt: exempt))
+    }
+
+    /// Changes the limit of later connections. Those that are open stay.
+    func limit(to limit: Int, exempt: [AddressRange]) {
+        state.withLock { ($0.limit, $0.exempt) = (limit, exempt) }
     }
 
     /// Whether the connection may be used; then it is counted until it closes.
     func admit(_ channel: any Channel) -> Bool {
-        guard let text = channel.remoteAddress?.ipAddress, let address = AddressRange.bytes(of: text),
-            !exempt.contains(where: { $0.contains(address) })
-        else { return true }
-        let network = AddressRange.network(of: address)
-        let isAdmitted = open.withLock { open in
-            let count = open[network, default: 0]
-            guard count < limit else { return false }
-            open[network] = count + 1
+        guard let text = channel.remoteAddress?.ipAddress, let address = AddressRange.bytes(of: text) else {
             return true
         }
-        if isAdmitted { channel.closeFuture.whenComplete { _ in self.close(network) } }
+        let network = AddressRange.network(of: address)
+        let (isAdmitted, isCounted) = state.withLock { state in
+            guard !state.exempt.contains(where: { $0.contains(address) }) else { return (true, false) }
+            let count = state.open[network, default: 0]
+            guard count < state.limit else { return (false, false) }
+            state.open[network] = count + 1
+            return (true, true)
+        }
+        if isCounted { channel.closeFuture.whenComplete { _ in self.close(network) } }
         return isAdmitted
     }
 
     private func close(_ network: [UInt8]) {
-        open.withLock { open in
-            let count = open[network, default: 1] - 1
-            open[network] = count == 0 ? nil : count
+        state.withLock { state in
+            let count = state.open[network, default: 1] - 1
+            state.open[network] = count == 0 ? nil : count
         }
     }
 }

@@ -11,14 +11,16 @@ struct HTTPConnection: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let responder: HTTPChannelHandler.Responder
-    let limits: ServerConfiguration.Limits
     let limiter: ConnectionLimiter
+    /// The limits in force when a connection is opened.
+    let currentLimits: @Sendable () -> ServerConfiguration.Limits
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         guard limiter.admit(channel) else {
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(ChannelError.eof)
         }
+        let limits = currentLimits()
         return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             // NIOAsyncChannel keeps the order of pipelined requests; HTTPTypes validates the headers of answers.

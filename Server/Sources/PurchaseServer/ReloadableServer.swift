@@ -1,0 +1,174 @@
+public import Foundation
+public import Hummingbird
+import HummingbirdCore
+public import Logging
+import NIOCore
+public import PurchaseLedger
+import PurchaseVerification
+public import ServiceLifecycle
+import Synchronization
+
+/// The server, whose settings can be replaced while it runs.
+///
+/// Each request is answered under the settings that were in force when its head arrived. Counts of requests, connections and
+/// bodies are kept, so that a reload gives nobody more than their limit.
+public final class ReloadableServer: Sendable {
+    private let started: ServerConfiguration
+    private let uptime: @Sendable () -> Double
+    private let health: HealthRoutes
+    private let bodies: BodyReader
+    private let workers: WorkerPool
+    private let addresses: RateLimiter
+    private let keys: RateLimiter
+    private let wrongSecrets: RateLimiter
+    private let connections: ConnectionLimiter
+    private let inForce: Mutex<InForce>
+
+    /// What is exchanged as a whole.
+    private struct InForce {
+        var responder: any HTTPResponder<ServerContext>
+        var limits: ServerConfiguration.Limits
+    }
+
+    /// - Parameters:
+    ///   - configuration: the settings.
+    ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
+    ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
+    public init(
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil,
+        uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
+    ) {
+        let limits = configuration.limits
+        started = configuration
+        self.uptime = uptime
+        health = HealthRoutes(ledger: ledger, uptime: uptime)
+        bodies = BodyReader(limits)
+        workers = WorkerPool(limit: limits.waitingVerifications)
+        addresses = RateLimiter(limits.perAddress, uptime: uptime)
+        keys = RateLimiter(limits.perKey, uptime: uptime)
+        wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
+        connections = ConnectionLimiter(limit: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
+        inForce = Mutex(InForce(responder: NoResponder(), limits: limits))
+        replaceSettings(by: configuration, ledger: ledger)
+    }
+
+    /// Answers every later request under other settings. Requests that are being answered end under those before.
+    ///
+    /// Host, port, database, log level and the number of connections stay as they were at the start
+    /// (`ServerConfiguration.settingsThatNeedRestart`).
+    public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
+        let limits = configuration.limits
+        bodies.limit(to: limits.bodyBytes)
+        addresses.limit(to: limits.perAddress)
+        keys.limit(to: limits.perKey)
+        wrongSecrets.limit(to: limits.wrongSecrets)
+        connections.limit(to: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
+        let responder = responder(configuration, ledger: ledger)
+        inForce.withLock { $0 = InForce(responder: responder, limits: limits) }
+    }
+
+    /// The server as an application that can be run, or tested in the same process.
+    ///
+    /// - Parameters:
+    ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
+    ///   - services: what runs beside the server and ends after it, such as the sealing of the record.
+    ///   - onReady: called once with the address, when the server takes connections.
+    public func application(
+        logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
+    ) -> some ApplicationProtocol {
+        let (started, connections) = (started, connections)
+        return Application(
+            responder: Responder(server: self),
+            server: HTTPServerBuilder { responder in
+                HTTPConnection(responder: responder, limiter: connections) { self.inForce.withLock { $0.limits } }
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(started.host, port: started.port),
+                serverName: "assay",
+                availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
+            services: services,
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? started.port
+                let host = started.host.contains(":") ? "[\(started.host)]" : started.host
+                await onReady("http://\(host):\(port)")
+            },
+            logger: logger)
+    }
+
+    /// Passes each request to the routes in force.
+    private struct Responder: HTTPResponder {
+        let server: ReloadableServer
+
+        func respond(to request: Request, context: ServerContext) async throws -> Response {
+            try await server.inForce.withLock { $0.responder }.respond(to: request, context: context)
+        }
+    }
+
+    /// What is in force until the first settings are.
+    private struct NoResponder: HTTPResponder {
+        func respond(to _: Request, context _: ServerContext) async throws -> Response {
+            throw HTTPError(.serviceUnavailable)
+        }
+    }
+
+    private func responder(
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger?
+    ) -> some HTTPResponder<ServerContext> {
+        let router = Router(context: ServerContext.self)
+        router.add(middleware: ProblemMiddleware())
+        router.add(middleware: RequestHeadMiddleware())
+        if !configuration.trustedProxies.isEmpty {
+            router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
+        }
+        health.add(to: router)
+        DescriptionRoutes().add(to: router)
+        if let ledger { addPurchaseRoutes(to: router, ledger, configuration) }
+        VerifyReceiptRoutes(
+            service: VerifyReceiptService(
+                verifier: PurchaseVerifier(anchors: configuration.anchors),
+                environments: configuration.environments,
+                sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
+                wrongSecrets: wrongSecrets),
+            bodies: bodies, workers: workers, addresses: addresses
+        ).add(to: router)
+        MethodRoutes().add(to: router)
+        return router.buildResponder()
+    }
+
+    /// Everything under `/v1`.
+    private func addPurchaseRoutes(
+        to router: Router<ServerContext>, _ ledger: PurchaseLedger, _ configuration: ServerConfiguration
+    ) {
+        let api = PurchaseAPIContext(ledger: ledger, bodies: bodies, workers: workers)
+        let group = router.group("v1")
+            .add(
+                middleware: AccessMiddleware(
+                    ledger: ledger, apps: configuration.apps, addresses: addresses, keys: keys))
+        OrderRoutes(api: api).add(to: group)
+        PurchaseRoutes(api: api).add(to: group)
+        CustomerRoutes(api: api).add(to: group)
+        SubmissionRoutes(api: api).add(to: group)
+        RestoreRoutes(api: api).add(to: group)
+        EventRoutes(api: api).add(to: group)
+        GrantRoutes(api: api).add(to: group)
+        OwnerRoutes(api: api).add(to: group)
+        TesterRoutes(api: api).add(to: group)
+        ProductRoutes(api: api).add(to: group)
+    }
+}
+
+extension ServerConfiguration {
+    /// The addresses whose connections are not counted by address.
+    fileprivate var uncountedAddresses: [AddressRange] { limits.uncountedAddresses + trustedProxies }
+
+    /// The settings that differ from those of a running server and that only a restart changes.
+    package func settingsThatNeedRestart(comparedWith running: ServerConfiguration) -> [ServerSetting] {
+        var settings: [ServerSetting] = []
+        if host != running.host { settings.append(.host) }
+        if port != running.port { settings.append(.port) }
+        if database != running.database { settings.append(.database) }
+        if logLevel != running.logLevel { settings.append(.logLevel) }
+        if limits.connections != running.limits.connections { settings.append(.connections) }
+        return settings
+    }
+}
