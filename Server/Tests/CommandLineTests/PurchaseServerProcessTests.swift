@@ -248,7 +248,7 @@ struct PurchaseServerProcessTests {
             let missing = try await Program.shell(
                 "rm assay.yaml; assay serve --port 0 --database sqlite:/no/where", in: folder)
             #expect(missing.status == 2 && missing.output.contains("database_unavailable"), "\(missing.output)")
-            let other = try await Program.shell("assay migrate --database postgres://localhost/assay", in: folder)
+            let other = try await Program.shell("assay migrate --database mysql://localhost/assay", in: folder)
             #expect(other.status == 2 && other.output.contains("Write sqlite:PATH"), "\(other.output)")
         }
     }

@@ -198,7 +198,7 @@ struct JournalTable {
 
     /// Deletes the details of an entry, and the salt.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
     }
 

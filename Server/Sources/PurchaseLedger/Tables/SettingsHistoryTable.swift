@@ -27,7 +27,7 @@ struct SettingsHistoryTable {
     }
 
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO settings_history (app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4)",
             [.integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
     }

@@ -21,7 +21,7 @@ struct TestersTable {
 
     /// Makes the customer that a tester was merged into a tester.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO testers (app_key, customer_key, entry_key)
             SELECT app_key, ?2, entry_key FROM testers

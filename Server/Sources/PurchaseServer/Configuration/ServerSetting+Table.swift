@@ -17,10 +17,13 @@ extension ServerSetting {
 
     package static let database = ServerSetting(
         "server.database", variable: "ASSAY_DATABASE", option: "--database", default: "sqlite:assay.sqlite",
-        "The database, as sqlite:PATH", path: .database
+        "The database, as sqlite:PATH or postgres://…", path: .database
     ) { value, _, configuration throws(SettingFault) in
-        guard value.text.hasPrefix("sqlite:"), !["sqlite:", "sqlite::memory:"].contains(value.text) else {
-            throw SettingFault("is '\(value.text)'", "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
+        let isFile = value.text.hasPrefix("sqlite:") && !["sqlite:", "sqlite::memory:"].contains(value.text)
+        guard isFile || LedgerDatabases.isPostgreSQL(value.text) else {
+            throw SettingFault(
+                "is '\(value.text)'",
+                "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite, or postgres://HOST/DATABASE")
         }
         configuration.database = value.text
     }

@@ -242,6 +242,7 @@ struct LedgerPlace {
         } catch {
             throw ValidationError(error.description)
         }
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
@@ -249,6 +250,16 @@ struct LedgerPlace {
         Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
         return database
+    }
+
+    private func openServer(_ url: String) throws -> any LedgerDatabase {
+        let name = LedgerDatabases.withoutSecrets(url)
+        Terminal.complain("database \(name), settings \(path ?? "none")")
+        do {
+            return try PostgreSQLDatabase(url: url)
+        } catch {
+            throw InputError(name, "\(error)")
+        }
     }
 }
 
