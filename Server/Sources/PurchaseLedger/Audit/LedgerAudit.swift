@@ -92,7 +92,8 @@ struct LedgerAudit {
             let differences = report.findings.count { $0.kind.isOfTables }
             if isRepairing, differences == report.findings.count, differences > 0 || isOfNewRules {
                 let content = try await rebuilt.read(.lists) { try LedgerRepair.content($0) }
-                try await ledger.perform(Repair(content: content, findings: differences))
+                try await ledger.perform(
+                    Repair(content: content, findings: differences, renumbering: ledger.database.dialect.renumbering))
             }
         } catch {
             try await rebuilt.close()
@@ -116,9 +117,11 @@ struct LedgerAudit {
     private struct Repair: LedgerOperation {
         let content: LedgerRepair.Content
         let findings: Int
+        let renumbering: [String]
 
         func perform(_ transaction: LedgerTransaction) throws {
             try LedgerRepair.write(content, findings: findings, transaction)
+            for sql in renumbering { try transaction.connection.execute(sql, []) }
         }
     }
 
@@ -127,8 +130,9 @@ struct LedgerAudit {
             SchemaComparison(dialect: ledger.database.dialect), SchemaComparison(dialect: rebuilt.dialect)
         )
         let present = try await ledger.database.read(.lists) { try found.definitions($0) }
-        report.findings += found.findings(
-            present, expected: try await rebuilt.read(.lists) { try expected.definitions($0) })
+        var definitions = try await SchemaComparison.expected(ledger.database)
+        if definitions == nil { definitions = try await rebuilt.read(.lists) { try expected.definitions($0) } }
+        report.findings += found.findings(present, expected: definitions ?? [:])
     }
 
     /// Reads the journal in pages, checks each entry, and applies it to the rebuild. The evidence of the next page is verified on
