@@ -1,5 +1,7 @@
 import AppStoreSimulator
 import Foundation
+import NIOCore
+import ServerTestSupport
 import Testing
 
 @Suite("Evidence sent to the server under test")
