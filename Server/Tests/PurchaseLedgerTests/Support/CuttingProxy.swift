@@ -137,6 +137,7 @@ final class CuttingProxy: Sendable {
                     }
                 }
                 state.withLock { $0.done += 1 }
+                for socket in [pair.server, pair.client] { shutdown(socket, Int32(SHUT_RDWR)) }
                 break
             }
             guard Self.send(bytes, to: pair.server) else { break }
