@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A table: the one place where its columns are named. Statements are built once from the list.
+/// A table: the only place with the names of its columns. Statements are built once from the list.
 struct Table: Sendable {
     let name: String
     /// The column that the database numbers, if there is one.

@@ -166,13 +166,15 @@ struct TransactionsTable {
     }
 
     /// The originals of a product whose kind no settings agreed on yet.
-    func originalsWithoutKind(product: Int64) throws(LedgerStorageError) -> [Int64] {
+    ///
+    /// - Parameter limit: how many at most.
+    func originalsWithoutKind(product: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
             """
             SELECT DISTINCT original_key FROM transactions WHERE kind IS NULL AND product_key = ?1
-            ORDER BY original_key
-            """, [.integer(product)])
+            ORDER BY original_key LIMIT ?2
+            """, [.integer(product), .integer(limit)])
         {
             var reader = row.reader
             keys.append(try reader.integer())
