@@ -19,7 +19,7 @@ struct SimulateTests {
     func store() async throws {
         try await Program.inTemporaryFolder { folder in
             let simulate =
-                "assay simulate --port 0 --clock 2026-01-31T12:00:00Z --environment-names apple --database store.db"
+                "assay simulate --port 0 --clock 2026-01-31T12:00:00Z --first-transaction 1 --database store.db"
             try await RunningServer.run(simulate, in: folder) { server in
                 let address = server.address
                 #expect(server.line.hasSuffix("; trust assay-authority/trust.pem\n"))

@@ -23,7 +23,7 @@ struct DenialTests {
             _ = try await world.consume(1, "a", of: used)
             #expect(try await world.entitlement(of: used)?.reason == .consumed)
             #expect(try await world.entitlement(of: used)?.state == .consumed)
-            // A refund of what was used is a refund all the same.
+            // A refund of used units still counts as a refund.
             try await world.observe(try refunded("1"))
             #expect(try await world.entitlement(of: used)?.reason == .revoked)
             #expect(try await world.entitlement(of: used)?.shortfall == 1)

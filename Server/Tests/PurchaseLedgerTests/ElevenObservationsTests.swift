@@ -61,7 +61,7 @@ struct ElevenObservationsTests {
             try await world.observe(try LedgerWorld.period("902", from: 30))
             #expect(try await world.entitlement(LedgerWorld.monthly) == nil)
             world.clock.advance(days: 40)
-            // A claim of the first period, which has ended, binds its owner all the same.
+            // A claim of the first period, which has ended, still binds its owner.
             let outcome = try await world.claim(
                 "901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
             #expect(outcome.code == "subscription_expired")

@@ -278,7 +278,7 @@ struct SQLiteTests {
             let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let other = try DatabaseQueue(path: path)
             async let held: Void = withCheckedThrowingContinuation { continuation in
-                // Its own queue may wait; a thread of tasks may not.
+                // A thread of its own queue may block; a thread of tasks may not.
                 other.asyncWrite { database in
                     try database.execute(sql: "DELETE FROM readiness")
                     locked.signal()
@@ -317,7 +317,8 @@ struct SQLiteTests {
             let database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database)
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            // The copy is what a machine that lost power finds: the file and its WAL, in the middle of a transaction.
+            // The copy is the state of a machine after a power loss: the file and its WAL, in the middle of a
+            // transaction.
             let copy = folder.appending(path: "copy.sqlite").path
             try await database.write { connection in
                 try connection.execute("INSERT INTO readiness (content) VALUES (?1)", [.blob([1])])

@@ -6,7 +6,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Who sent a request, where the operator's proxies stand between.
+/// The sender of a request behind the operator's proxies.
 @Suite("The address of the client")
 struct ClientAddressTests {
     @Test(

@@ -7,7 +7,7 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// What only raw connections show: chunks, Host headers, slow senders.
+/// Behaviour that needs raw connections: chunks, Host headers, slow senders.
 @Suite("Connections")
 struct ConnectionTests {
     private func withServer(

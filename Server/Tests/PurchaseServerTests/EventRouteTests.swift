@@ -23,7 +23,7 @@ struct EventRouteTests {
                 let order = try created.message(OrderMessage.self)
                 let claim = try PurchaseServerWorld.signed("\(number)").claim(orderID: order.orderID)
                 #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
-                // A repeat is no change.
+                // A repeat is not a change.
                 #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
             }
             let whole = try await world.send(.get, "/v1/events?after=0", as: .backend).message(EventPage.self)

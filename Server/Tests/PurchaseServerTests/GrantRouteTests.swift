@@ -6,7 +6,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// What an operator grants and revokes, over HTTP.
+/// Grants and revocations by an operator, over HTTP.
 @Suite("Grants and revocations")
 struct GrantRouteTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")

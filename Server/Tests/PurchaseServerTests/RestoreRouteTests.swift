@@ -95,7 +95,7 @@ struct RestoreRouteTests {
                 uniqueKeysWithValues: answer.entitlements.map { ($0.productID, $0.reason) })
             #expect(reasons[Self.coins] == .some(nil) && reasons[Self.pro] == .revoked)
             #expect(reasons[Self.monthly] == .expired)
-            // Expired and revoked purchases bind their owner all the same.
+            // Expired and revoked purchases still bind their owner.
             let stranger = try await Self.restore(
                 RestoreRequest(customerID: "bob", signedTransactions: [expired.jws, revoked.jws]), world)
             #expect(stranger.purchases.map(\.code) == ["already_claimed", "already_claimed"])

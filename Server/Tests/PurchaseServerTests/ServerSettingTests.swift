@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The table of settings: each place where one can be given, and which place is the strongest.
+/// The table of settings: each place in which one can be given, and their precedence.
 @Suite("Settings of the server")
 struct ServerSettingTests {
     private func configuration(
@@ -57,7 +57,7 @@ struct ServerSettingTests {
     @Test("The default that is written is the default that is used")
     func defaults() throws {
         let silent = try configuration()
-        // A rate alone sets a burst, too.
+        // A rate without a burst also sets the burst.
         for setting in ServerSetting.all where setting.defaultText != "none" && !setting.name.hasSuffix("per_second") {
             let texts = setting.defaultText.components(separatedBy: ", ").map { "\"\($0)\"" }
             let name = setting.name.components(separatedBy: ".")

@@ -14,7 +14,7 @@ import Testing
 /// The drop-in, over real HTTP in one process.
 @Suite("verifyReceipt")
 struct VerifyReceiptTests {
-    /// What would take sixty times its size, once decoded.
+    /// Text that would take sixty times its size when decoded.
     private static let many = #"{"receipt-data":"x\u0041","a":["# + String(repeating: "1,", count: 5000) + "1]}"
 
     private func server(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws -> some ApplicationProtocol {
@@ -210,7 +210,7 @@ struct VerifyReceiptTests {
             #expect(try await answer(plain, nil) == "valid")
             #expect(try await answer(plain, "0123456789abcdef") == "valid")
             #expect(try await answer(plain, "wrong") == #"{"status":21004}"#)
-            // What is not genuine is told so, whatever the secret.
+            // A forged receipt is reported as forged, whatever the secret is.
             let forged = try MintedWorld.mint(production(), fault: .wrongRoot)
             #expect(try await answer(forged, "wrong") == #"{"status":21003}"#)
         }

@@ -46,7 +46,8 @@ public struct PurchaseLedger: Sendable {
         let (now, entryKey) = (clock, entryKey)
         let registry = try await RepeatedWrite(database: database, locks: { .everything })
             .perform { connection, attempt in
-                try registration.perform(
+                if let entryKey { try LogStateTable(connection: connection).setEntryKeyID(entryKey.id) }
+                return try registration.perform(
                     LedgerTransaction(
                         connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey,
                         attempt: attempt))
@@ -95,7 +96,7 @@ public struct PurchaseLedger: Sendable {
     /// Answers a query from one committed state.
     public func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
         let (registry, clock) = (registry, clock)
-        return try await database.read(Query.access) { connection in
+        return try await database.read(query.access) { connection in
             try query.answer(LedgerTransaction(connection: connection, now: clock(), registry: registry))
         }
     }

@@ -85,12 +85,21 @@ public protocol LedgerConnection {
     /// - Returns: the rows of each.
     func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]]
 
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list asks
+    /// before it reads anything else.
+    func settledEvent() throws(LedgerStorageError) -> Int64?
+
     /// Whether writes lock parts of the ledger. An engine with one writer at a time has no need to.
     var locksParts: Bool { get }
 
     /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked already, the driver
     /// begins the write again with all of them, so that nothing was read before its lock.
     func lock(_ parts: [LedgerLock]) throws(LedgerStorageError)
+}
+
+extension LedgerDialect {
+    public var renumbering: [String] { [] }
+    public var scratchSchema: [String] { [] }
 }
 
 extension LedgerConnection {
@@ -110,6 +119,8 @@ extension LedgerConnection {
         for statement in statements { results.append(try rows(statement.sql, statement.parameters)) }
         return results
     }
+
+    public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
 
     public var locksParts: Bool { false }
 
@@ -135,6 +146,13 @@ public protocol LedgerDialect: Sendable {
     /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
+
+    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own; none if the engine
+    /// does so by itself.
+    var renumbering: [String] { get }
+
+    /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
+    var scratchSchema: [String] { get }
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }

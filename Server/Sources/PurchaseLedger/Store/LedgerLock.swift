@@ -20,8 +20,8 @@ public struct LedgerLock: Sendable, Hashable {
     public let number: Int64
 
     /// An original transaction: its transactions, their owners, its lot, acts, revocations and renewal info.
-    static func original(_ environment: AppStoreEnvironment, _ id: ExactText) -> LedgerLock {
-        LedgerLock(1, environment.name.utf8, id.string.utf8)
+    static func original(_ environment: AppStoreEnvironment, _ id: String) -> LedgerLock {
+        LedgerLock(1, environment.name.utf8, id.utf8)
     }
 
     /// A customer by the name outside: balances, entitlements, orders and grants by hand.
@@ -38,6 +38,9 @@ public struct LedgerLock: Sendable, Hashable {
 
     /// The row of evidence with a hash.
     static func evidence(_ sha256: [UInt8]) -> LedgerLock { LedgerLock(6, sha256) }
+
+    /// The daily budget of evidence that did not verify.
+    static var unverified: LedgerLock { LedgerLock(8, []) }
 
     /// The Merkle log.
     static var log: LedgerLock { LedgerLock(7, []) }

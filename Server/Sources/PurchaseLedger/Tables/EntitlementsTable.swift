@@ -113,7 +113,7 @@ struct EntitlementsTable {
 
     /// Inserts or replaces a ground.
     func write(_ row: EntitlementRow) throws(LedgerStorageError) {
-        try connection.execute(Self.replacement, row.values)
+        try connection.send(Self.replacement, row.values)
     }
 
     /// Adds to a balance and to its shortfall. The lots are written before, because the newest one explains an empty balance.
@@ -140,7 +140,7 @@ struct EntitlementsTable {
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
         if reason == nil {
-            try connection.execute(
+            try connection.send(
                 """
                 DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
                 AND ground = ?4 AND balance = 0 AND shortfall = 0
@@ -150,7 +150,7 @@ struct EntitlementsTable {
                     .integer(row.ground),
                 ])
         }
-        try connection.execute(
+        try connection.send(
             """
             UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
             AND ground = ?4 AND balance = 0
@@ -174,13 +174,13 @@ struct EntitlementsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func delete(
         _ customer: Int64, product: Int64, environment: Int64, ground: Int64
     ) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])

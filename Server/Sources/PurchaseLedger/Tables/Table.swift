@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A table: the one place where its columns are named. Statements are built once from the list.
+/// A table: the only place with the names of its columns. Statements are built once from the list.
 struct Table: Sendable {
     let name: String
     /// The column that the database numbers, if there is one.
@@ -59,7 +59,14 @@ extension TableRow {
     static func first(
         _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Self? {
-        guard let row = try connection.rows(table.select(condition), parameters).first else { return nil }
+        try first(of: table.select(condition), parameters, connection)
+    }
+
+    /// The first row of a query that selects the table's columns first.
+    static func first(
+        of sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(sql, parameters).first else { return nil }
         var reader = row.reader
         return try Self(&reader)
     }

@@ -28,8 +28,8 @@ public struct ExactText: Sendable, Hashable, Comparable {
     /// The longest identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
     public static let identifierBytes = 256
 
-    /// Whether the text can be an identifier: not empty, not white space alone, short, and without control characters,
-    /// which mislead whoever reads a log and which PostgreSQL refuses in part.
+    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters,
+    /// which mislead readers of logs and some of which PostgreSQL refuses.
     public var isIdentifier: Bool {
         (1...Self.identifierBytes).contains(string.utf8.count)
             && !string.unicodeScalars.allSatisfy(\.properties.isWhitespace)

@@ -149,7 +149,7 @@ struct AccessTests {
         story.statements.append(
             .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 6, revoked: 6, percentage: 33_333))
         #expect(story.access(alice, "pass", day: 1)?.until == .day(30))
-        // What was used before the refund stays used.
+        // The time before the refund stays used.
         story.statements.append(
             .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 25, revoked: 25, percentage: 66_667))
         #expect(story.isActive(alice, "pass", day: 24))

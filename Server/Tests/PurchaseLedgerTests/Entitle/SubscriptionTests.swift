@@ -2,7 +2,7 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// One row for each thing that happens to a purchase: what is told, and on which days there is access.
+/// One row for each story of a purchase: the evidence, and the days with access.
 @Suite("What happens to purchases")
 struct SubscriptionTests {
     struct Row: Sendable, CustomTestStringConvertible {

@@ -24,7 +24,7 @@ struct FactsMergeTests {
             let halves = facts[0].merged(with: facts[1]).merged(
                 with: facts[2].merged(with: facts[3]).merged(with: facts[4]))
             try #require(forwards == halves, "round \(round)")
-            // What comes again returns the very same object: nothing is written.
+            // A repeat returns the same object: nothing is written.
             for statement in statements { try #require(forwards.merged(with: statement) === forwards) }
             try #require(forwards.merged(with: backwards) === forwards)
             try #require(forwards.encoded == backwards.encoded)
@@ -62,7 +62,7 @@ struct FactsMergeTests {
                 1
                 << UInt8.random(
                     in: 0..<8, using: &random.generator)
-            // A changed byte is refused, or it states other facts, of which it is the one encoding.
+            // A changed byte is refused, or gives other facts, whose only encoding it is.
             if let read = try? ObservedTransaction(key: facts.key, encoded: changed) {
                 try #require(read.encoded == changed && read != facts)
             }

@@ -88,7 +88,7 @@ struct ObservationTests {
         #expect(facts.storefront == Storefront(country: "USA", number: "143441"))
         #expect(facts.appTransactionID == "700000000000000001")
         #expect(facts.reason == "RENEWAL")
-        // A device's hash is no fact of the purchase.
+        // A device's hash is not a fact of the purchase.
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(others == "{\"alpha\":\"\\u0001\\\"\\\\é\",\"billingPlanType\":\"MONTHLY\",\"zeta\":2}")
     }

@@ -68,7 +68,8 @@ struct OwnershipTests {
         try story.tokens.assign(.sample(1), to: alice)
         #expect(story.owner("1") == alice)
         #expect(story.owner("2") == alice)
-        // What only inherits the token can be restored by somebody else; the named one stays.
+        // A period that only inherits the token can be restored by another customer; the named customer keeps the
+        // others.
         story.claim("2", bob, mayTransfer: true)
         #expect(story.owner("1") == alice)
         #expect(story.owner("2") == bob)
@@ -97,7 +98,7 @@ struct OwnershipTests {
         story.claim("1", alice)
         story.act(.merge(alice, into: bob))
         #expect(story.owner("1") == bob)
-        // The operator sees Bob as the owner and moves what Bob has.
+        // The operator sees Bob as the owner and transfers Bob's purchases.
         story.act(.move(transaction: .sample("1"), from: bob, to: carol))
         #expect(story.owner("1") == carol)
         // Alice is Bob by now.

@@ -41,7 +41,7 @@ struct SealingTests {
             try await world.write(5)
             try await world.sealing.round()
             try await world.write(3)
-            // As if the middle one of three was committed last: its number is smaller than one that is sealed.
+            // As if the middle one of three was committed last: its number is smaller than a sealed one.
             let late = try await world.number("SELECT entry_key FROM log_pending ORDER BY entry_key LIMIT 1 OFFSET 1")
             try await world.tamper(["DELETE FROM log_pending WHERE entry_key = \(late)"])
             try await world.sealing.round()

@@ -6,13 +6,14 @@ extension ExaminedEvidence {
     /// The parts of the ledger that it tells of: its row, the originals, and the account tokens.
     var locks: Set<LedgerLock> {
         var locks: Set<LedgerLock> = [.evidence(stored.sha256)]
+        if !stored.isVerified { locks.insert(.unverified) }
         guard case .success(let observation) = verified else { return locks }
         for facts in observation.transactionFacts {
-            locks.insert(.original(facts.original.environment, facts.original.transactionID))
+            locks.insert(.original(facts.original.environment, facts.original.transactionID.string))
             if let token = facts.accountToken { locks.insert(.token(token.uuid)) }
         }
         for renewal in observation.renewals {
-            locks.insert(.original(renewal.key.environment, renewal.key.originalTransactionID))
+            locks.insert(.original(renewal.key.environment, renewal.key.originalTransactionID.string))
         }
         return locks
     }

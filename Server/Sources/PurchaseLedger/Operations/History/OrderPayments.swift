@@ -64,7 +64,7 @@ final class OrderPayments {
     func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
         guard order.status == .paid, !record.isNew else { return order.status != .paid }
         return try JournalTable(connection: transaction.connection)
-            .hasEntry(of: Int64(JournalKind.claim.rawValue), naming: order.key, transaction: record.row.key)
+            .hasClaim(naming: order.key, transaction: record.row.key)
     }
 
     // MARK: Following purchases

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import Synchronization
 
@@ -10,6 +11,8 @@ final class WriteQueue: Sendable {
 
     private let pool: DatabasePool
     private let maximumWaiting: Int
+    private let answers = DispatchQueue(label: "assay.ledger.answers", qos: .userInitiated)
+    private let walBound: WALBound
     private let state = Mutex(State())
 
     private struct State {
@@ -27,9 +30,10 @@ final class WriteQueue: Sendable {
         case refused(LedgerStorageError)
     }
 
-    init(pool: DatabasePool, maximumWaiting: Int) {
+    init(pool: DatabasePool, maximumWaiting: Int, walBound: WALBound) {
         self.pool = pool
         self.maximumWaiting = maximumWaiting
+        self.walBound = walBound
     }
 
     var figures: WriterFigures { state.withLock { $0.figures } }
@@ -62,6 +66,7 @@ final class WriteQueue: Sendable {
             }
             if isIdle { continuation.resume() }
         }
+        await withCheckedContinuation { continuation in answers.async { continuation.resume() } }
     }
 
     private func admit(_ job: any WriteJob) -> Admission {
@@ -117,9 +122,13 @@ final class WriteQueue: Sendable {
             state.figures.pages += pages
             state.figures.processorTime += WriterFigures.threadTime() - start
         }
-        for (job, error) in zip(batch, results) {
-            if let error { job.fail(error) } else { job.succeed() }
+        // Waking the callers takes time that the next batch needs.
+        answers.async { [results] in
+            for (job, error) in zip(batch, results) {
+                if let error { job.fail(error) } else { job.succeed() }
+            }
         }
+        walBound.enforce(database)
     }
 
     /// Begins a transaction and performs the writes of a batch in it.
