@@ -221,7 +221,7 @@ def compiled(interface):
             if (expected or "") not in "".join(found) or (found and not expected):
                 sys.exit(f"the compiler could not be made to judge availability: {found}")
         found = []
-        for name in ["Darwin", "Foundation", "Crypto", "CryptoExtras"]:
+        for name in ["CBase64", "Darwin", "Foundation", "Crypto", "CryptoExtras"]:
             found += compiler.module(name)
         for name in LIBRARIES:
             found += compiler.sources(name)
