@@ -35,7 +35,10 @@ struct PostgreSQLConcurrencyTests {
                 #expect(new == claims)
                 #expect(repeated == 31 * claims)
                 #expect(other == 0)
-                #expect(try await world.entitlement()?.balance == Int64(claims))
+                for number in 0..<100 {
+                    let customer = "customer \(number < 10 ? "0" : "")\(number)"
+                    #expect(try await world.entitlement(of: customer)?.balance == Int64(claims / 100))
+                }
                 #expect(try await world.events().count { $0 == "granted" } == claims)
                 try await world.requireConsistency()
                 try await database.close()
