@@ -46,7 +46,9 @@ struct PostgreSQLConcurrencyTests {
         }
     }
 
-    @Test("Two servers with several customers who want each other's purchases: nothing is granted twice, and no claim fails")
+    @Test(
+        "Two servers with several customers who want each other's purchases: nothing is granted twice, and no claim fails"
+    )
     func rivals() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             let first = try await LedgerWorld(try PostgreSQLDatabase(url: place.url()))
