@@ -63,7 +63,8 @@ struct ErasureTests {
         return try await world.database.read(.lists) { connection in
             var places: [String] = []
             for table in try connection.rows(tables, []) {
-                guard case .text(let kind)? = table.values.first, kind == "table", case .text(let name) = table.values[1]
+                guard case .text(let kind)? = table.values.first, kind == "table",
+                    case .text(let name) = table.values[1]
                 else { continue }
                 for row in try connection.rows("SELECT * FROM \(name)", []) {
                     for (column, value) in row.values.enumerated() {
