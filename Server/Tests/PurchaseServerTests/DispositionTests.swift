@@ -15,6 +15,7 @@ struct DispositionTests {
         try await PurchaseServerWorld.run { configuration in
             configuration.limits.bodyBytes = 100_000
             configuration.limits.perKey = RateLimit(perSecond: 1, burst: 4)
+            configuration.limits.addressPercentOfKey = 100
         } _: { world async throws in
             let body = Data("{}".utf8)
             for path in ["/v1/purchases", "/v1/purchases?a=b"] {

@@ -154,6 +154,15 @@ struct PurchaseRouteTests {
             #expect(evidence.status == 200 && evidence.text == claim.receiptData)
             #expect(evidence.headers[.contentType] == "application/octet-stream")
             #expect(evidence.headers[.xContentTypeOptions] == "nosniff")
+            #expect(evidence.headers[try #require(HTTPField.Name("Assay-Evidence"))] == "whole")
+            let record = try await world.send(.get, "/v1/submissions/\(answer.submissionID)", as: .backend)
+                .message(SubmissionMessage.self)
+            #expect(record.leafHash == answer.leafHash && record.evidenceKept == "whole")
+            #expect(record.evidenceSize == claim.receiptData.map { Int64($0.utf8.count) })
+            for part in ["", "/evidence"] {
+                let refused = try await world.send(.get, "/v1/submissions/\(answer.submissionID)\(part)", as: .client)
+                #expect(try refused.status == 403 && refused.problem == "scope_insufficient")
+            }
             let empty = try await world.send(.post, "/v1/purchases", data: Data("{}".utf8), as: .client)
             let id = try #require(try empty.document?.submissionID)
             let none = try await world.send(.get, "/v1/submissions/\(id)/evidence", as: .backend)

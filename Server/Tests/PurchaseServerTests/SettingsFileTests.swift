@@ -212,7 +212,7 @@ struct SettingsFileTests {
         surroundings.files = Self.files
         let text = """
             server:
-              database: postgres://localhost
+              database: mysql://localhost
               trust: [good, bad.pem]
             apps:
               game:

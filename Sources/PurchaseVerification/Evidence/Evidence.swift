@@ -38,7 +38,7 @@ public struct Evidence: Sendable {
         case .transactionReceipt: return .transactionReceipt
         case .compactJWS:
             do throws(VerificationError) {
-                return try SignedPayloadKind(try CompactJWS(bytes).payload).kind
+                return try EvidenceKind(signedPayload: try CompactJWS(bytes).payload)
             } catch {
                 return nil
             }

@@ -247,7 +247,8 @@ struct TableDump: Sendable {
                 """)
     ]
 
-    /// What a repair corrected, and what happened to erased customers, cannot be computed again; neither says what anybody has.
+    /// What a repair corrected, and what happened to erased customers and their purchases, cannot be computed again. An erased
+    /// purchase has no product.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -265,6 +266,7 @@ struct TableDump: Sendable {
         condition: """
             events.type <> 'corrected'
             AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
+            AND (events.transaction_key IS NULL OR transactions.transaction_key IS NULL OR transactions.product_key <> 0)
             """)
 
     /// A join of a table by the key that both have.

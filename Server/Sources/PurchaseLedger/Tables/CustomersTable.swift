@@ -35,6 +35,9 @@ struct CustomerRow: TableRow {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
+    /// The lock of everything that the customer has.
+    var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
+
     var values: [LedgerValue] {
         [.integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token)]
     }
@@ -81,7 +84,7 @@ struct CustomersTable {
 
     /// Deletes the name and the token of a customer.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
@@ -92,13 +95,13 @@ struct CustomersTable {
     }
 
     func merge(_ key: Int64, into target: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET merged_into = ?1, merge_entry = ?2 WHERE customer_key = ?3",
             [.integer(target), .integer(entry), .integer(key)])
     }
 
     func setToken(_ token: UUID, of key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET token = ?1 WHERE customer_key = ?2", [.id(token), .integer(key)])
     }
 }

@@ -100,7 +100,7 @@ struct EntitlementsTable {
 
     /// Inserts or replaces a ground.
     func write(_ row: EntitlementRow) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             EntitlementRow.table.insertion + """
                  ON CONFLICT (customer_key, product_key, environment, ground)
                 DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8, reason = ?9
@@ -137,7 +137,7 @@ struct EntitlementsTable {
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
         if reason == nil {
-            try connection.execute(
+            try connection.send(
                 """
                 DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
                 AND ground = ?4 AND balance = 0 AND shortfall = 0
@@ -147,7 +147,7 @@ struct EntitlementsTable {
                     .integer(row.ground),
                 ])
         }
-        try connection.execute(
+        try connection.send(
             """
             UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
             AND ground = ?4 AND balance = 0
@@ -171,13 +171,13 @@ struct EntitlementsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func delete(
         _ customer: Int64, product: Int64, environment: Int64, ground: Int64
     ) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])

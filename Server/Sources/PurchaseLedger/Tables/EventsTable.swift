@@ -88,7 +88,7 @@ struct EventsTable {
     /// Leaves of a customer's events what happened when. Their numbers stay, since readers continue after one. It reads the app's
     /// events; only an erasure asks.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE events SET former_key = NULL, environment = NULL, product_key = NULL, transaction_key = NULL,
             original_key = NULL, order_key = NULL, figures = ?3 WHERE app_key = ?1 AND customer_key = ?2

@@ -83,14 +83,14 @@ struct EvidenceTable {
     /// Gives content to a row that lost it, or that has only a prefix.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
         // The table's rule refuses to change content that is there.
-        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
-        try connection.execute(
+        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send(
             "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])
     }
 
     /// Deletes the content of a row.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
-        try connection.execute("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
     }
 }

@@ -199,6 +199,14 @@ struct LedgerPlace {
         }
     }
 
+    /// The folder of the settings file; `nil` if none was read, and for one that is a device, such as /dev/null.
+    private var folder: String? {
+        guard let path,
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (path as NSString).deletingLastPathComponent
+    }
+
     /// The keys of the record, and where its checkpoints go.
     ///
     /// - Parameter options: what was given by option.
@@ -207,15 +215,26 @@ struct LedgerPlace {
             let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
             let settings = ServerSettings(
                 options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
-            return RecordKeys(
-                try settings.record(), folder: path.map { ($0 as NSString).deletingLastPathComponent } ?? ".")
-        } catch let error as ServerSettings.Fault {
+            return RecordKeys(try settings.record(), folder: folder ?? ".")
+        } catch {
             throw ValidationError(error.description)
         }
     }
 
     /// Opens the database, and says on standard error which it is.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
+        let database = try databaseFile(isCreating: isCreating)
+        do {
+            return try SQLiteDatabase(path: database)
+        } catch {
+            throw InputError("sqlite:\(database)", "\(error)")
+        }
+    }
+
+    /// The path of an existing database, which is named on standard error.
+    func existingFile() throws -> String { try databaseFile(isCreating: false) }
+
+    private func databaseFile(isCreating: Bool) throws -> String {
         let url: String
         do {
             let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
@@ -223,16 +242,23 @@ struct LedgerPlace {
         } catch {
             throw ValidationError(error.description)
         }
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
         }
         Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
+        return database
+    }
+
+    private func openServer(_ url: String) throws -> any LedgerDatabase {
+        let name = LedgerDatabases.withoutSecrets(url)
+        Terminal.complain("database \(name), settings \(path ?? "none")")
         do {
-            return try SQLiteDatabase(path: database)
+            return try PostgreSQLDatabase(url: url)
         } catch {
-            throw InputError("sqlite:\(database)", "\(error)")
+            throw InputError(name, "\(error)")
         }
     }
 }

@@ -1,6 +1,9 @@
 import AppStoreSimulator
 import EvidenceMint
 import Foundation
+import HTTPTypes
+import NIOCore
+import ServerTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("Evidence sent to the server under test")

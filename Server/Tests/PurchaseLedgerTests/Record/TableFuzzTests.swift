@@ -142,15 +142,11 @@ struct TableFuzzTests {
     }
 
     /// The triggers, which are dropped before a change and made again after it.
-    private static func triggers(
-        _ connection: any LedgerConnection
-    ) throws -> [(table: String, name: String, sql: String)] {
-        var triggers: [(String, String, String)] = []
-        for row in try connection.rows("SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger'", []) {
-            guard case .text(let table) = row.values[0], case .text(let name) = row.values[1],
-                case .text(let sql) = row.values[2]
-            else { continue }
-            triggers.append((table, name, sql))
+    private static func triggers(_ connection: any LedgerConnection) throws -> [FuzzedWorld.Trigger] {
+        var triggers: [FuzzedWorld.Trigger] = []
+        for row in try connection.rows("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", []) {
+            guard case .text(let name) = row.values[0], case .text(let sql) = row.values[1] else { continue }
+            triggers.append(FuzzedWorld.Trigger(name: name, sql: sql))
         }
         return triggers
     }

@@ -21,8 +21,8 @@ final class LedgerChanges {
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
         self.transaction = transaction
         self.app = app
-        payments = OrderPayments(transaction, app: app)
         identities = CustomerIdentities(transaction, app: app)
+        payments = OrderPayments(transaction, app: app, identities)
         open = OpenHistories(transaction, app: app, identities)
     }
 
@@ -181,6 +181,7 @@ final class LedgerChanges {
     /// - Parameter named: a transaction whose claim names an order; it pays no other.
     func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
         try own()
+        try lockCustomers()
         for history in histories { try payments.settle(history, except: named) }
         purchases = [:]
         try writeFacts()
@@ -207,6 +208,19 @@ final class LedgerChanges {
                 }
             }
         }
+    }
+
+    /// Locks everybody whose balances, entitlements or orders can change.
+    private func lockCustomers() throws(LedgerStorageError) {
+        guard connection.locksParts else { return }
+        var keys: Set<Int64> = []
+        for history in histories {
+            for record in history.records + history.departed {
+                keys.formUnion([record.row.ownerKey, record.formerRow?.ownerKey].compactMap(\.self))
+            }
+            for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }
+        }
+        try identities.lock(keys)
     }
 
     /// What decides about a claim of a transaction.

@@ -23,6 +23,8 @@ public struct CreateOrder: LedgerOperation {
         public var isReplayed: Bool
     }
 
+    public var locks: LedgerLocks { .parts([.customer(draft.customerID)]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
         if let earlier = try once?.earlierEntry(transaction), let key = earlier.orderKey,
