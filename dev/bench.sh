@@ -220,6 +220,81 @@ ledger_part() {
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     "$bin/ledger-benchmark"
+    purchases_part
+}
+
+# Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
+purchases_part() {
+    { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+    fi
+    program=${ASSAY_PROGRAM:-$bin/assay}
+    count=${ASSAY_BENCH_PURCHASES:-40000}
+    say "Minting $count purchases of each kind"
+    "$bin/ledger-benchmark" --export "$folder/purchases" "$count"
+    cat >"$folder/purchases.yaml" <<END
+server: { trust: [purchases/receipts.der, purchases/payloads.der] }
+limits:
+  per_key: { per_second: 1000000, burst: 1000000 }
+  per_address: { per_second: 1000000, burst: 1000000 }
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    sandbox_access: everyone
+    products: { com.example.app.coins: { kind: consumable } }
+END
+    cat >"$folder/lines.lua" <<'END'
+local lines, place = {}, 0
+function init(arguments)
+    for line in io.lines(arguments[1]) do lines[#lines + 1] = line end
+    wrk.headers["Content-Type"] = "application/json"
+    if arguments[2] then wrk.headers["Authorization"] = "Bearer " .. arguments[2] end
+end
+function request()
+    place = place + 1
+    if place > #lines then wrk.thread:stop() place = 1 end
+    return wrk.format("POST", nil, nil, lines[place])
+end
+END
+    say "Buying over HTTP"
+    for round in 1 2 3 4 5; do
+        database=sqlite:$folder/purchases-$round.sqlite
+        key=$("$program" keys create --app example --scope client --database "$database" | grep -o 'assay_[^ ]*')
+        start_server purchases "$program" serve --config "$folder/purchases.yaml" --database "$database" --port 0 \
+            --log-level warning
+        lines "$address/sandbox/verifyReceipt" verify.ndjson >>"$folder/verify.loads"
+        lines "$address/v1/purchases" receipts.ndjson "$key" >>"$folder/receipts.loads"
+        lines "$address/v1/purchases" signed.ndjson "$key" >>"$folder/signed.loads"
+        stop_server || true
+        rm -f "$folder/purchases-$round.sqlite"*
+    done
+    # shellcheck disable=SC2046
+    set -- $(middle "$folder/verify.loads") $(middle "$folder/receipts.loads") $(middle "$folder/signed.loads")
+    printf '\n## Purchases over HTTP, 64 connections, median of %s rounds\n\n' "$round"
+    printf '| endpoint | requests per second | ratio to verifyReceipt | p50 | p99 | server CPU, µs a request |\n'
+    printf '|---|---:|---:|---:|---:|---:|\n'
+    awk -v verify="$1" -v verify_half="$2" -v verify_most="$3" -v verify_cpu="$4" \
+        -v receipt="$5" -v receipt_half="$6" -v receipt_most="$7" -v receipt_cpu="$8" \
+        -v signed="$9" -v signed_half="${10}" -v signed_most="${11}" -v signed_cpu="${12}" 'BEGIN {
+        row = "| %s | %.0f | %.2f | %s | %s | %.0f |\n"
+        printf row, "verifyReceipt, one purchase", verify, 1, verify_half, verify_most, verify_cpu
+        printf row, "purchases, app receipts", receipt, receipt / verify, receipt_half, receipt_most, receipt_cpu
+        printf row, "purchases, signed transactions", signed, signed / verify, signed_half, signed_most, signed_cpu
+    }'
+}
+
+# The load of a file of requests, each sent once.
+lines() {
+    before=$(ticks)
+    # shellcheck disable=SC2086
+    wrk -t1 -c64 -d4s --latency -s "$folder/lines.lua" "$1" -- "$folder/purchases/$2" ${3:-} >"$folder/wrk"
+    after=$(ticks)
+    if grep -E 'Non-2xx|Socket errors' "$folder/wrk" >&2; then exit 1; fi
+    awk -v ticks=$((after - before)) -v second="$(getconf CLK_TCK)" '
+        / 50%/ { half = $2 } / 99%/ { most = $2 } / requests in / { count = $1 } /Requests\/sec/ { rate = $2 }
+        END { print rate, half, most, ticks / second / count * 1000000 }' "$folder/wrk"
 }
 
 if wants receipts; then receipts_part; fi

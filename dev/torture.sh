@@ -8,6 +8,8 @@
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
+#   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
+#   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes without a number
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -60,8 +62,35 @@ histories() {
         --testing-library swift-testing --filter ArrivalTests
 }
 
+# Purchases for a server under load, and the server.
+purchases() {
+    say "Building the load"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+        ASSAY_PROGRAM="$(products_folder release)/assay"
+    fi
+    mkdir -p .torture
+    "$(products_folder release)/ledger-benchmark" --export "$PWD/.torture/purchases" 60000
+}
+
+kill_rounds() {
+    purchases
+    say "Killing the server under load"
+    python3 dev/kill_under_load.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
+}
+
+soak() {
+    purchases
+    say "Buying for ${1:-10} minutes"
+    python3 dev/soak.py "$ASSAY_PROGRAM" .torture/purchases --minutes "${1:-10}"
+}
+
 case ${1:-} in
-    '') core; server; store; histories ;;
+    '') core; server; store; histories; kill_rounds; soak ;;
+    kill) kill_rounds "${2:-}" ;;
+    soak) soak "${2:-}" ;;
     server) server ;;
     store) store ;;
     histories) histories "${2:-}" ;;

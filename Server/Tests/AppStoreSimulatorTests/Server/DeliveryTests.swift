@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import NIOCore
 import ServerTestSupport
 import Testing
 
