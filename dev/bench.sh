@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures Assay beside its floors, beside OpenSSL and beside an echo, and prints Markdown (Benchmarks/README.md).
+# Measures Assay beside its lower bounds, OpenSSL and an echo server, and prints Markdown (Benchmarks/README.md).
 #
 #   dev/bench.sh                all parts
 #   dev/bench.sh receipts       one verification: times, growth, allocations
@@ -25,12 +25,12 @@ make_temporary_folder bench
 # Ratios of one thread at a time hold on a busy machine; figures of programs that use all cores do not.
 if [ -r /proc/loadavg ]; then
     awk -v cores="$(getconf _NPROCESSORS_ONLN)" '$1 > cores / 4 {
-        print "The load is " $1 " on " cores " cores: figures of whole programs will be off."
+        print "The load is " $1 " on " cores " cores: figures of whole programs will be wrong."
     }' /proc/loadavg >&2
 fi
 
 if ! has_openssl_headers; then
-    say "libssl-dev or pkg-config is missing, so OpenSSL is left out."
+    say "libssl-dev or pkg-config is missing; skipping OpenSSL."
     export ASSAY_BENCH_OPENSSL=0
 fi
 missing=""
@@ -39,7 +39,7 @@ if wants programs; then
     has wrk || missing="$missing wrk"
     has curl || missing="$missing curl"
 fi
-# A part whose tool cannot be installed says so.
+# A part whose tool cannot be installed prints a message.
 # shellcheck disable=SC2086
 [ -z "$missing" ] || install_packages $missing || true
 
@@ -47,7 +47,7 @@ say "Building the benchmarks"
 build_product release Benchmarks receipt-benchmark
 bin=$(products_folder release)
 benchmark=$bin/receipt-benchmark
-# All parts measure the same receipts, also where they are minted.
+# All parts measure the same receipts, even if they are minted.
 "$benchmark" --export "$folder/receipts"
 trust=""
 [ ! -f "$folder/receipts/root.der" ] || trust="--trust $folder/receipts/root.der"
@@ -67,7 +67,7 @@ instructions_of() {
 }
 
 instructions_part() {
-    has valgrind || { say "valgrind is missing, so no instructions are counted."; return 0; }
+    has valgrind || { say "valgrind is missing; skipping the instruction counts."; return 0; }
     say "Counting instructions"
     # valgrind cannot read the debug information of Swift 6.
     cp "$benchmark" "$folder/stripped"
@@ -96,7 +96,7 @@ stream_part() {
     count=100000
     say "Verifying a stream of $count receipts"
     "$benchmark" --stream "$folder/stream" "$count" <"$folder/receipts/small.b64"
-    # With one job the program still reads while it verifies, so one core is another thing than one job.
+    # With one job the program still reads while it verifies, so one job is not the same as one core.
     one_core=""
     if has taskset; then one_core="taskset -c 0"; fi
     # shellcheck disable=SC2086
@@ -135,7 +135,7 @@ load() {
 middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) / 2)] }'; }
 
 server_part() {
-    { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
+    { has wrk && has curl; } || { say "wrk or curl is missing; skipping the server."; return 0; }
     say "Building the echo"
     build_product release Benchmarks/ServerBenchmarks echo-server
     echo_server=$bin/echo-server
@@ -147,7 +147,7 @@ wrk.body = file:read("*a")
 wrk.headers["Content-Type"] = "application/json"
 file:close()
 END
-    say "Asking the servers"
+    say "Measuring the servers"
     for round in 1 2 3 4 5; do
         # shellcheck disable=SC2086
         start_server assay "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Flips every bit of evidence, measures what hostile evidence costs the core and the server, asks OpenSSL and Apple's library
-# for Python for a second opinion, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
-# everything holds.
+# Flips every bit of evidence, measures the cost of hostile evidence for the core and the server, compares verdicts with OpenSSL
+# and Apple's library for Python, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
+# all checks pass.
 #
 #   dev/torture.sh                        all parts
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
-#   dev/torture.sh server                 the server: cost per byte of each door, /healthz under attack
+#   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
@@ -20,7 +20,7 @@ cd "$(dirname "$0")/.."
 
 core() {
     if ! has_openssl_headers; then
-        say "libssl-dev or pkg-config is missing, so OpenSSL cannot be asked."
+        say "libssl-dev or pkg-config is missing; skipping the comparison with OpenSSL."
         export ASSAY_TORTURE_OPENSSL=0
     fi
     say "Building torture"
@@ -30,7 +30,7 @@ core() {
     ASSAY_TORTURE_KEYS="$PWD/.torture/keys" "$(products_folder release)/torture" "$@"
 }
 
-# What one byte costs at each door of the server, and whether /healthz answers meanwhile.
+# Measures the cost of one byte at each route of the server, and whether /healthz answers meanwhile.
 server() {
     if [ -z "${ASSAY_PROGRAM:-}" ]; then
         say "Building assay"
@@ -43,7 +43,7 @@ server() {
     done
 }
 
-# Whether the ledger agrees with the store, whatever happens to evidence on the way. The ordinary tests have four histories.
+# Compares the ledger with the store, while evidence is lost, repeated and delayed. The ordinary tests have four histories.
 store() {
     say "Building the tests of the server"
     swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching --build-tests

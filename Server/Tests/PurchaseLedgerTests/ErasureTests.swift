@@ -113,7 +113,7 @@ struct ErasureTests {
     }
 
     @Test(
-        "The customer is gone, and whoever claims one of the purchases is told that it was claimed",
+        "The customer is gone, and a claim of one of the purchases gets already_claimed",
         arguments: [
             TransferPolicy.deny, .move,
         ])
@@ -153,7 +153,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("What belongs to others stays theirs, with its evidence")
+    @Test("Other customers keep their purchases and the evidence")
     func others() async throws {
         try await LedgerWorld.with { world in
             let token = UUID()

@@ -238,7 +238,8 @@ struct LedgerPlace {
         let url = try url()
         guard !LedgerDatabases.isPostgreSQL(url) else {
             throw InputError(
-                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump")
+                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump"
+            )
         }
         return try databaseFile(url, isCreating: false)
     }
