@@ -77,6 +77,14 @@ while read -r file; do
     esac
 done <"$folder/files"
 
+grep -rlE '^ *((public|package|internal) +)?import CPostgreSQL' Server/Sources/PurchaseLedger --include='*.swift' >"$folder/files" || true
+while read -r file; do
+    case "$file" in
+        Server/Sources/PurchaseLedger/Store/PostgreSQL/*) ;;
+        *) echo "$file imports CPostgreSQL, which only Store/PostgreSQL may" >>"$violations" ;;
+    esac
+done <"$folder/files"
+
 for module in Sources/*/ Server/Sources/*/; do
     module=${module%/}
     case "$listed" in

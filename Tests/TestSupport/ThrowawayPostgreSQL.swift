@@ -72,7 +72,9 @@ public actor ThrowawayPostgreSQL {
             starting = Task {
                 let server = try await Self.start()
                 if server == nil {
-                    print("SKIPPED on PostgreSQL: it is not installed (Debian: postgresql, macOS: brew install postgresql)")
+                    print(
+                        "SKIPPED on PostgreSQL: it is not installed (Debian: postgresql, macOS: brew install postgresql)"
+                    )
                 }
                 return server
             }

@@ -5,8 +5,8 @@ import PurchaseVerification
 /// Submits the claims of a folder to a ledger, and prints a line for each that was acknowledged: id, code, and whether it was a
 /// repetition. `anchor…` in the folder are the trust anchors; the other files are signed transactions, named by their ids.
 ///
-/// DATABASE is the path of a SQLite file, or the URL of a PostgreSQL database. With a number of clients, each submits every claim,
-/// and one line says how many of the answers were new.
+/// DATABASE is the path of a SQLite file, or the URL of a PostgreSQL database. With a number of clients, each submits every claim
+/// for one of a hundred customers, and one line says how many of the answers were new.
 ///
 ///     ledger-writer DATABASE FOLDER OFFSET [forever|CLIENTS]
 @main
@@ -40,16 +40,16 @@ struct LedgerWriter {
         while place < ids.count || arguments.count == 5 {
             let id = ids[(place + offset) % ids.count]
             place += 1
-            let outcome = try await ledger.submit(try submission(id, folder))
+            let outcome = try await ledger.submit(try submission(id, folder, customer: "alice"))
             let line = "\(id) \(outcome.code) \(outcome.isReplayed ? "repeated" : "new")\n"
             try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
         }
         try await database.close()
     }
 
-    private static func submission(_ id: String, _ folder: URL) throws -> PurchaseSubmission {
+    private static func submission(_ id: String, _ folder: URL, customer: String) throws -> PurchaseSubmission {
         var submission = PurchaseSubmission(app: "example")
-        (submission.claim.transactionID, submission.claim.customerID) = (id, "alice")
+        (submission.claim.transactionID, submission.claim.customerID) = (id, customer)
         submission.claim.productID = "com.example.app.coins"
         submission.evidence = Array(try Data(contentsOf: folder.appending(path: id)))
         return submission
@@ -60,7 +60,9 @@ struct LedgerWriter {
         _ ids: [String], of folder: URL, clients: Int, offset: Int, _ ledger: PurchaseLedger
     ) async throws -> (new: Int, repeated: Int, other: Int) {
         var examined: [ExaminedSubmission] = []
-        for id in ids { examined.append(ledger.examine(try submission(id, folder))) }
+        for id in ids {
+            examined.append(ledger.examine(try submission(id, folder, customer: "customer \(id.suffix(2))")))
+        }
         let claims = examined
         return try await withThrowingTaskGroup(of: (new: Int, repeated: Int, other: Int).self) { group in
             for client in 0..<clients {

@@ -15,7 +15,7 @@ struct ContradictingEvidenceTests {
         }
     }
 
-    @Test("Another product: the units leave the former balance, and what was used is subtracted from the new one")
+    @Test("With a new product the units leave the former balance, and used units are subtracted from the new one")
     func product() async throws {
         let gems = "com.example.app.gems"
         try await LedgerWorld.with {

@@ -121,7 +121,8 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("Text is compared as bytes: names that Unicode takes for equal are two customers, in the order of their bytes")
+    @Test(
+        "Text is compared as bytes: names that Unicode takes for equal are two customers, in the order of their bytes")
     func textAsBytes() async throws {
         try await withWorld { world, _ in
             let names = ["\u{E9}", "e\u{301}", "E\u{301}", "Z", "a"]

@@ -210,7 +210,7 @@ struct EvidenceSplitTests {
         #expect(deep.joined(limit: 1 << 16) == nil)
     }
 
-    @Test("A dictionary stays as it is, since what was stored with it needs it")
+    @Test("A dictionary never changes, because stored evidence needs it")
     func dictionaries() {
         let digests = CompressionDictionary.allCases.map {
             "\($0.rawValue) " + SHA256.hash(data: $0.bytes).map { String(format: "%02x", $0) }.joined()

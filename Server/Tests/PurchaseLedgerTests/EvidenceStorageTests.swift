@@ -68,7 +68,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A changed shared part is found, and what needs it cannot be read as something else")
+    @Test("A changed shared part is found, and evidence that needs it cannot be read as other evidence")
     func changedPart() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
@@ -159,7 +159,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("All keys of an app share its budget, and evidence without a key counts, too")
+    @Test("All keys of an app share its budget, and evidence without a key also counts")
     func appBudget() async throws {
         let budget = EvidenceBudget(bytesPerAppAndDay: 9000, bytesPerKeyAndDay: 1 << 20)
         try await LedgerWorld.with({ $0.unverifiedEvidence = budget }) { world in
@@ -178,7 +178,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("What was stored as a prefix becomes whole when it verifies, and never the other way")
+    @Test("Evidence stored as a prefix is completed when it verifies, and never the reverse")
     func prefixBecomesWhole() async throws {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.signed("1")
@@ -198,7 +198,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Genuine evidence that somebody replaces by its first kilobyte is found")
+    @Test("Genuine evidence that was replaced by its first kilobyte is found")
     func replacedByPrefix() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))

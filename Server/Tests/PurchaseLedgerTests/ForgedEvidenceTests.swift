@@ -49,7 +49,7 @@ struct ForgedEvidenceTests {
         }
     }
 
-    @Test("Signed data that proves no purchase is told apart from forgeries")
+    @Test("Signed data without a purchase has another code than forgeries")
     func unsuitable() async throws {
         try await LedgerWorld.with { world in
             let encoder = SignedPayloadEncoder(authority: try MintedWorld.store())

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lists of the ledger")
 struct ListTests {
-    @Test("Lists come in pages that lose nothing and repeat nothing")
+    @Test("Pages of a list neither lose nor repeat rows")
     func pages() async throws {
         try await LedgerWorld.with { world in
             for number in 0..<25 {
@@ -143,7 +143,7 @@ struct ListTests {
         return found
     }
 
-    @Test("A claim is found by its transaction although another app has one of the same number")
+    @Test("A claim is found by its transaction although another app has the same transaction id")
     func transactionOfAnotherApp() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -159,7 +159,7 @@ struct ListTests {
         }
     }
 
-    @Test("A purchase is found by its transaction in every environment, also if nobody owns it")
+    @Test("A purchase is found by its transaction in every environment, even if it is held")
     func transaction() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))

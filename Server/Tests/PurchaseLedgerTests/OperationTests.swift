@@ -194,7 +194,7 @@ struct OperationTests {
         }
     }
 
-    @Test("The balance at a past time counts what was bought and used by then")
+    @Test("The balance at a past time counts purchases and consumption until then")
     func pastBalance() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })

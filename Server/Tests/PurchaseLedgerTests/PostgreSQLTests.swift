@@ -8,7 +8,9 @@ import Testing
 /// The guarantees of the PostgreSQL engine.
 @Suite("PostgreSQL")
 struct PostgreSQLTests {
-    private func withDatabase(_ body: (PostgreSQLDatabase, ThrowawayPostgreSQL.Database) async throws -> Void) async throws {
+    private func withDatabase(_ body: (PostgreSQLDatabase, ThrowawayPostgreSQL.Database) async throws -> Void)
+        async throws
+    {
         try await ThrowawayPostgreSQL.withDatabase { place in
             let database = try PostgreSQLDatabase(url: place.url())
             try await body(database, place)

@@ -28,7 +28,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "A process that is ended or killed half-way has lost nothing that it acknowledged, and a rebuild is equal",
+        "A process that is stopped or killed loses no acknowledged write, and a rebuild is equal",
         arguments: [SIGTERM, SIGKILL])
     func killed(signal: Int32) async throws {
         try await withClaims { path, folder in

@@ -84,7 +84,7 @@ struct RebuildTests {
         }
     }
 
-    @Test("Purchases of one id are compared apart: in Xcode, where ids start again at 0, and in two environments")
+    @Test("Purchases with the same id are distinct: in Xcode, where ids start again at 0, and in two environments")
     func equalIDs() async throws {
         try await LedgerWorld.with({ $0.environments = [.production, .sandbox, .xcode] }) { world in
             for (number, environment) in ["Production", "Sandbox", "Xcode", "Xcode", "Xcode"].enumerated() {

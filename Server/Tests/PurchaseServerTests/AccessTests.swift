@@ -45,7 +45,7 @@ struct AccessTests {
         }
     }
 
-    @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
+    @Test("A revoked key is refused, and so is a key of an unconfigured app")
     func revoked() async throws {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { world async throws in
@@ -67,7 +67,7 @@ struct AccessTests {
         }
     }
 
-    @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
+    @Test("An unsupported method is a 405 with Allow, and an unknown path is a 404")
     func methods() async throws {
         try await PurchaseServerWorld.run { world in
             for (path, allowed) in [

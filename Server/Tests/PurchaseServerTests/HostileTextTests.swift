@@ -17,7 +17,7 @@ struct HostileTextTests {
     private static let megabyte = marks(1 << 20)
 
     @Test(
-        "A megabyte as a member's name is refused, as itself, in an inner object, and escaped",
+        "A member name of a megabyte is refused, plain, in a nested object, and escaped",
         arguments: [
             "/verifyReceipt", "/sandbox/verifyReceipt", "/v1/orders", "/v1/purchases", "/v1/customers/a/consume",
         ])
@@ -66,7 +66,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("A header field that the server reads must be ASCII, and any other may hold what it likes")
+    @Test("A header field that the server reads must be ASCII; other fields may have any text")
     func headers() async throws {
         let marks = Self.marks(12_000)
         try await PurchaseServerWorld.run { world async throws in

@@ -21,7 +21,7 @@ struct OperatorScopeTests {
         (.get, "/v1/testers", .admin), (.put, "/v1/testers/bob", .admin), (.delete, "/v1/testers/bob", .admin),
     ]
 
-    @Test("A route takes keys of its scope and of admin, and no others")
+    @Test("A route accepts only keys of its scope and of admin")
     func scopes() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (method, path, scope) in Self.routes {

@@ -12,7 +12,7 @@ import Testing
 /// The effect of one client on the others.
 @Suite("Overload")
 struct OverloadTests {
-    @Test("An address has as many connections as it may; the next is closed, until one of them is")
+    @Test("An address has a limited number of connections; a further one is closed until one of them ends")
     func connectionsPerAddress() async throws {
         let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
         // The test framework has a connection of its own, which is sooner or later one of the three.
@@ -100,7 +100,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "A body that is announced as larger than any is refused before it comes, and nobody is told to send it",
+        "A body with a too large Content-Length is refused before it is sent",
         arguments: ["17825793", "9223372036854775807", "9223372036854775808", "18446744073709551615"])
     func announcedLength(length: String) async throws {
         try await PurchaseServerWorld.run { world async throws in
@@ -158,7 +158,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("When as much waits to be verified as may, the next is told to come again, and probes are answered")
+    @Test("If the queue of verifications is full, the next request gets Retry-After, and probes are answered")
     func busyWorkers() async throws {
         try await PurchaseServerWorld.run {
             $0.limits.waitingVerifications = 0
@@ -196,7 +196,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("Wrong shared secrets are limited by address and app: then nobody's secret is looked at")
+    @Test("Wrong shared secrets are limited by address and app; above the limit every secret is refused")
     func wrongSecrets() async throws {
         let time = TestUptime()
         func body(_ password: String?, bundleID: String = "com.example.app") throws -> Data {

@@ -11,7 +11,7 @@ import Testing
 /// The purchase server on a database that fails, and with many clients at once, over real HTTP.
 @Suite("Trouble and many clients")
 struct PurchaseTroubleTests {
-    @Test("A database that cannot be written: 503 with its code, not ready, nothing lost, and it heals")
+    @Test("A database that cannot be written gives 503 with its code and not ready; nothing is lost, and it recovers")
     func trouble() async throws {
         try await PurchaseServerWorld.run(busySeconds: 0.1) { world in
             let claim = try PurchaseServerWorld.purchase()

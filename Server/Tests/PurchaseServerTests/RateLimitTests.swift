@@ -9,7 +9,7 @@ import Testing
 /// How often somebody may come. The time that counts stands still unless a test moves it.
 @Suite("Limits of requests in a time")
 struct RateLimitTests {
-    @Test("A key that sends too many requests is told when to try again, other keys are not, and then it may")
+    @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
     func perKey() async throws {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { configuration in

@@ -22,7 +22,7 @@ struct ServerSettingTests {
         path
     }
 
-    @Test("No name, variable or option stands for two settings")
+    @Test("Each name, variable and option belongs to one setting")
     func unique() {
         #expect(ServerSetting.all.count > 15)
         for names in [
@@ -73,7 +73,7 @@ struct ServerSettingTests {
     }
 
     @Test(
-        "A value that is wrong is told with the place where it was given",
+        "A wrong value is reported with the place where it was given",
         arguments: [
             (["--port": ["x"]], [:], "--port is 'x'. Write a whole number from 0 to 65535."),
             ([:], ["ASSAY_PORT": "70000"], "ASSAY_PORT is '70000'. Write a whole number from 0 to 65535."),

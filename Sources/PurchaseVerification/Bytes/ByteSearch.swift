@@ -24,13 +24,17 @@ extension Span where Element == UInt8 {
 
     /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or
     /// what is no printable ASCII; the end where there is none.
+    @inline(__always)
     func endOfPlainText(from start: Int) -> Int {
-        var position = start
         // Most strings end within their first block. Those that do not are long.
-        if position + 16 <= count {
-            if let offset = Self.firstSet(Self.specials(block(position))) { return position + offset }
-            position += 16
-        }
+        guard start + 16 <= count else { return endOfLongPlainText(from: start) }
+        if let offset = Self.firstSet(Self.specials(block(start))) { return start + offset }
+        return endOfLongPlainText(from: start + 16)
+    }
+
+    @inline(never)
+    private func endOfLongPlainText(from start: Int) -> Int {
+        var position = start
         while position + 64 <= count {
             let (first, second) = (Self.specials(block(position)), Self.specials(block(position + 16)))
             let (third, fourth) = (Self.specials(block(position + 32)), Self.specials(block(position + 48)))

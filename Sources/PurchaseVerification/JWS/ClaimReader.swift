@@ -184,7 +184,9 @@ struct ClaimReader {
     private func place(of name: StaticString, in members: Range<Int>) -> Int? {
         let bytes = document.bytes[...]
         let nodes = document.nodes[...]
-        return name.withUTF8Buffer { Self.place(of: $0.span, in: members, nodes.span, bytes.span) }
+        return name.withUTF8Buffer { (name: UnsafeBufferPointer<UInt8>) in
+            Self.place(of: name.span, in: members, nodes.span, bytes.span)
+        }
     }
 
     private static func place(

@@ -107,7 +107,7 @@ struct BareLoop {
         return try entries.map { entry in
             guard let transaction = transactions[entry[8]], let original = originals[transaction[1]],
                 let customer = customers[entry[6]], let evidence = evidence[entry[9]], let lot = lots[original[0]],
-                let act = acts[entry[0]], let event = events[entry[0]], let product = products[transaction[6]]
+                let act = acts[entry[0]], let event = events[entry[0]], let product = products[transaction[5]]
             else { throw BenchmarkError("a purchase of the ledger has not the rows that the bare loop writes") }
             entitlements[customer[0]]?[5] = .integer(1)
             guard let entitlement = entitlements[customer[0]] else { throw BenchmarkError("no entitlement") }

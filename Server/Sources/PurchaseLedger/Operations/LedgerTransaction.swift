@@ -63,7 +63,7 @@ public struct LedgerTransaction {
     /// The customer of a name, after all merges. A new one gets a random reference.
     func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
         if let customer = try customer(name, app) { return customer }
-        return try customers.insert(CustomerRow(appKey: app.key, reference: UUID(), name: name))
+        return try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
     }
 
     /// Locks the balances and orders of customers, after all merges.

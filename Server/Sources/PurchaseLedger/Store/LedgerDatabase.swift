@@ -70,6 +70,12 @@ public protocol LedgerConnection {
     /// Returns the rows of a query, or of a statement with `RETURNING`.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
 
+    /// Inserts a row into a table that numbers its rows.
+    ///
+    /// - Parameter key: the column of the number.
+    /// - Returns: the number; `nil` if a rule of the table left the row out.
+    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64?
+
     /// Executes a statement whose result nobody needs. A driver may send it later, with the next statement that has a result, or
     /// with the commit; its error is thrown there.
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
@@ -97,6 +103,13 @@ extension LedgerDialect {
 }
 
 extension LedgerConnection {
+    public func insert(
+        _ sql: String, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
+        return try reader.integer()
+    }
+
     public func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
         try execute(sql, parameters)
     }

@@ -44,6 +44,7 @@ struct CustomerRow: TableRow {
 }
 
 struct CustomersTable {
+    private static let byName = CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2")
     /// Longer chains of merges are not made, so none can hang a reader.
     static let mergeDepth = 64
 
@@ -63,7 +64,7 @@ struct CustomersTable {
 
     /// The customer of a name, as it was before any merge.
     func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
-        try CustomerRow.first("WHERE app_key = ?1 AND name = ?2", [.integer(appKey), .text(name)], connection)
+        try CustomerRow.first(of: Self.byName, [.integer(appKey), .text(name)], connection)
     }
 
     /// The customer that a customer was merged into in the end.

@@ -91,6 +91,9 @@ struct TransactionRow: TableRow {
 }
 
 struct TransactionsTable {
+    private static let byKey = TransactionRow.table.select(
+        "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3")
+
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> TransactionRow? {
@@ -99,7 +102,7 @@ struct TransactionsTable {
 
     func row(_ key: TransactionKey, environment: Int64) throws(LedgerStorageError) -> TransactionRow? {
         try TransactionRow.first(
-            "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3",
+            of: Self.byKey,
             [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
     }
 

@@ -223,26 +223,37 @@ struct LedgerPlace {
 
     /// Opens the database, and says on standard error which it is.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
-        let database = try databaseFile(isCreating: isCreating)
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
+        let file = try databaseFile(url, isCreating: isCreating)
         do {
-            return try SQLiteDatabase(path: database)
+            return try SQLiteDatabase(path: file)
         } catch {
-            throw InputError("sqlite:\(database)", "\(error)")
+            throw InputError("sqlite:\(file)", "\(error)")
         }
     }
 
-    /// The path of an existing database, which is named on standard error.
-    func existingFile() throws -> String { try databaseFile(isCreating: false) }
+    /// The path of an existing SQLite database, which is named on standard error.
+    func existingFile() throws -> String {
+        let url = try url()
+        guard !LedgerDatabases.isPostgreSQL(url) else {
+            throw InputError(
+                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump"
+            )
+        }
+        return try databaseFile(url, isCreating: false)
+    }
 
-    private func databaseFile(isCreating: Bool) throws -> String {
-        let url: String
+    private func url() throws -> String {
         do {
             let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
-            url = try ServerSettings(options: options, environment: environment, file: file).database()
+            return try ServerSettings(options: options, environment: environment, file: file).database()
         } catch {
             throw ValidationError(error.description)
         }
-        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
+    }
+
+    private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")

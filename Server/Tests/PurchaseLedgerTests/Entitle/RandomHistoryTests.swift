@@ -12,7 +12,7 @@ struct RandomHistoryTests {
         static let histories = 10_000
     #endif
 
-    @Test("give the same end in every order of the evidence, and what the rule's own words give")
+    @Test("give the same result in every order of the evidence, equal to a direct implementation of the rule")
     func order() throws {
         let seed: UInt64 = 2_026_112_206
         print("random histories: seeds \(seed) to \(seed + UInt64(Self.histories) - 1)")

@@ -8,7 +8,7 @@ struct CorpusObservationTests {
     private let verifier = PurchaseVerifier()
 
     @Test(
-        "every genuine piece of evidence states what its manifest says, and states nothing new the second time",
+        "every genuine piece of evidence states the content of its manifest, and adds nothing the second time",
         arguments: ["app-receipt", "transaction-receipt", "jws-transaction", "jws-renewalInfo", "jws-notification"])
     func genuine(kind: String) throws {
         let items = try Corpus.items(kind).filter { item in

@@ -43,7 +43,7 @@ struct LogAuditTests {
         }
     }
 
-    @Test("A rewritten log whose hashes, tiles, size and root were computed again is named by the checkpoint")
+    @Test("A rewritten log with recomputed hashes, tiles, size and root is found by the checkpoint")
     func computedAgain() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await SealedWorld(folder.appending(path: "a").created())

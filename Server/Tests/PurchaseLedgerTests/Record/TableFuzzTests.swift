@@ -18,7 +18,7 @@ struct TableFuzzTests {
         let rows: [[LedgerValue]]
     }
 
-    @Test("Every changed, added or removed row of every table is named, except what docs/record.md lists")
+    @Test("Every changed, added or removed row of every table is found, except those that docs/record.md lists")
     func fuzz() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await FuzzedWorld(folder)

@@ -19,6 +19,9 @@ final class CuttingProxy: Sendable {
         case afterCommit
     }
 
+    /// The text of the statement and of its answer, with the byte that ends it: `READ COMMITTED` is no commit.
+    private static let commit = Array("COMMIT\0".utf8)
+
     /// The port on 127.0.0.1.
     let port: Int
     private let listener: Int32
@@ -123,20 +126,21 @@ final class CuttingProxy: Sendable {
             guard count > 0 else { break }
             let bytes = Array(buffer[0..<count])
             // Statements of one round trip come in one piece, or the last of several holds the commit.
-            if Self.contains(bytes, Array("COMMIT".utf8)), let cut = next() {
+            if Self.contains(bytes, Self.commit), let cut = next() {
                 pair.isCut.withLock { $0 = true }
                 if cut == .afterCommit {
                     Self.send(bytes, to: pair.server)
                     // The server's answer says that the commit is done.
                     var answer: [UInt8] = []
                     var part = [UInt8](repeating: 0, count: 1 << 16)
-                    while !Self.contains(answer, Array("COMMIT".utf8)) {
+                    while !Self.contains(answer, Self.commit) {
                         let count = recv(pair.server, &part, part.count, 0)
                         guard count > 0 else { break }
                         answer += part[0..<count]
                     }
                 }
                 state.withLock { $0.done += 1 }
+                for socket in [pair.server, pair.client] { shutdown(socket, Int32(SHUT_RDWR)) }
                 break
             }
             guard Self.send(bytes, to: pair.server) else { break }

@@ -15,6 +15,8 @@ final class LedgerChanges {
     let identities: CustomerIdentities
     /// The purchases of each history that was settled.
     private var purchases: [Int: [OwnedPurchase]] = [:]
+    /// The owners of what was bought, and of what is shared by a family, of each history. `own` computes them.
+    private var ownerships: [[Ownership]] = []
     /// The balances after the change, by the place of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
@@ -190,16 +192,15 @@ final class LedgerChanges {
 
     /// Computes the owners of every history that was read.
     private func own() throws(LedgerStorageError) {
+        ownerships = []
         for index in open.histories.indices {
             let tokens = try identities.assignments(of: open.histories[index])
+            ownerships.append([])
             for isShared in [false, true] {
-                guard open.histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared })
-                else {
-                    continue
-                }
-                let owners = open.histories[index].ownership(
-                    isShared: isShared, tokens: tokens, merges: identities.mergeActs
-                ).owners
+                let ownership = open.histories[index].ownership(
+                    isShared: isShared, tokens: tokens, merges: identities.mergeActs)
+                ownerships[index].append(ownership)
+                let owners = ownership.owners
                 for place in open.histories[index].records.indices
                 where open.histories[index].records[place].facts.ownership.isFamilyShared == isShared {
                     let owner = owners[open.histories[index].records[place].facts.key]
@@ -287,14 +288,10 @@ final class LedgerChanges {
     /// Writes the entitlements of every history that changed. They need the facts in the database, and no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
         balances = []
-        for history in histories {
+        for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
                 balances.append([:])
                 continue
-            }
-            let assignments = try identities.assignments(of: history)
-            let ownership = [false, true].map {
-                history.ownership(isShared: $0, tokens: assignments, merges: identities.mergeActs)
             }
             let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
             balances.append(

@@ -35,6 +35,7 @@ struct PurchaseHistory {
     /// - Parameter merges: the merges of the customers that occur, each with its journal entry.
     func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        guard !own.isEmpty else { return Ownership(owners: [:]) }
         let keys = Set(own.map(\.facts.key))
         let contents = acts.filter { keys.contains($0.transaction) }.map { act in
             let customer = CustomerNumber(rawValue: act.customerKey)

@@ -37,7 +37,7 @@ public struct CreateOrder: LedgerOperation {
         }
         let product = try transaction.productToWrite(draft.productID, app)
         let customer = try transaction.customerToWrite(draft.customerID, app)
-        let token = customer.token ?? UUID()
+        let token = customer.token ?? RandomID.next()
         var environment: Int64?
         if let named = draft.environment { environment = try transaction.environments.keyToWrite(of: named) }
         let now = transaction.now

@@ -153,7 +153,9 @@ final class PostgreSQLConnection: LedgerConnection {
         pending = Array(pending.prefix(kept))
         guard isSaved else { return }
         isSaved = false
-        _ = try session.run([LedgerStatement("ROLLBACK TO SAVEPOINT job", []), LedgerStatement("RELEASE SAVEPOINT job", [])])
+        _ = try session.run([
+            LedgerStatement("ROLLBACK TO SAVEPOINT job", []), LedgerStatement("RELEASE SAVEPOINT job", []),
+        ])
     }
 
     /// Sends what waits, and commits.
@@ -170,7 +172,8 @@ final class PostgreSQLConnection: LedgerConnection {
             throw LedgerStorageError(.outcomeUnknown, error.detail)
         }
         guard outputs.last?.command == "COMMIT" else {
-            throw LedgerStorageError(.other, "PostgreSQL ended the transaction with \(outputs.last?.command ?? "nothing")")
+            throw LedgerStorageError(
+                .other, "PostgreSQL ended the transaction with \(outputs.last?.command ?? "nothing")")
         }
     }
 

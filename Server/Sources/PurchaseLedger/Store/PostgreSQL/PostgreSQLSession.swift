@@ -86,14 +86,17 @@ final class PostgreSQLSession {
     private func send(_ statement: LedgerStatement, _ steps: inout [Step]) throws(LedgerStorageError) {
         let values = PostgreSQLValues(statement.parameters)
         guard let name = try prepare(statement.sql, values, &steps) else {
-            guard values.send({ PQsendQueryParams(connection, PostgreSQLText.sql(statement.sql), $0, $1, $2, $3, $4, 1) })
+            guard
+                values.send({ PQsendQueryParams(connection, PostgreSQLText.sql(statement.sql), $0, $1, $2, $3, $4, 1) })
             else { throw lost() }
             steps.append(.execution)
             return
         }
-        guard values.send({ count, _, pointers, lengths, formats in
-            PQsendQueryPrepared(connection, name, count, pointers, lengths, formats, 1)
-        }) else { throw lost() }
+        guard
+            values.send({ count, _, pointers, lengths, formats in
+                PQsendQueryPrepared(connection, name, count, pointers, lengths, formats, 1)
+            })
+        else { throw lost() }
         steps.append(.execution)
     }
 

@@ -16,6 +16,11 @@ struct SQLiteConnection: LedgerConnection {
         return Int(sqlite3_changes(database.sqliteConnection))
     }
 
+    /// SQLite keeps a temporary table for `RETURNING`, and the number of the row anyway.
+    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
+        try execute(sql, parameters) > 0 ? sqlite3_last_insert_rowid(database.sqliteConnection) : nil
+    }
+
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
         let statement = try prepared(sql, parameters.count)
         var rows: [LedgerRow] = []

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import Synchronization
 
@@ -10,6 +11,7 @@ final class WriteQueue: Sendable {
 
     private let pool: DatabasePool
     private let maximumWaiting: Int
+    private let answers = DispatchQueue(label: "assay.ledger.answers", qos: .userInitiated)
     private let walBound: WALBound
     private let state = Mutex(State())
 
@@ -64,6 +66,7 @@ final class WriteQueue: Sendable {
             }
             if isIdle { continuation.resume() }
         }
+        await withCheckedContinuation { continuation in answers.async { continuation.resume() } }
     }
 
     private func admit(_ job: any WriteJob) -> Admission {
@@ -119,8 +122,11 @@ final class WriteQueue: Sendable {
             state.figures.pages += pages
             state.figures.processorTime += WriterFigures.threadTime() - start
         }
-        for (job, error) in zip(batch, results) {
-            if let error { job.fail(error) } else { job.succeed() }
+        // Waking the callers takes time that the next batch needs.
+        answers.async { [results] in
+            for (job, error) in zip(batch, results) {
+                if let error { job.fail(error) } else { job.succeed() }
+            }
         }
         walBound.enforce(database)
     }
