@@ -33,7 +33,9 @@ struct JournalTests {
         #expect(JournalLeaf(bytes: bytes + [0]) == nil)
     }
 
-    @Test("The details of a claim are the JSON that Foundation's encoder writes with sorted keys, whatever the fields say")
+    @Test(
+        "The details of a claim are the JSON that Foundation's encoder writes with sorted keys, whatever the fields say"
+    )
     func canonicalDetails() async throws {
         try await LedgerWorld.with { world in
             let controls = String(decoding: (0..<128).map { UInt8($0) }, as: UTF8.self)
@@ -41,7 +43,8 @@ struct JournalTests {
                 "alice", "a/b \\ \"c\"", controls, "e\u{301}\u{316} \u{1F600} \u{2028}", "", "null",
             ].enumerated() {
                 for product in [LedgerWorld.coins, text] {
-                    var submission = world.submission("\(number)", product: product, try LedgerWorld.signed("\(number)"))
+                    var submission = world.submission(
+                        "\(number)", product: product, try LedgerWorld.signed("\(number)"))
                     (submission.claim.customerID, submission.keyID, submission.sourceAddress) = (text, text, text)
                     (submission.claim.quantity, submission.claim.orderID) = (.min, number % 2 == 0 ? nil : text)
                     _ = try await world.ledger.submit(submission)

@@ -33,7 +33,8 @@ enum LedgerBenchmark {
     }
 
     private static let usage = BenchmarkError(
-        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES")
+        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES"
+    )
 
     private static func number(_ text: String) throws -> Int {
         guard let number = Int(text), number > 0 else { throw usage }
@@ -49,7 +50,9 @@ enum LedgerBenchmark {
 
     private static func report(purchases: Int, rounds: Int) async throws {
         let authority = try AppStoreAuthority()
-        print("\(purchases) purchases in an empty file, median of \(rounds) rounds. Writer figures are for each purchase.\n")
+        print(
+            "\(purchases) purchases in an empty file, median of \(rounds) rounds. Writer figures are for each purchase.\n"
+        )
         print(
             "| | per second | to the bare loop | processor time of the writer, µs | statements | pages | purchases a commit "
                 + "| bytes kept | p50, ms | p99 | p99.9 |")
@@ -80,10 +83,12 @@ enum LedgerBenchmark {
                     + "| \(text(median(results.map { $0.bare.processorTime * 1e6 }), 1)) | "
                     + "| \(text(median(results.map(\.bare.pages)), 1)) | 32 | | | | |")
             for (name, path) in [
-                ("ledger, 64 clients", \Round.ledger), ("ledger, 64 clients, entries without a code", \.unauthenticated),
+                ("ledger, 64 clients", \Round.ledger),
+                ("ledger, 64 clients, entries without a code", \.unauthenticated),
                 ("ledger, 1 client", \.single),
             ] {
-                printRow("\(claims.rawValue): \(name)", results.map { $0[keyPath: path] }, results.map(\.bare.perSecond))
+                printRow(
+                    "\(claims.rawValue): \(name)", results.map { $0[keyPath: path] }, results.map(\.bare.perSecond))
             }
         }
     }
