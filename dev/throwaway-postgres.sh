@@ -53,9 +53,11 @@ $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 120 start
     exit 1
 }
 
-# The watcher outlives this script, also when the process is killed.
+# The watcher outlives this script, also when the process is killed. Another process can get its number soon, so the time of its
+# start is compared, too.
+started=$(ps -o lstart= -p "$process" || true)
 (
-    while kill -0 "$process" 2>/dev/null; do sleep 1; done
+    while [ -n "$started" ] && [ "$(ps -o lstart= -p "$process")" = "$started" ]; do sleep 1; done
     # shellcheck disable=SC2086
     $as "$programs/pg_ctl" -D "$folder/data" -m immediate stop || true
     cd / && rm -rf "$folder"
