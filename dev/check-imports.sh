@@ -52,7 +52,7 @@ table() {
     allow Server/Sources/BuildInformation
     allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
-    allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Foundation GRDB Synchronization
+    allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
     allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server

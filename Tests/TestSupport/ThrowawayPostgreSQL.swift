@@ -96,7 +96,7 @@ public actor ThrowawayPostgreSQL {
 
     private static func start() async throws -> Server? {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "dev/throwaway-postgres.sh")
+            .deletingLastPathComponent().appendingPathComponent("dev/throwaway-postgres.sh")
         let (status, output) = try await run(script.path, ["\(getpid())"])
         guard status != 3 else { return nil }
         let lines = output.split(separator: "\n").map(String.init)
@@ -113,7 +113,8 @@ public actor ThrowawayPostgreSQL {
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
-                        let file = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
+                        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+                            "run-\(UUID().uuidString)")
                         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
                         defer {
                             // A file that stays behind in the temporary folder harms nothing.

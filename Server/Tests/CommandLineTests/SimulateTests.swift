@@ -70,7 +70,7 @@ struct SimulateTests {
             try await RunningServer.run("assay serve --port 0", in: folder) { server in
                 let result = try await Program.shell("assay simulate attacks --against \(server.address)", in: folder)
                 #expect(result.status == 2)
-                #expect(result.output.contains("A genuine app receipt is refused"), "\(result.output)")
+                #expect(result.output.contains("refuses a genuine app receipt"), "\(result.output)")
             }
             let trusting = "assay serve --port 0 --trust assay-authority/trust.pem"
             try await RunningServer.run(trusting, in: folder) { server in

@@ -180,7 +180,9 @@ struct EvidenceStorageTests {
 
     @Test("Evidence stored as a prefix is completed when it verifies, and never the reverse")
     func prefixBecomesWhole() async throws {
-        try await LedgerWorld.with { world in
+        try await TemporaryFolder.with { folder in
+            // No entry names the evidence, so its audit would have findings.
+            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
             let evidence = try LedgerWorld.signed("1")
             let forms = try await world.database.write { connection in
                 let store = EvidenceStore(connection: connection)
@@ -195,6 +197,7 @@ struct EvidenceStorageTests {
                 return forms
             }
             #expect(forms == [true, true, false, false])
+            try await world.database.close()
         }
     }
 

@@ -1,14 +1,5 @@
 public import struct Foundation.UUID
 
-/// How much of a piece of evidence is kept.
-public enum KeptPart: String, Sendable {
-    case whole
-    /// The first kilobyte of evidence that did not verify and came beyond the daily budget.
-    case prefix
-    /// Nothing, after an erasure.
-    case none
-}
-
 /// Evidence that is stored.
 public struct StoredEvidence: Sendable, Equatable {
     /// The bytes that are kept, as they were sent.
