@@ -51,7 +51,11 @@ struct TableDump: Sendable {
             source: "products \(join("apps", "app_key", "products"))"),
         TableDump(
             name: "settings_history", keyCount: 2, pageKey: ["settings_history.settings_key"],
-            columns: "apps.name, journal.entry_id, settings_history.sha256, settings_history.body",
+            columns: """
+                apps.name, journal.entry_id, settings_history.sha256, settings_history.body,
+                (SELECT count(*) FROM settings_history AS earlier WHERE earlier.app_key = settings_history.app_key
+                AND earlier.settings_key < settings_history.settings_key)
+                """,
             source: """
                 settings_history \(join("apps", "app_key", "settings_history"))
                 \(join("journal", "entry_key", "settings_history"))
@@ -182,7 +186,8 @@ struct TableDump: Sendable {
             columns: """
                 customers.reference, products.product_id, environments.name, originals.original_id,
                 originals.xcode_second, hand_grants.grant_id, entitlements.kind, entitlements.balance,
-                entitlements.shortfall, entitlements.timeline, entitlements.reason
+                entitlements.shortfall, entitlements.timeline, entitlements.reason,
+                CASE WHEN originals.original_key IS NULL AND hand_grants.grant_key IS NULL THEN entitlements.ground END
                 """,
             source: """
                 entitlements \(join("customers", "customer_key", "entitlements"))

@@ -35,7 +35,8 @@ struct TableFuzzTests {
             var generator = SystemRandomNumberGenerator()
             var report = FuzzReport(exceptions: try Self.exceptions())
             for table in tables {
-                #expect(!table.rows.isEmpty, "\(table.name) has no row to change")
+                // A tile takes 256 entries; LogAuditTests changes them.
+                #expect(!table.rows.isEmpty || table.name == "log_tiles", "\(table.name) has no row to change")
                 let some = table.rows.shuffled(using: &generator).prefix(1)
                 let rows = FuzzedRows.wanted == "all" ? table.rows : Array(some)
                 for row in rows {
