@@ -8,6 +8,8 @@
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
+#   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
+#   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims without a number
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes without a number
 #   dev/torture.sh opinion --seed 7 --mutations 20000
@@ -62,6 +64,15 @@ histories() {
         --testing-library swift-testing --filter ArrivalTests
 }
 
+# Runs one suite of the optimised tests of the server.
+suite() {
+    say "Building the ledger's tests"
+    # shellcheck disable=SC2086
+    swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching \
+        --build-tests ${ASSAY_BUILD_OPTIONS:-}
+    "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
+}
+
 # Purchases for a server under load, and the server.
 purchases() {
     say "Building the load"
@@ -88,7 +99,10 @@ soak() {
 }
 
 case ${1:-} in
-    '') core; server; store; histories; kill_rounds; soak ;;
+    '') core; server; store; histories; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; soak ;;
+    tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
+    postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
     kill) kill_rounds "${2:-}" ;;
     soak) soak "${2:-}" ;;
     server) server ;;
