@@ -3,7 +3,7 @@ struct ClaimReader {
     private let document: JSONDocument
     /// The place of the object.
     private let object: Int
-    /// The place of the member behind the one that was found last: claims mostly stand in the order in which they are read.
+    /// The place of the member after the latest one that was found: most claims occur in the order in which they are read.
     private var expected: Int
     private var read: PlaceSet
 

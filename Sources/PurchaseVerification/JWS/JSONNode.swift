@@ -9,7 +9,7 @@ struct JSONNode: Sendable {
         case integer
         /// Any other number.
         case number
-        /// A string that stands for itself.
+        /// A string without escapes.
         case string
         /// A string with escapes in it.
         case escapedString

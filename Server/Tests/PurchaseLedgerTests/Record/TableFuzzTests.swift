@@ -48,7 +48,10 @@ struct TableFuzzTests {
             }
             print(report.text)
             #expect(report.missed == [], "not named, and not listed in docs/record.md")
-            #expect(report.unused == [], "listed in docs/record.md, and always named")
+            // With one row of each table, chance can leave out the row whose change is not named.
+            if FuzzedRows.wanted == "all" {
+                #expect(report.unused == [], "listed in docs/record.md, and always named")
+            }
         }
     }
 
