@@ -51,11 +51,11 @@ table() {
     allow Server/Sources/BuildInformation
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
-    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification Crypto Foundation Yams $server
+    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification Crypto Foundation NIOSSL Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
-        ArgumentParser Foundation Hummingbird Logging NIOCore
+        ArgumentParser Foundation Hummingbird Logging NIOCore UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
     allow Server/Tests/ExpectedEntitlements AppStoreSimulator Foundation

@@ -25,6 +25,8 @@ public struct ServerConfiguration: Sendable {
     /// The proxies of the operator, whose `X-Forwarded-For` is believed; without them nobody's is.
     public var trustedProxies: [AddressRange] = []
     public var limits = Limits()
+    /// The receivers of the apps' events.
+    public var webhooks: [Webhook] = []
 
     public init() {}
 

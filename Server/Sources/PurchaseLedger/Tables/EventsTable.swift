@@ -95,6 +95,29 @@ struct EventsTable {
             """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
+    /// The events of an app after a key, as webhooks get them, oldest first.
+    func outgoing(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [OutgoingEvent] {
+        let rows = try connection.rows(
+            """
+            SELECT \(OutgoingEvent.columns) FROM events JOIN journal ON journal.entry_key = events.entry_key
+            WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3
+            """, [.integer(appKey), .integer(key), .integer(limit)])
+        var events: [OutgoingEvent] = []
+        for row in rows {
+            var reader = row.reader
+            events.append(try OutgoingEvent(&reader))
+        }
+        return events
+    }
+
+    /// How many events of an app come after a key.
+    func count(appKey: Int64, after key: Int64) throws(LedgerStorageError) -> Int {
+        let rows = try connection.rows(
+            "SELECT count(*) FROM events WHERE app_key = ?1 AND event_key > ?2", [.integer(appKey), .integer(key)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return Int(try reader.integer())
+    }
+
     /// The events of an app after a key, oldest first.
     func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
         // Left joins keep the order of the index, and an event whose row was removed is still listed.

@@ -1,0 +1,84 @@
+import PurchaseVerification
+
+/// A webhook that one server delivers to, for a time.
+public struct WebhookLease: Sendable, Equatable {
+    let key: Int64
+    let revision: Int64
+    let owner: [UInt8]
+    /// Each event up to this one was delivered or has a row of its own.
+    public var cursor: Int64
+    /// The customers whose events wait behind one that was not delivered.
+    public let waitingCustomers: Set<Int64>
+    /// How many events wait or are attempted again.
+    public let pendingCount: Int
+
+    /// How long it holds without being prolonged, in milliseconds. Longer than an attempt takes, so that a server that stopped
+    /// prolonging it has no attempt under way when another takes it.
+    public static let lifetime: Int64 = 60_000
+}
+
+/// Takes the lease of a webhook, if no other server has it and it is not disabled. A new webhook begins after the newest event.
+public struct LeaseWebhook: LedgerOperation {
+    public var app: String
+    public var url: String
+    /// Tells servers apart.
+    public var owner: [UInt8]
+
+    /// The lease of a webhook for a server.
+    public init(app: String, url: String, owner: [UInt8]) {
+        (self.app, self.url, self.owner) = (app, url, owner)
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> WebhookLease? {
+        let app = try transaction.app(app)
+        let table = WebhooksTable(connection: transaction.connection)
+        if try table.row(appKey: app.key, url: url) == nil { try table.insert(appKey: app.key, url: url) }
+        guard let row = try table.row(appKey: app.key, url: url), row.isFree(for: owner, at: transaction.now) else {
+            return nil
+        }
+        try table.setLease(row.key, owner: owner, until: transaction.now.leaseEnd)
+        let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
+        let counts = try deliveries.counts(row.key)
+        return WebhookLease(
+            key: row.key, revision: row.revision, owner: owner, cursor: row.cursor,
+            waitingCustomers: Set(try deliveries.lanes(row.key)),
+            pendingCount: counts.filter { $0.key != .dead }.values.reduce(0, +))
+    }
+}
+
+/// Whether a server could take the lease of a webhook; asked before, so that a server that waits for it writes nothing.
+public struct WebhookIsFree: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var app: String
+    public var url: String
+    public var owner: [UInt8]
+
+    /// The question for a server.
+    public init(app: String, url: String, owner: [UInt8]) {
+        (self.app, self.url, self.owner) = (app, url, owner)
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Bool {
+        let app = try reader.app(app)
+        let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, url: url)
+        return row?.isFree(for: owner, at: reader.now) ?? true
+    }
+}
+
+/// Gives a lease back, so that another server need not wait for its end.
+public struct ReleaseWebhook: LedgerOperation {
+    public var lease: WebhookLease
+
+    /// The return of a lease.
+    public init(_ lease: WebhookLease) { self.lease = lease }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        try WebhooksTable(connection: transaction.connection).release(lease.key, owner: lease.owner)
+    }
+}
+
+extension Timestamp {
+    /// When a lease that is taken or prolonged now ends.
+    var leaseEnd: Timestamp { Timestamp(millisecondsSince1970: millisecondsSince1970 + WebhookLease.lifetime) }
+}

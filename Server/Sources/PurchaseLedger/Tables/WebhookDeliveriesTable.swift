@@ -1,0 +1,149 @@
+import PurchaseVerification
+
+/// The events that a webhook did not take at the first attempt, and those that wait behind them.
+struct WebhookDeliveriesTable {
+    let connection: any LedgerConnection
+
+    /// The customers who have events that wait.
+    func lanes(_ webhook: Int64) throws(LedgerStorageError) -> [Int64] {
+        try integers(
+            "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND state IN ('waiting', 'retry', 'gap')",
+            [.integer(webhook)])
+    }
+
+    /// How many events have each state.
+    func counts(_ webhook: Int64) throws(LedgerStorageError) -> [WebhookDeliveryState: Int] {
+        var counts: [WebhookDeliveryState: Int] = [:]
+        let rows = try connection.rows(
+            "SELECT state, count(*) FROM webhook_deliveries WHERE webhook_key = ?1 GROUP BY state", [.integer(webhook)])
+        for row in rows {
+            var reader = row.reader
+            let state = try reader.named(WebhookDeliveryState.self)
+            counts[state] = Int(try reader.integer())
+        }
+        return counts
+    }
+
+    /// The events whose next attempt is due, the longest overdue first.
+    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [PendingDelivery] {
+        try pending(
+            "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3",
+            [.integer(webhook), .time(now), .integer(limit)])
+    }
+
+    /// The events that wait behind one, in their order.
+    func waiting(
+        _ webhook: Int64, lane: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [PendingDelivery] {
+        try pending(
+            "lane = ?2 AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
+            [.integer(webhook), .integer(lane), .integer(limit)])
+    }
+
+    private func pending(
+        _ condition: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> [PendingDelivery] {
+        let rows = try connection.rows(
+            """
+            SELECT state, attempts, first_at, \(OutgoingEvent.columns) FROM webhook_deliveries
+            JOIN events ON events.event_key = webhook_deliveries.event_key
+            JOIN journal ON journal.entry_key = events.entry_key
+            WHERE webhook_key = ?1 AND \(condition)
+            """, parameters)
+        var pending: [PendingDelivery] = []
+        for row in rows {
+            var reader = row.reader
+            let state = try reader.named(WebhookDeliveryState.self)
+            let attempts = Int(try reader.integer())
+            let firstAt = try reader.optionalTime()
+            let event = try OutgoingEvent(&reader)
+            pending.append(PendingDelivery(event: event, state: state, attempts: attempts, firstAt: firstAt))
+        }
+        return pending
+    }
+
+    func put(_ event: UndeliveredEvent, webhook: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            """
+            INSERT INTO webhook_deliveries
+            (webhook_key, event_key, lane, state, attempts, first_at, next_at, last_error)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT (webhook_key, event_key) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
+            first_at = excluded.first_at, next_at = excluded.next_at, last_error = excluded.last_error
+            """,
+            [
+                .integer(webhook), .integer(event.eventKey), .integer(event.customer), .text(event.state.rawValue),
+                .integer(Int64(event.attempts)), .time(event.firstAt), .time(event.nextAt), .text(event.lastError),
+            ])
+    }
+
+    func delete(_ event: Int64, webhook: Int64) throws(LedgerStorageError) {
+        try connection.execute(
+            "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key = ?2",
+            [.integer(webhook), .integer(event)])
+    }
+
+    /// Makes the first event that waits in a lane due.
+    ///
+    /// - Returns: whether there is one.
+    func makeNextDue(lane: Int64, webhook: Int64, at now: Timestamp) throws(LedgerStorageError) -> Bool {
+        try connection.execute(
+            """
+            UPDATE webhook_deliveries SET state = 'retry', next_at = ?3 WHERE webhook_key = ?1 AND event_key =
+            (SELECT min(event_key) FROM webhook_deliveries WHERE webhook_key = ?1 AND lane = ?2 AND state = 'waiting')
+            """, [.integer(webhook), .integer(lane), .time(now)]) == 1
+    }
+
+    /// Makes events that were given up due, out of order.
+    ///
+    /// - Parameter event: one of them; `nil` for all.
+    /// - Returns: how many.
+    func resend(_ webhook: Int64, event: Int64?, at now: Timestamp) throws(LedgerStorageError) -> Int {
+        try connection.execute(
+            """
+            UPDATE webhook_deliveries SET state = 'resend', attempts = 0, first_at = NULL, next_at = ?2
+            WHERE webhook_key = ?1 AND state = 'dead' AND (?3 IS NULL OR event_key = ?3)
+            """, [.integer(webhook), .time(now), .integer(event)])
+    }
+
+    /// The events that were given up, oldest first.
+    func dead(_ webhook: Int64, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
+        let rows = try connection.rows(
+            """
+            SELECT events.event_key, type, attempts, first_at, last_error FROM webhook_deliveries
+            JOIN events ON events.event_key = webhook_deliveries.event_key
+            WHERE webhook_key = ?1 AND state = 'dead' ORDER BY webhook_deliveries.event_key LIMIT ?2
+            """, [.integer(webhook), .integer(limit)])
+        var dead: [DeadDelivery] = []
+        for row in rows {
+            var reader = row.reader
+            dead.append(
+                DeadDelivery(
+                    event: try reader.integer(), type: try reader.text(), attempts: Int(try reader.integer()),
+                    firstAt: try reader.optionalTime(), lastError: try reader.optionalText()))
+        }
+        return dead
+    }
+
+    private func integers(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [Int64] {
+        var numbers: [Int64] = []
+        for row in try connection.rows(sql, parameters) {
+            var reader = row.reader
+            numbers.append(try reader.integer())
+        }
+        return numbers
+    }
+}
+
+extension OutgoingEvent {
+    /// The columns of `events` and `journal` that it is read from.
+    static let columns = "events.event_key, events.customer_key, journal.entry_id, events.body"
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        key = try reader.integer()
+        customer = try reader.optionalInteger() ?? 0
+        // With the random id of the entry, the events of a restored backup have other ids than those after the backup.
+        id = "evt_\(try reader.blob().hexadecimal)_\(key)"
+        body = try reader.blob()
+    }
+}

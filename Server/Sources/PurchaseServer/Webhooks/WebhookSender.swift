@@ -1,0 +1,223 @@
+import Foundation
+import Logging
+import NIOCore
+import PurchaseLedger
+import PurchaseVerification
+
+/// Delivers the events of an app to one webhook, while this server has its lease.
+///
+/// A task group holds everything that is under way: attempts, runs of events that waited, and a clock. Its results come back one
+/// after the other, so the state needs no lock.
+struct WebhookSender: Sendable {
+    let webhook: Webhook
+    let ledger: PurchaseLedger
+    let client: WebhookClient
+    /// Tells this server from others.
+    let owner: [UInt8]
+    let logger: Logger
+    let clock: @Sendable () -> Timestamp
+    var limits = WebhookLimits()
+
+    private enum Happening: Sendable {
+        case attempted(position: Int, WebhookAttempt)
+        case ran(LaneOutcome, WebhookAttempt?)
+        case tick
+    }
+
+    /// Delivers until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                if let lease = try await lease() {
+                    logger.info("this server delivers to the webhook", metadata: metadata)
+                    try await deliver(lease)
+                    continue
+                }
+            } catch is CancellationError {
+                break
+            } catch {
+                // The database is busy or gone; it is asked again.
+                logger.warning(
+                    "a webhook waits for the database", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+            }
+            await pause(limits.leaseInterval)
+        }
+        client.close()
+    }
+
+    private var metadata: Logger.Metadata { ["app": "\(webhook.app)", "host": "\(webhook.url.host)"] }
+
+    private func lease() async throws -> WebhookLease? {
+        let (app, url) = (webhook.app, webhook.url.text)
+        guard try await ledger.answer(WebhookIsFree(app: app, url: url, owner: owner)) else { return nil }
+        return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner))
+    }
+
+    /// A pause that a cancellation ends.
+    private func pause(_ seconds: Double) async {
+        do { try await Task.sleep(for: .seconds(seconds)) } catch { return }
+    }
+
+    /// Delivers under a lease, until it is lost, an operator changes the webhook, or the task is cancelled.
+    private func deliver(_ lease: WebhookLease) async throws {
+        var state = WebhookDelivery(lease, limits: limits)
+        try await withThrowingTaskGroup(of: Happening.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { await tick() }
+            while !Task.isCancelled, let happening = try await group.next() {
+                switch happening {
+                case .attempted(let position, let attempt): finish(position, attempt, &state)
+                case .ran(let outcome, let attempt):
+                    state.finish(outcome)
+                    if let attempt { note(attempt, &state, isRun: true) }
+                case .tick:
+                    state.isTickDue = true
+                    group.addTask { await tick() }
+                }
+                guard !state.isGone else { break }
+                if state.wantsRecord(at: clock()) {
+                    guard try await record(&state) else { break }
+                }
+                try await read(&state)
+                launch(&state, &group)
+                state.isTickDue = false
+            }
+        }
+        // What was delivered before the end is recorded, so that it is not sent again.
+        guard try await record(&state) else { return }
+        if state.isGone {
+            _ = try await ledger.perform(
+                ChangeWebhook(app: webhook.app, url: webhook.url.text, .disable(reason: "the receiver answered 410")))
+            logger.warning("the receiver answered 410, so the webhook is disabled", metadata: metadata)
+        } else {
+            try await ledger.perform(ReleaseWebhook(state.lease))
+        }
+        try Task.checkCancellation()
+    }
+
+    private func tick() async -> Happening {
+        await pause(limits.tick)
+        return .tick
+    }
+
+    /// Records what is known. False if the lease was lost.
+    private func record(_ state: inout WebhookDelivery) async throws -> Bool {
+        let settled = state.window.settled
+        let lanes = state.outcomes
+        var lease = state.lease
+        if let settled { lease.cursor = settled.cursor }
+        let free = try await ledger.perform(
+            RecordDeliveries(lease, undelivered: settled?.undelivered ?? [], lanes: lanes))
+        guard let free else {
+            logger.info("another server or an operator took over the webhook", metadata: metadata)
+            return false
+        }
+        state.recorded(lease, settled: settled, free: free, at: clock())
+        return true
+    }
+
+    /// Reads new events, and those whose next attempt is due.
+    private func read(_ state: inout WebhookDelivery) async throws {
+        if state.wantsEvents {
+            let query = OutgoingEvents(app: webhook.app, after: state.window.last, limit: limits.page)
+            let events = try await ledger.answer(query)
+            state.add(events)
+        }
+        if state.wantsDue {
+            state.add(due: try await ledger.answer(DueDeliveries(state.lease, limit: limits.concurrency)))
+        }
+    }
+
+    private func launch(_ state: inout WebhookDelivery, _ group: inout ThrowingTaskGroup<Happening, any Error>) {
+        let sender = self
+        while state.mayLaunch(at: clock()) {
+            if let run = state.takeRun() {
+                group.addTask {
+                    let (outcome, attempt) = await sender.run(run.lane, run.deliveries)
+                    return .ran(outcome, attempt)
+                }
+            } else if let next = state.takeNext() {
+                let message = WebhookMessage(id: next.event.id, body: next.event.body)
+                group.addTask { .attempted(position: next.position, await sender.attempt(message)) }
+            } else {
+                return
+            }
+        }
+    }
+
+    private func attempt(_ message: WebhookMessage) async -> WebhookAttempt {
+        let started = clock()
+        do {
+            try await client.send(message, at: started.millisecondsSince1970 / 1000)
+            return WebhookAttempt(startedAt: started, result: .delivered)
+        } catch let failure as WebhookFailure {
+            // A connection that ends because the task was cancelled says nothing about the receiver.
+            return WebhookAttempt(startedAt: started, result: Task.isCancelled ? .cancelled : .failed(failure))
+        } catch {
+            return WebhookAttempt(startedAt: started, result: .cancelled)
+        }
+    }
+
+    private func finish(_ position: Int, _ attempt: WebhookAttempt, _ state: inout WebhookDelivery) {
+        state.finish(position, attempt, next: RetrySchedule.next(after: 1, now: clock()))
+        note(attempt, &state)
+    }
+
+    private func note(_ attempt: WebhookAttempt, _ state: inout WebhookDelivery, isRun: Bool = false) {
+        guard case .failed(let failure) = attempt.result else { return }
+        if isRun { state.failed(failure, at: attempt.startedAt) }
+        logger.notice(
+            "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
+    }
+
+    /// Sends the events of a customer that waited, one after the other, until one is not delivered.
+    private func run(
+        _ lane: WebhookLane, _ deliveries: [PendingDelivery]
+    ) async -> (LaneOutcome, WebhookAttempt?) {
+        var outcome = LaneOutcome(lane: lane)
+        var last: WebhookAttempt?
+        for delivery in deliveries {
+            let isGap = delivery.state == .gap
+            let message =
+                isGap
+                ? WebhookGap(delivery.event, app: webhook.app, at: clock()).message
+                : WebhookMessage(id: delivery.event.id, body: delivery.event.body)
+            let attempt = await attempt(message)
+            last = attempt
+            switch attempt.result {
+            case .cancelled: return (outcome, last)
+            case .delivered where isGap:
+                outcome.undelivered.append(delivery.givenUp(delivery.attempts, "a gap was announced"))
+            case .delivered: outcome.delivered.append(delivery.event.key)
+            case .failed(let failure):
+                outcome.undelivered.append(delivery.failed(failure, startedAt: attempt.startedAt, now: clock()))
+                return (outcome, last)
+            }
+        }
+        return (outcome, last)
+    }
+}
+
+extension PendingDelivery {
+    fileprivate func givenUp(_ attempts: Int, _ error: String?) -> UndeliveredEvent {
+        UndeliveredEvent(event, .dead, attempts: attempts, firstAt: firstAt, nextAt: nil, lastError: error)
+    }
+
+    /// What becomes of it after another failure.
+    fileprivate func failed(_ failure: WebhookFailure, startedAt: Timestamp, now: Timestamp) -> UndeliveredEvent {
+        let (attempts, text) = (attempts + 1, "\(failure)")
+        let next = RetrySchedule.next(after: attempts, now: now)
+        switch (state, next) {
+        case (.waiting, .some), (.retry, .some):
+            return UndeliveredEvent(
+                event, .retry, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
+        case (.waiting, nil), (.retry, nil):
+            // Given up: the customer's next events go on behind a gap, which is attempted as often.
+            return UndeliveredEvent(event, .gap, attempts: 0, firstAt: firstAt, nextAt: now, lastError: text)
+        case (_, .some):
+            return UndeliveredEvent(
+                event, state, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
+        case (_, nil): return givenUp(attempts, text)
+        }
+    }
+}
