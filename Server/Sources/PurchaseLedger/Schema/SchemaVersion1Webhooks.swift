@@ -34,7 +34,8 @@ enum SchemaVersion1Webhooks {
                 PRIMARY KEY (webhook_key, event_key)) WITHOUT ROWID
             """),
         .definition(
-            "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_key, next_at) WHERE next_at IS NOT NULL"),
+            "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_key, next_at) WHERE next_at IS NOT NULL"
+        ),
         .definition(
             """
             CREATE INDEX webhook_deliveries_by_lane ON webhook_deliveries (webhook_key, lane, event_key)

@@ -5,7 +5,8 @@ struct WebhookRow: TableRow {
     static let table = Table(
         "webhooks", key: "webhook_key",
         columns: [
-            "app_key", "url", "event_cursor", "revision", "lease_owner", "lease_until", "disabled_at", "disabled_reason",
+            "app_key", "url", "event_cursor", "revision", "lease_owner", "lease_until", "disabled_at",
+            "disabled_reason",
         ])
 
     let key: Int64

@@ -216,3 +216,20 @@ package final class WebhookClient: Sendable {
         }
     }
 }
+
+extension WebhookClient {
+    /// Whether an address is one that any webhook may be sent to.
+    package static func isPublic(_ address: SocketAddress) -> Bool { PublicAddress.contains(address.addressBytes) }
+
+    /// Attempts to deliver a message that means nothing.
+    ///
+    /// - Returns: why it was not delivered; `nil` if it was.
+    package func failure() async -> String? {
+        do {
+            try await send(WebhookMessage(id: "test", body: Array(#"{"type":"test"}"#.utf8)), at: 0)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}

@@ -1,13 +1,16 @@
 import Foundation
 public import Logging
+package import NIOCore
 public import PurchaseLedger
-import PurchaseVerification
+package import PurchaseVerification
 import Synchronization
 
 /// Delivers events to the webhooks of the settings, until it is stopped. The settings can be replaced meanwhile.
 public final class WebhookDispatcher: Sendable {
     private let logger: Logger
     private let resolver: NameResolver
+    private let attemptLimit: TimeAmount
+    private let clock: @Sendable () -> Timestamp
     private let limits: WebhookLimits
     /// Tells this server from others.
     private let owner: [UInt8]
@@ -20,14 +23,21 @@ public final class WebhookDispatcher: Sendable {
 
     /// - Parameter logger: where to log; no URL, secret or body is logged.
     public convenience init(logger: Logger) {
-        self.init(logger: logger, resolver: .system)
+        self.init(logger: logger, resolver: .system) { Timestamp(Date()) }
     }
 
     /// - Parameters:
     ///   - logger: where to log; no URL, secret or body is logged.
     ///   - resolver: resolves the names of receivers.
-    package init(logger: Logger, resolver: NameResolver) {
+    ///   - attemptLimit: how long an attempt may take.
+    ///   - clock: the ledger's clock.
+    package init(
+        logger: Logger, resolver: NameResolver, attemptLimit: TimeAmount = WebhookClient.attemptLimit,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.logger = logger
+        self.attemptLimit = attemptLimit
+        self.clock = clock
         self.resolver = resolver
         limits = WebhookLimits()
         owner = UUID().bytes
@@ -58,15 +68,18 @@ public final class WebhookDispatcher: Sendable {
         for sender in ended { await sender.task.value }
     }
 
-    private func start(_ webhook: Webhook, _ ledger: PurchaseLedger, after before: Task<Void, Never>?) -> Task<Void, Never> {
+    private func start(_ webhook: Webhook, _ ledger: PurchaseLedger, after before: Task<Void, Never>?) -> Task<
+        Void, Never
+    > {
         let (logger, resolver, owner, limits) = (logger, resolver, owner, limits)
+        let (attemptLimit, clock) = (attemptLimit, clock)
         return Task {
             await before?.value
             do {
-                let client = try WebhookClient(webhook, resolver: resolver)
+                let client = try WebhookClient(webhook, resolver: resolver, attemptLimit: attemptLimit)
                 let sender = WebhookSender(
                     webhook: webhook, ledger: ledger, client: client, owner: owner, logger: logger,
-                    clock: { Timestamp(Date()) }, limits: limits)
+                    clock: clock, limits: limits)
                 await sender.run()
             } catch {
                 logger.error(

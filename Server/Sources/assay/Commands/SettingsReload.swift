@@ -29,7 +29,8 @@ struct SettingsReload: Sendable {
                     metadata: ["setting": "\(setting.name)"])
             }
             try await Serve.warn(apps, ledger, logger)
-            logger.notice("settings reloaded", metadata: ["apps": "\(apps.count)", "webhooks": "\(configuration.webhooks.count)"])
+            logger.notice(
+                "settings reloaded", metadata: ["apps": "\(apps.count)", "webhooks": "\(configuration.webhooks.count)"])
         } catch {
             for reason in Self.reasons(error) {
                 logger.error(

@@ -13,7 +13,8 @@ struct ListWebhooks: AsyncParsableCommand {
             let webhooks = try await ledger.answer(WebhookList(app: options.app))
             guard !webhooks.isEmpty else { return Terminal.complain("no server delivered events of this app yet") }
             for webhook in webhooks {
-                let state = webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
+                let state =
+                    webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
                 Terminal.write(
                     """
                     \(webhook.url.printable)

@@ -25,7 +25,9 @@ struct WebhookOptions: ParsableArguments {
     func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger) async throws -> Int {
         guard let count = try await ledger.perform(ChangeWebhook(app: options.app, url: url, change)) else {
             throw InputError(
-                url, "no server delivered to this URL yet; 'assay webhooks list --app \(options.app)' lists those that exist")
+                url,
+                "no server delivered to this URL yet; 'assay webhooks list --app \(options.app)' lists those that exist"
+            )
         }
         return count
     }
