@@ -19,7 +19,7 @@ struct AppStoreAuthorityTests {
         }
     }
 
-    @Test("has the keys, algorithms and markers of Apple's authority", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
+    @Test("has Apple's keys, algorithms and markers", .enabled(if: OpenSSL.isInstalled, OpenSSL.absence))
     func certificates() throws {
         let store = try World.store()
         let expected: [(SigningIdentity, [String])] = [

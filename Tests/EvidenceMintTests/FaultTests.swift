@@ -23,7 +23,7 @@ struct FaultTests {
         )
     }
 
-    @Test("has a name of lower-case letters and hyphens, and an explanation", arguments: ReceiptFault.allCases)
+    @Test("has a lower-case name with hyphens, and an explanation", arguments: ReceiptFault.allCases)
     func names(fault: ReceiptFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) })
         #expect(ReceiptFault(rawValue: fault.rawValue) == fault)

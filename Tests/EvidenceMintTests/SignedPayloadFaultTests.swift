@@ -30,7 +30,7 @@ struct SignedPayloadFaultTests {
         #expect(count > 0)
     }
 
-    @Test("has a name of lower-case letters, digits and hyphens, and an explanation", arguments: SignedPayloadFault.allCases)
+    @Test("has a lower-case name with digits and hyphens, and an explanation", arguments: SignedPayloadFault.allCases)
     func names(fault: SignedPayloadFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) || ("0"..."9").contains($0) })
         #expect(SignedPayloadFault(rawValue: fault.rawValue) == fault)

@@ -140,7 +140,7 @@ struct TransactionReceiptFaultTests {
         }
     }
 
-    @Test("has a name of lower-case letters and hyphens, and an explanation", arguments: TransactionReceiptFault.allCases)
+    @Test("has a lower-case name with hyphens, and an explanation", arguments: TransactionReceiptFault.allCases)
     func names(fault: TransactionReceiptFault) {
         #expect(fault.rawValue.allSatisfy { $0 == "-" || ("a"..."z").contains($0) })
         #expect(TransactionReceiptFault(rawValue: fault.rawValue) == fault)

@@ -195,7 +195,7 @@ struct ContainerFormTests {
         #expect(verifier.rememberedPaths == 64)
     }
 
-    @Test("A receipt signed like Xcode's verifies with its own certificate as anchor, and only in the environment Xcode")
+    @Test("A receipt signed like Xcode's verifies with its own certificate as anchor, and only as Xcode's")
     func xcode() throws {
         let signer = try MintedWorld.xcodeSigner()
         let template = AppReceiptTemplate.xcode(

@@ -77,7 +77,7 @@ struct TransactionReceiptContentTests {
         #expect(try verified([0xEF, 0xBB, 0xBF] + bytes) == receipt)
     }
 
-    @Test("The transaction id decides about the sandbox, even against the unsigned environment", arguments: MintedVersion.allCases)
+    @Test("The transaction id decides, even against the unsigned environment", arguments: MintedVersion.allCases)
     func sandbox(_ version: MintedVersion) throws {
         var receipt = try HandmadeTransactionReceipt(version)
         #expect(try verified(receipt.bytes()).environment == .sandbox)

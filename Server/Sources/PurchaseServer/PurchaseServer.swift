@@ -2,6 +2,7 @@ public import Foundation
 public import Hummingbird
 public import Logging
 public import PurchaseLedger
+public import ServiceLifecycle
 
 /// Builds the server as an application that can be run, or tested in the same process.
 ///
@@ -9,12 +10,15 @@ public import PurchaseLedger
 ///   - configuration: the settings.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
 ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
+///   - services: what runs beside the server and ends after it, such as the sealing of the record.
 ///   - onReady: called once with the address, when the server takes connections.
 ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
 public func purchaseServer(
     _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, logger: Logger,
+    services: [any Service] = [],
     onReady: @escaping @Sendable (String) async -> Void = { _ in },
     uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 ) -> some ApplicationProtocol {
-    ReloadableServer(configuration, ledger: ledger, uptime: uptime).application(logger: logger, onReady: onReady)
+    ReloadableServer(configuration, ledger: ledger, uptime: uptime)
+        .application(logger: logger, services: services, onReady: onReady)
 }

@@ -5,6 +5,7 @@ public import Logging
 import NIOCore
 public import PurchaseLedger
 import PurchaseVerification
+public import ServiceLifecycle
 import Synchronization
 
 /// The server, whose settings can be replaced while it runs.
@@ -53,7 +54,7 @@ public final class ReloadableServer: Sendable {
 
     /// Answers every later request under other settings. Requests that are being answered end under those before.
     ///
-    /// Host, port, database, log level and the number of connections stay as they were at the start
+    /// Host, port, database, log level, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits
@@ -70,9 +71,10 @@ public final class ReloadableServer: Sendable {
     ///
     /// - Parameters:
     ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
+    ///   - services: what runs beside the server and ends after it, such as the sealing of the record.
     ///   - onReady: called once with the address, when the server takes connections.
     public func application(
-        logger: Logger, onReady: @escaping @Sendable (String) async -> Void = { _ in }
+        logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let (started, connections) = (started, connections)
         return Application(
@@ -84,6 +86,7 @@ public final class ReloadableServer: Sendable {
                 address: .hostname(started.host, port: started.port),
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
+            services: services,
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
@@ -166,6 +169,9 @@ extension ServerConfiguration {
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
+        if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
+        if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
+        if "\(record.checkpoints)" != "\(running.record.checkpoints)" { settings.append(.checkpoints) }
         return settings
     }
 }

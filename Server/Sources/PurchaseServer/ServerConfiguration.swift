@@ -24,11 +24,27 @@ public struct ServerConfiguration: Sendable {
     public var apps: [String: RegisteredApp] = [:]
     /// The proxies of the operator, whose `X-Forwarded-For` is believed; without them nobody's is.
     public var trustedProxies: [AddressRange] = []
+    /// The keys of the record, and where its checkpoints go.
+    public var record = Record()
     public var limits = Limits()
     /// The receivers of the apps' events.
     public var webhooks: [Webhook] = []
 
     public init() {}
+
+    /// The keys of the record, which are in files outside of the database, and where its checkpoints go.
+    public struct Record: Sendable {
+        /// The file of the key that authenticates entries; `nil` for the default, beside the settings file.
+        public var entryKey: String?
+        /// The file of the key that signs checkpoints; `nil` for the default, beside the settings file.
+        public var signingKey: String?
+        /// The name of the log where its key is made; `nil` for a random one.
+        public var origin: String?
+        /// Where checkpoints are published.
+        public var checkpoints: [CheckpointPlace] = []
+
+        public init() {}
+    }
 
     /// What one client, or all of them together, may take.
     public struct Limits: Sendable {

@@ -38,7 +38,7 @@ struct PurchaseServerProcessTests {
         #"curl -sS -o answers/$n.json -w "%{http_code}\n" -H "Authorization: Bearer $(cat key)""#
         + #" -H "Content-Type: application/json" --data @claims/$n.json"#
 
-    @Test("After a stop amid 200 purchases, each accepted purchase is there after the restart, and all are granted once")
+    @Test("Stopped amid 200 purchases: each accepted one is there after the restart, and all are granted once")
     func restart() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 200)

@@ -15,7 +15,7 @@ struct SimulateTests {
         return String(json[start.upperBound...].prefix { $0 != "\"" })
     }
 
-    @Test("A store starts, names the certificates to trust, sells evidence that verifies, and keeps it over a restart and a year")
+    @Test("A store sells evidence that verifies with its trust.pem, and keeps it over a restart and a year")
     func store() async throws {
         try await Program.inTemporaryFolder { folder in
             let simulate =

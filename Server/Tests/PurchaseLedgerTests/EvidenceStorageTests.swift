@@ -82,6 +82,39 @@ struct EvidenceStorageTests {
         }
     }
 
+    @Test(
+        "An erasure deletes the parts that nobody else has, and whoever stores the next evidence of the signer stores them again"
+    )
+    func erasedParts() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let world = try await LedgerWorld(SQLiteDatabase(path: path))
+            // Another process, which does not know what the first has in memory.
+            let other = try await LedgerWorld(SQLiteDatabase(path: path))
+            let query = "SELECT 1 FROM evidence_parts WHERE content IS NOT NULL"
+            func parts() async throws -> Int {
+                try await world.database.read(.keys) { try $0.rows(query, []).count }
+            }
+            let receipt = try LedgerWorld.receipt(MintedWorld.purchases())
+            _ = try await world.ledger.restore(
+                RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt]))
+            for number in 0..<600 {
+                _ = try await world.claim("\(number + 100)", customer: "bob", try LedgerWorld.signed("\(number + 100)"))
+            }
+            _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1"))
+            #expect(try await parts() == 2)
+            _ = try await other.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
+            // The signer of the receipt is gone; that of the signed transactions has other customers.
+            #expect(try await parts() == 1)
+            let sent = try await world.claim("9", customer: "carol", receipt)
+            #expect(try await stored(sent, world) == receipt)
+            #expect(try await parts() == 2)
+            #expect(try await world.ledger.audit().findings == [])
+            try await other.database.close()
+            try await world.database.close()
+        }
+    }
+
     @Test("Erased evidence that is sent again is there again")
     func erasedAndSentAgain() async throws {
         try await LedgerWorld.with { world in

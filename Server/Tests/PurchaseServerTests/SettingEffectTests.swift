@@ -59,6 +59,52 @@ struct SettingEffectTests {
         }
     }
 
+    @Test(
+        "unverified_evidence bounds what a key and an app can make the database keep; genuine evidence is stored whole")
+    func unverifiedEvidence() async throws {
+        try await Self.run {
+            $0.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 700_000, bytesPerKeyAndDay: 500_000)
+        } _: { world async throws in
+            /// Claims with evidence of 200 kB that no compression makes smaller.
+            func claim(_ count: Int, as scope: APIKeyScope) async throws {
+                for _ in 0..<count {
+                    let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
+                    let claim = try PurchaseServerWorld.purchase(receipt: noise)
+                    let answer = try await world.send(.post, "/v1/purchases", claim, as: scope)
+                    #expect(try answer.status >= 400 && answer.document?.submissionID != nil)
+                }
+            }
+            /// How many pieces of evidence are stored whole, and how many in part.
+            func stored() async throws -> [LedgerValue] {
+                try await world.database.read(.lists) { connection in
+                    try connection.rows(
+                        """
+                        SELECT count(*) FILTER (WHERE length(content) > 100000),
+                        count(*) FILTER (WHERE length(content) = 1029 AND size > 100000) FROM evidence
+                        """, []
+                    ).flatMap(\.values)
+                }
+            }
+            try await claim(6, as: .client)
+            #expect(try await stored() == [.integer(2), .integer(4)])
+            // Another key of the app has what is left of the app's budget.
+            try await claim(4, as: .admin)
+            #expect(try await stored() == [.integer(3), .integer(7)])
+            // A rejected claim of genuine evidence.
+            let wrong = try PurchaseServerWorld.purchase(product: "com.example.app.pro")
+            #expect(try await world.send(.post, "/v1/purchases", wrong, as: .client).problem == "product_mismatch")
+            let genuine = Array(try #require(wrong.receiptData).utf8)
+            let kept = try await world.database.read(.lists) { connection in
+                try EvidenceStore(connection: connection).bytes(
+                    sha256: StorableEvidence(genuine, isVerified: true).sha256)
+            }
+            #expect(kept == genuine)
+            world.clock.advance(days: 1)
+            try await claim(1, as: .client)
+            #expect(try await stored() == [.integer(4), .integer(7)])
+        }
+    }
+
     @Test("require_account_token refuses a new purchase of an app receipt, to be tried again with signed data")
     func accountToken() async throws {
         try await Self.run {

@@ -32,6 +32,7 @@ struct SettingsFileTests {
                 refund_shortfall: debt
                 require_account_token: true
                 order_lifetime: 2h
+                unverified_evidence: { bytes_per_day: 9000, bytes_per_key_and_day: 100 }
                 products:
                   coins: { kind: consumable }
                   pass: { kind: non-renewing, duration: 30d, entitlements: [pro, premium] }
@@ -60,6 +61,7 @@ struct SettingsFileTests {
         game.sandboxAccess = .everyone
         game.refundShortfall = .debt
         game.requiresAccountToken = true
+        game.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 9000, bytesPerKeyAndDay: 100)
         game.products = [
             "coins": RegisteredProduct(kind: .consumable),
             "pass": RegisteredProduct(
@@ -127,6 +129,8 @@ struct SettingsFileTests {
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
             ("require_account_token:", "require_account_token is ''", "true or false"),
             ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
+            ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is no whole number", "such a number"),
+            ("unverified_evidence: { bytes: 1 }", "unverified_evidence has no setting 'bytes'", "bytes_per_day"),
             ("products: { a: { kind: coin } }", "kind is 'coin'", "non_consumable"),
             ("products: { a: { kind: consumable, type: consumable } }", "a has a kind and a type", "Keep kind"),
             ("products: { a: { kind: non_renewing, duration: 1 month } }", "duration is '1 month'", "1mo"),

@@ -22,6 +22,8 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var sourceAddress: String?
     /// The hash of its leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
+    /// The number of the leaf, from 0; absent in lists, and for at most a second while the leaf waits for the log.
+    public var leafNumber: Int64?
     /// Whether its details were erased.
     public var erased: Bool
 
@@ -31,7 +33,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         found: String? = nil, replayed: Bool, restore: Bool, customerID: String? = nil, orderID: String? = nil,
         productID: String? = nil, transactionID: String? = nil, quantity: Int64? = nil, evidenceKind: String? = nil,
         evidenceSHA256: String? = nil, keyID: String? = nil, sourceAddress: String? = nil, leafHash: String,
-        erased: Bool
+        leafNumber: Int64? = nil, erased: Bool
     ) {
         self.submissionID = submissionID
         self.receivedAt = receivedAt
@@ -51,6 +53,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         self.keyID = keyID
         self.sourceAddress = sourceAddress
         self.leafHash = leafHash
+        self.leafNumber = leafNumber
         self.erased = erased
     }
 
@@ -67,5 +70,6 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         case keyID = "key_id"
         case sourceAddress = "source_address"
         case leafHash = "leaf_hash"
+        case leafNumber = "leaf_number"
     }
 }

@@ -54,7 +54,8 @@ struct AttackTable: Sendable {
                 try evidence.appReceipt(number) + [UInt8](repeating: 0, count: (16 << 20) + 1)
             })
         attacks.append(
-            attack("app-receipt: deeply-nested", "The receipt has 5,000 nested sequences.", target, .refused, next()) { _ in
+            attack("app-receipt: deeply-nested", "The receipt has 5,000 nested sequences.", target, .refused, next()) {
+                _ in
                 // An indefinite length, as Xcode writes it (X.690, 8.1.3.6): a reader must descend to find the end.
                 Array(repeatElement([0x30, 0x80], count: 5000).joined())
                     + Array(repeatElement([0x00, 0x00], count: 5000).joined())
@@ -131,7 +132,8 @@ struct AttackTable: Sendable {
         ]
         return bodies.map { name, explanation, body in
             Attack(
-                name: "request: \(name)", explanation: explanation, target: target, expectation: .refused, body: { body() })
+                name: "request: \(name)", explanation: explanation, target: target, expectation: .refused,
+                body: { body() })
         }
     }
 
@@ -179,7 +181,8 @@ struct AttackTable: Sendable {
     }
 
     private func attack(
-        _ name: String, _ explanation: String, _ target: Attack.Target, _ expectation: Attack.Expectation, _ number: Int,
+        _ name: String, _ explanation: String, _ target: Attack.Target, _ expectation: Attack.Expectation,
+        _ number: Int,
         _ bytes: @escaping @Sendable (Int) throws -> [UInt8]
     ) -> Attack {
         let transactionID = evidence.transactionID(number)

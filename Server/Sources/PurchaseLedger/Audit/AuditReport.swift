@@ -7,6 +7,16 @@ public struct AuditReport: Sendable, Equatable {
     /// The number of entries that have no place in the Merkle log yet.
     public var pending: Int
     public var findings: [AuditFinding]
+    /// How many findings more there are, at least.
+    public var omitted = 0
+}
+
+/// How far an audit is.
+public struct AuditProgress: Sendable, Equatable {
+    /// The entries that were read.
+    public var done: Int64
+    /// The number of the newest entry when the audit began.
+    public var total: Int64
 }
 
 /// Something that is not as the journal says.
@@ -29,6 +39,16 @@ public struct AuditFinding: Sendable, Equatable {
         case evidenceChanged = "evidence_changed"
         /// Evidence that was accepted is refused now: another certificate is trusted than then.
         case evidenceRefused = "evidence_refused"
+        /// Something could not be read, so that what follows was not looked at.
+        case auditIncomplete = "audit_incomplete"
+        /// A claim was accepted without evidence.
+        case grantWithoutEvidence = "grant_without_evidence"
+        /// A table, an index or a trigger is missing.
+        case schemaMissing = "schema_missing"
+        /// A table, an index or a trigger has another definition.
+        case schemaDiffers = "schema_differs"
+        /// A table, an index or a trigger that no migration makes.
+        case schemaUnknown = "schema_unknown"
         /// A row of a table differs from a rebuild.
         case rowDiffers = "row_differs"
         /// A rebuild has a row that the table lacks.

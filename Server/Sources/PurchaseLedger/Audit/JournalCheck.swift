@@ -31,6 +31,9 @@ struct JournalCheck {
             try EvidenceTable(connection: connection).row(key: key)
         }
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
+        if leaf.kind == .claim, leaf.evidence == nil, leaf.code.isSame(as: DecisionCode.accepted.rawValue) {
+            findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
+        }
         let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix
         guard let salt = row.salt, let details = row.details else {
             guard erasures.entries[row.id] == nil else { return findings }
@@ -39,11 +42,23 @@ struct JournalCheck {
         }
         if Journal.digest(salt: salt, details: details) != leaf.details {
             findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
+        } else if leaf.kind == .claim,
+            try !isTransaction(row.transactionKey, of: try ClaimDetails(encoded: details))
+        {
+            compare("transaction_key", false)
         } else if isPrefix, try UnverifiedEvidence(leaf.kind, details: details) != .prefix {
             findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "the evidence of entry \(row.key) was stored whole"))
         }
         return findings
+    }
+
+    /// Whether a claim's entry refers to the transaction that its details name.
+    private func isTransaction(_ key: Int64?, of claim: ClaimDetails) throws(LedgerStorageError) -> Bool {
+        guard let key else { return claim.outcomes.count != 1 || !claim.outcomes.contains(where: \.binds) }
+        guard let row = try TransactionsTable(connection: connection).row(key) else { return false }
+        let named = claim.outcomes.map(\.transactionID) + [claim.transactionID].compactMap(\.self)
+        return named.isEmpty || named.contains { $0.isSame(as: row.transactionID) }
     }
 
     private func reference(of customer: Int64?) throws(LedgerStorageError) -> UUID? {
@@ -82,7 +97,9 @@ struct JournalCheck {
     ) throws(LedgerStorageError) -> (findings: [AuditFinding], last: Int64?) {
         var findings: [AuditFinding] = []
         let rows = try EvidencePartsTable(connection: connection).rows(after: key, limit: limit)
-        for row in rows where !(SHA256.hash(data: row.content) == row.sha256) {
+        for row in rows {
+            // A part that an erasure deleted is missed only by evidence that has it.
+            guard let content = row.content, !(SHA256.hash(data: content) == row.sha256) else { continue }
             findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence is not what its hash says"))
         }

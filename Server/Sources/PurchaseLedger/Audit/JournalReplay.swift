@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import PurchaseVerification
 
@@ -9,21 +10,37 @@ struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
     let erasures: Erasures
+    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    let isOfEntriesAlone: Bool
     /// The settings so far.
     var registry: Registry
+    /// Whether the settings changed since the replay began.
+    private var isRegistryChanged = false
     /// Evidence that was accepted when it came, and is refused now.
     var findings: [AuditFinding] = []
+
+    init(
+        connection: any LedgerConnection, verifier: PurchaseVerifier, erasures: Erasures, registry: Registry,
+        isOfEntriesAlone: Bool
+    ) {
+        self.isOfEntriesAlone = isOfEntriesAlone
+        self.connection = connection
+        self.verifier = verifier
+        self.erasures = erasures
+        self.registry = registry
+    }
 
     /// Applies one entry.
     ///
     /// - Parameters:
     ///   - row: the entry.
     ///   - evidence: its evidence.
-    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?) throws {
+    ///   - known: its evidence, verified under the settings with which the replay began.
+    mutating func apply(_ row: JournalRow, evidence: ReplayedEvidence?, known: ExaminedEvidence?) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else { return }
         let details: [UInt8]
         if let erased = erasures.entries[row.id] {
-            guard let kept = erased else { return try applyErased(row, leaf, evidence) }
+            guard let kept = erased else { return try applyErased(row, leaf, evidence, known) }
             details = kept
         } else {
             guard let known = row.details else { return }
@@ -33,17 +50,28 @@ struct JournalReplay {
         let app = registry.app(leaf.app)
         // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there.
         let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
-        let examined = (isUnverified ? nil : evidence?.bytes).map {
-            EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings)
-        }
+        let examined = isUnverified ? nil : examine(evidence, known, app)
         try check(examined, leaf, details)
-        try step(leaf, details, examined, evidence).apply(try insert(row), app)
+        let step = try step(leaf, details, examined, evidence)
+        let entry = try insert(row)
+        if leaf.kind == .settings { try keepSettings(entry, leaf, details) }
+        try step.apply(entry, app)
+    }
+
+    private func examine(
+        _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?, _ app: RegistryApp?
+    ) -> ExaminedEvidence? {
+        guard !isOfEntriesAlone else { return nil }
+        if !isRegistryChanged, let known { return known }
+        return evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
     }
 
     /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
-    private func applyErased(_ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?) throws {
+    private func applyErased(
+        _ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?
+    ) throws {
         let app = registry.app(leaf.app)
-        let examined = evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
+        let examined = examine(evidence, known, app)
         try step(leaf, [], examined, evidence).applyErased(try insert(row), app)
     }
 
@@ -62,7 +90,7 @@ struct JournalReplay {
         return ReplayStep(
             transaction: LedgerTransaction(
                 connection: connection, now: leaf.at, registry: registry, erasures: erasures),
-            leaf: leaf, details: details, verifier: verifier, evidence: stored)
+            leaf: leaf, details: details, verifier: verifier, isOfEntriesAlone: isOfEntriesAlone, evidence: stored)
     }
 
     /// Inserts the entry without the numbers of the other database.
@@ -88,6 +116,7 @@ struct JournalReplay {
 
     /// Takes over the settings of an app.
     private mutating func register(_ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        isRegistryChanged = true
         let text = try SettingsDetails(encoded: details).settings
         guard !text.isEmpty else {
             // The app is no longer in the settings.
@@ -100,6 +129,15 @@ struct JournalReplay {
         let key = try table.all().first { $0.name.isSame(as: leaf.app) }?.key ?? table.insert(leaf.app)
         apps.append(RegistryApp(key: key, settings: settings))
         registry = Registry(apps: apps)
+    }
+
+    /// Writes the settings of an entry as the registration does.
+    private func keepSettings(_ entry: JournalEntry, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
+        let body = Array(try SettingsDetails(encoded: details).settings.utf8)
+        guard let app = try AppsTable(connection: connection).all().first(where: { $0.name.isSame(as: leaf.app) })
+        else { return }
+        try SettingsHistoryTable(connection: connection).insert(
+            appKey: app.key, sha256: Array(SHA256.hash(data: body)), body: body, entry: entry.key)
     }
 }
 

@@ -32,7 +32,19 @@ struct LogAudit {
 
     mutating func run(lateAfter: Int64) async throws -> LogAuditReport {
         report.hasCheckedCodes = ledger.entryKey != nil
+        do {
+            try await compareAll(lateAfter)
+        } catch let error as LedgerStorageError where [.corrupt, .constraint, .other].contains(error.kind) {
+            // Somebody wrote what no server writes.
+            add(.auditIncomplete, "\(error)")
+        }
+        return report
+    }
+
+    private mutating func compareAll(_ lateAfter: Int64) async throws {
         let root = try await readState()
+        try await compareKey()
+        try await setAsideEnded()
         while let checkpoint = checkpoints.last, checkpoint.size > report.size {
             add(.recordShorter, "the log has \(report.size) leaves, and the checkpoint \(checkpoint.size)")
             checkpoints.removeLast()
@@ -40,7 +52,6 @@ struct LogAudit {
         try await readLeaves(root)
         try await readJournal()
         try await readPending(lateAfter)
-        return report
     }
 
     private mutating func add(_ kind: LogFinding.Kind, _ detail: String) {
@@ -62,6 +73,43 @@ struct LogAudit {
             add(.leafUnknown, "leaf \(row.leafNumber) is behind the log's size of \(state.size)")
         }
         return state.root
+    }
+
+    /// The database must name the key with which the codes of its entries are checked.
+    private mutating func compareKey() async throws {
+        guard let key = ledger.entryKey else { return }
+        let id = try await ledger.database.read(.lists) { try LogStateTable(connection: $0).entryKeyID() }
+        guard id.map({ $0.isSame(as: key.id) }) != true else { return }
+        add(.entryKeyDiffers, "the database names key \(id ?? "none"), and the given one is \(key.id)")
+    }
+
+    /// Sets checkpoints aside that an origin signed and a restore from a backup lost, if an authentic entry says so. What the
+    /// origin signed of the part that was kept is compared like any other.
+    private mutating func setAsideEnded() async throws {
+        guard let key = ledger.entryKey else { return }
+        let rows = try await ledger.database.read(.lists) { connection in
+            try JournalTable(connection: connection).rows(kind: Int64(JournalKind.recordContinued.rawValue))
+        }
+        for row in rows where key.authenticates(row.leaf, id: row.id.bytes, code: row.mac) {
+            guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .recordContinued, let salt = row.salt,
+                let content = row.details, Journal.digest(salt: salt, details: content) == leaf.details
+            else { continue }
+            let details = try RecordContinuedDetails(encoded: content)
+            let entry = row.key
+            let kept = try await ledger.database.read(.lists) { connection in
+                try LogEntriesTable(connection: connection).leaf(of: entry)
+            }
+            let lost = checkpoints.filter {
+                $0.origin.isSame(as: details.origin) && $0.size > kept ?? details.found && $0.size <= details.size
+            }
+            guard !lost.isEmpty else { continue }
+            checkpoints.removeAll { checkpoint in lost.contains(checkpoint) }
+            report.continuations.append(
+                """
+                \(details.origin) ended at \(details.size) leaves of which \(details.found) were left; it goes on as \
+                \(details.newOrigin): \(details.reason)
+                """)
+        }
     }
 
     private struct Page: Sendable {

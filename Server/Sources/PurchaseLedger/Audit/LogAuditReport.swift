@@ -12,6 +12,8 @@ public struct LogAuditReport: Sendable, Equatable {
     public var findings: [LogFinding] = []
     /// How many findings more there are.
     public var omitted = 0
+    /// The checkpoints of origins that ended, which the log does not cover any more and says why.
+    public var continuations: [String] = []
 }
 
 /// Something in the Merkle log that is not as it was sealed or signed.
@@ -40,5 +42,9 @@ public struct LogFinding: Sendable, Equatable {
         case entryForgotten = "entry_forgotten"
         /// Something is pending that cannot be sealed.
         case pendingRefused = "pending_refused"
+        /// Something could not be read, so that what follows was not looked at.
+        case auditIncomplete = "audit_incomplete"
+        /// The database names another key of entries than the one that is given.
+        case entryKeyDiffers = "entry_key_differs"
     }
 }

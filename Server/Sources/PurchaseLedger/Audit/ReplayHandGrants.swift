@@ -15,7 +15,9 @@ extension ReplayStep {
                 kind: .grant, quantity: details.quantity,
                 startsAt: Timestamp(millisecondsSince1970: details.startsAt),
                 endsAt: details.endsAt.map { Timestamp(millisecondsSince1970: $0) }, entryKey: entry.key))
-        _ = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
+        let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
+        let events = events(entry, app)
+        try events.write(events.granted(row, balances, reason: details.reason), customer: customer.key)
     }
 
     func revoke(_ details: HandRevokedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -49,7 +51,7 @@ extension ReplayStep {
         }
         row = try grants.insert(row)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handRevoked, reason: nil, customer: customer.key)
+            .change(row, entry, .handRevoked, reason: details.reason, customer: customer.key)
     }
 
     func lift(_ details: HandLiftedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
@@ -58,6 +60,6 @@ extension ReplayStep {
         row.liftedAt = leaf.at
         try grants.lift(row.key, at: leaf.at)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handLifted, reason: nil, customer: row.customerKey)
+            .change(row, entry, .handLifted, reason: details.reason, customer: row.customerKey)
     }
 }

@@ -12,37 +12,57 @@ extension ReplayStep {
         if let name = details.environment {
             environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(name))
         }
-        _ = try transaction.orders.insert(
+        let row = try transaction.orders.insert(
             OrderRow(
                 id: id, appKey: app.key, customerKey: customer.key, productKey: product, quantity: details.quantity,
                 environment: environment, token: token, metadata: details.metadata, createdAt: leaf.at,
                 expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
+        try events(entry, app).write(order: row, former: nil)
         guard details.assignsToken else { return }
         try AccountTokensTable(connection: connection).insert(
             token, appKey: app.key, customer: customer.key, entry: entry.key)
         try transaction.customers.setToken(token, of: customer.key)
     }
 
-    func changeOrder(_ change: (inout OrderRow) -> Void) throws {
+    func changeOrder(
+        _ entry: JournalEntry, _ app: RegistryApp, balance: EntitlementWriter.Balances.Value? = nil,
+        _ change: (inout OrderRow) -> Void
+    ) throws {
         guard let id = leaf.order, var row = try transaction.orders.row(id: id) else { return }
-        let former = row.status
+        let former = row
         change(&row)
-        try transaction.orders.update(row, from: former)
+        try transaction.orders.update(row, from: former.status)
+        try events(entry, app).write(order: row, former: former, balance: balance)
+    }
+
+    func events(_ entry: JournalEntry, _ app: RegistryApp) -> EventWriter {
+        EventWriter(transaction: transaction, app: app, entry: entry)
     }
 
     func consume(_ details: ConsumedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
+        let product = try transaction.products.keyToWrite(details.productID, appKey: app.key, at: leaf.at)
+        let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment))
+        let entitlement = try transaction.entitlement(
+            of: customer.key, product: product, productID: details.productID, environment: environment, app: app)
         try take(details.takes)
         try ConsumptionsTable(connection: connection).insert(
             ConsumptionRow(
                 customerKey: customer.key, consumptionID: details.consumptionID, entryKey: entry.key,
-                productKey: try transaction.products.keyToWrite(details.productID, appKey: app.key, at: leaf.at),
-                environment: try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment)),
-                quantity: details.quantity))
+                productKey: product, environment: environment, quantity: details.quantity))
+        let events = events(entry, app)
+        try events.write(
+            events.consumed(
+                details.quantity, product: product, environment: environment, of: entitlement?.balance ?? 0,
+                shortfall: entitlement?.shortfall ?? 0), customer: customer.key)
     }
 
     /// Takes the recorded units from the recorded lots.
-    func take(_ takes: [LotTake]) throws {
+    ///
+    /// - Returns: the balance afterwards.
+    @discardableResult
+    func take(_ takes: [LotTake]) throws -> EntitlementWriter.Balances.Value? {
+        guard !isOfEntriesAlone else { return nil }
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isErased(take) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
@@ -50,8 +70,8 @@ extension ReplayStep {
             }
             lots.append((lot, take.units))
         }
-        guard let owner = lots.first?.lot.customerKey else { return }
-        _ = try LotTaking(transaction: transaction).take(lots, by: owner)
+        guard let owner = lots.first?.lot.customerKey else { return nil }
+        return try LotTaking(transaction: transaction).take(lots, by: owner).balance
     }
 
     /// Whether a lot has been erased since, so that nothing is counted of it. One that others have something of is there.

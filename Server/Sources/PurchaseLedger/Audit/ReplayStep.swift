@@ -8,6 +8,8 @@ struct ReplayStep {
     let leaf: JournalLeaf
     let details: [UInt8]
     let verifier: PurchaseVerifier
+    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
 
     var connection: any LedgerConnection { transaction.connection }
@@ -16,7 +18,7 @@ struct ReplayStep {
         switch leaf.kind {
         case .rules:
             try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
-        case .appStoreAnswer, .decision: return
+        case .appStoreAnswer, .decision, .recordContinued: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
             _ = try APIKeysTable(connection: connection).revoke(
@@ -34,12 +36,12 @@ struct ReplayStep {
         case .claim: try observe(entry, app, claims: try ClaimDetails(encoded: details))
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
         case .orderCancelled:
-            try changeOrder {
+            try changeOrder(entry, app) {
                 $0.status = .cancelled; $0.closedAt = leaf.at
             }
         case .orderFulfilled:
-            try take(try OrderFulfilledDetails(encoded: details).takes)
-            try changeOrder {
+            let balance = try take(try OrderFulfilledDetails(encoded: details).takes)
+            try changeOrder(entry, app, balance: balance) {
                 $0.status = .fulfilled; $0.fulfilledAt = leaf.at
             }
         case .consumed: try consume(try ConsumedDetails(encoded: details), entry, app)
@@ -58,7 +60,7 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .decision: return
+        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .recordContinued, .decision: return
         }
     }
 
@@ -161,6 +163,8 @@ struct ReplayStep {
         let isNew = try tokens.customer(of: token, appKey: app.key) == nil
         if isNew { try tokens.insert(token, appKey: app.key, customer: customer.key, entry: entry.key) }
         try transaction.customers.setToken(token, of: customer.key)
+        let events = events(entry, app)
+        try events.write(events.event(.tokenAssigned), customer: customer.key)
         guard isNew else { return }
         try settle(entry, app, try transaction.transactions.originals(token: token, appKey: app.key))
     }
@@ -168,7 +172,7 @@ struct ReplayStep {
     private func merge(_ details: CustomerMergedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let target = try existing(details.into, app)
         guard let customer = try customer(referenceText: details.from), customer.key != target.key else { return }
-        try MergeCustomers.apply(customer, into: target, transaction, app, entry)
+        try MergeCustomers.apply(customer, into: target, transaction, app, entry, reason: details.reason)
     }
 
     private func changeTester(_ details: TestersChangedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {

@@ -1,156 +1,322 @@
 /// The rows of a derived table in words that do not depend on the numbers of a database.
-struct TableDump {
+struct TableDump: Sendable {
     let name: String
     /// The columns of the key come first.
     let keyCount: Int
-    let sql: String
+    /// The primary key of the table, by which pages follow each other.
+    let pageKey: [String]
+    /// The key and all other columns.
+    let columns: String
+    /// The table, with what it refers to. Joins are `LEFT`, so a row that refers to nothing is read, too.
+    let source: String
+    /// Which rows are compared; `nil` for all.
+    var condition: String?
 
     /// Every table that the journal determines.
-    static let all: [TableDump] = [
+    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [events]
+
+    /// The tables, and the columns of orders, that entries determine without their evidence.
+    static let ofEntries: [TableDump] =
+        all.filter {
+            [
+                "apps", "bundles", "settings_history", "rules", "api_keys", "customers", "account_tokens", "testers",
+                "consumptions",
+            ].contains($0.name)
+        } + [
+            TableDump(
+                name: "orders", keyCount: 1, pageKey: ["orders.order_key"],
+                columns: """
+                    orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
+                    environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at
+                    """,
+                source: """
+                    orders \(join("apps", "app_key", "orders")) \(join("customers", "customer_key", "orders"))
+                    \(join("products", "product_key", "orders"))
+                    LEFT JOIN environments ON environments.environment_key = orders.environment
+                    """)
+        ]
+
+    private static let registry: [TableDump] = [
+        TableDump(name: "apps", keyCount: 1, pageKey: ["apps.app_key"], columns: "apps.name", source: "apps"),
         TableDump(
-            name: "customers", keyCount: 1,
-            sql: """
-                SELECT customers.reference, apps.name, customers.name, target.reference, customers.token FROM customers
-                JOIN apps ON apps.app_key = customers.app_key
+            name: "environments", keyCount: 1, pageKey: ["environments.environment_key"],
+            columns: "environments.name", source: "environments"),
+        TableDump(
+            name: "bundles", keyCount: 1, pageKey: ["bundles.bundle_id"],
+            columns: "bundles.bundle_id, apps.name, journal.entry_id",
+            source: "bundles \(join("apps", "app_key", "bundles")) \(join("journal", "entry_key", "bundles"))"),
+        TableDump(
+            name: "products", keyCount: 2, pageKey: ["products.product_key"],
+            columns: "apps.name, products.product_id, products.first_known_at",
+            source: "products \(join("apps", "app_key", "products"))"),
+        TableDump(
+            name: "settings_history", keyCount: 2, pageKey: ["settings_history.settings_key"],
+            columns: "apps.name, journal.entry_id, settings_history.sha256, settings_history.body",
+            source: """
+                settings_history \(join("apps", "app_key", "settings_history"))
+                \(join("journal", "entry_key", "settings_history"))
+                """),
+        TableDump(
+            name: "rules", keyCount: 1, pageKey: ["rules.version"], columns: "rules.version, journal.entry_id",
+            source: "rules \(join("journal", "entry_key", "rules"))"),
+        TableDump(
+            name: "api_keys", keyCount: 1, pageKey: ["api_keys.key_id"],
+            columns: """
+                api_keys.key_id, apps.name, api_keys.name, api_keys.scopes, api_keys.secret_sha256, api_keys.created_at,
+                api_keys.revoked_at
+                """,
+            source: "api_keys \(join("apps", "app_key", "api_keys"))"),
+        TableDump(
+            name: "evidence", keyCount: 1, pageKey: ["evidence.evidence_key"], columns: "evidence.sha256",
+            source: "evidence"),
+        TableDump(
+            name: "held_evidence", keyCount: 2, pageKey: ["held_evidence.bundle_id", "held_evidence.evidence_key"],
+            columns: "held_evidence.bundle_id, evidence.sha256, journal.entry_id",
+            source: """
+                held_evidence \(join("evidence", "evidence_key", "held_evidence"))
+                \(join("journal", "entry_key", "held_evidence"))
+                """),
+    ]
+
+    private static let customers: [TableDump] = [
+        TableDump(
+            name: "customers", keyCount: 1, pageKey: ["customers.customer_key"],
+            columns: """
+                customers.reference, apps.name, customers.name, target.reference, journal.entry_id, customers.token
+                """,
+            source: """
+                customers \(join("apps", "app_key", "customers"))
                 LEFT JOIN customers AS target ON target.customer_key = customers.merged_into
+                LEFT JOIN journal ON journal.entry_key = customers.merge_entry
                 """),
         TableDump(
-            name: "account_tokens", keyCount: 2,
-            sql: """
-                SELECT apps.name, account_tokens.token, customers.reference FROM account_tokens
-                JOIN apps ON apps.app_key = account_tokens.app_key
-                JOIN customers ON customers.customer_key = account_tokens.customer_key
+            name: "account_tokens", keyCount: 2, pageKey: ["account_tokens.app_key", "account_tokens.token"],
+            columns: "apps.name, account_tokens.token, customers.reference",
+            source: """
+                account_tokens \(join("apps", "app_key", "account_tokens"))
+                \(join("customers", "customer_key", "account_tokens"))
                 """),
         TableDump(
-            name: "testers", keyCount: 2,
-            sql: """
-                SELECT apps.name, customers.reference FROM testers JOIN apps ON apps.app_key = testers.app_key
-                JOIN customers ON customers.customer_key = testers.customer_key
+            name: "testers", keyCount: 2, pageKey: ["testers.app_key", "testers.customer_key"],
+            columns: "apps.name, customers.reference, journal.entry_id",
+            source: """
+                testers \(join("apps", "app_key", "testers")) \(join("customers", "customer_key", "testers"))
+                \(join("journal", "entry_key", "testers"))
                 """),
-        TableDump(name: "bundles", keyCount: 1, sql: "SELECT bundle_id, name FROM bundles JOIN apps USING (app_key)"),
         TableDump(
-            name: "transactions", keyCount: 3,
-            sql: """
-                SELECT environments.name, transactions.transaction_id, transactions.xcode_second,
-                originals.original_id, originals.xcode_second, apps.name, products.product_id, transactions.facts,
-                evidence.sha256, transactions.known_at, transactions.kind, transactions.duration, transactions.token,
-                customers.reference, transactions.owner_reason
-                FROM transactions JOIN environments ON environments.environment_key = transactions.environment
-                JOIN originals ON originals.original_key = transactions.original_key
-                JOIN apps ON apps.app_key = originals.app_key
-                LEFT JOIN products ON products.product_key = transactions.product_key
-                LEFT JOIN evidence ON evidence.evidence_key = transactions.evidence_key
+            name: "hand_grants", keyCount: 1, pageKey: ["hand_grants.grant_key"],
+            columns: """
+                hand_grants.grant_id, apps.name, customers.reference, products.product_id, environments.name,
+                hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
+                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at, journal.entry_id
+                """,
+            source: """
+                hand_grants \(join("apps", "app_key", "hand_grants"))
+                \(join("customers", "customer_key", "hand_grants")) \(join("products", "product_key", "hand_grants"))
+                LEFT JOIN environments ON environments.environment_key = hand_grants.environment
+                LEFT JOIN originals ON originals.original_key = hand_grants.revoked_original
+                LEFT JOIN hand_grants AS revoked ON revoked.grant_key = hand_grants.revoked_grant
+                \(join("journal", "entry_key", "hand_grants"))
+                """),
+    ]
+
+    private static let purchases: [TableDump] = [
+        TableDump(
+            name: "originals", keyCount: 3, pageKey: ["originals.original_key"],
+            columns: "environments.name, originals.original_id, originals.xcode_second, apps.name",
+            source: """
+                originals LEFT JOIN environments ON environments.environment_key = originals.environment
+                \(join("apps", "app_key", "originals"))
+                """),
+        TableDump(
+            name: "transactions", keyCount: 3, pageKey: ["transactions.transaction_key"],
+            columns: """
+                environments.name, transactions.transaction_id, transactions.xcode_second,
+                origin.name, originals.original_id, originals.xcode_second, apps.name, products.product_id,
+                transactions.facts, evidence.sha256, transactions.known_at, transactions.kind, transactions.duration,
+                transactions.token, customers.reference, transactions.owner_reason
+                """,
+            source: """
+                transactions LEFT JOIN environments ON environments.environment_key = transactions.environment
+                LEFT JOIN originals ON originals.original_key = transactions.original_key
+                LEFT JOIN environments AS origin ON origin.environment_key = originals.environment
+                LEFT JOIN apps ON apps.app_key = originals.app_key
+                \(join("products", "product_key", "transactions"))
+                \(join("evidence", "evidence_key", "transactions"))
                 LEFT JOIN customers ON customers.customer_key = transactions.owner_key
                 """),
         TableDump(
-            name: "renewals", keyCount: 2,
-            sql: """
-                SELECT environments.name, original_id, facts FROM renewals
-                JOIN environments ON environments.environment_key = renewals.environment
+            name: "renewals", keyCount: 2, pageKey: ["renewals.environment", "renewals.original_id"],
+            columns: "environments.name, renewals.original_id, renewals.facts, evidence.sha256",
+            source: """
+                renewals LEFT JOIN environments ON environments.environment_key = renewals.environment
+                \(join("evidence", "evidence_key", "renewals"))
                 """),
         TableDump(
             name: "ownership_acts", keyCount: 6,
-            sql: """
-                SELECT journal.entry_id, environments.name, originals.original_id, originals.xcode_second,
+            pageKey: [
+                "ownership_acts.original_key", "ownership_acts.entry_key", "ownership_acts.transaction_key",
+            ],
+            columns: """
+                journal.entry_id, environments.name, originals.original_id, originals.xcode_second,
                 transactions.transaction_id, transactions.xcode_second, customers.reference, former.reference,
-                ownership_acts.kind FROM ownership_acts
-                JOIN journal ON journal.entry_key = ownership_acts.entry_key
-                JOIN originals ON originals.original_key = ownership_acts.original_key
-                JOIN environments ON environments.environment_key = originals.environment
-                JOIN transactions ON transactions.transaction_key = ownership_acts.transaction_key
-                JOIN customers ON customers.customer_key = ownership_acts.customer_key
+                ownership_acts.kind
+                """,
+            source: """
+                ownership_acts \(join("journal", "entry_key", "ownership_acts"))
+                \(join("originals", "original_key", "ownership_acts"))
+                LEFT JOIN environments ON environments.environment_key = originals.environment
+                \(join("transactions", "transaction_key", "ownership_acts"))
+                \(join("customers", "customer_key", "ownership_acts"))
                 LEFT JOIN customers AS former ON former.customer_key = ownership_acts.former_key
                 """),
+    ]
+
+    private static let entitlements: [TableDump] = [
         TableDump(
             name: "entitlements", keyCount: 6,
-            sql: """
-                SELECT customers.reference, products.product_id, environments.name, originals.original_id,
+            pageKey: [
+                "entitlements.customer_key", "entitlements.product_key", "entitlements.environment",
+                "entitlements.ground",
+            ],
+            columns: """
+                customers.reference, products.product_id, environments.name, originals.original_id,
                 originals.xcode_second, hand_grants.grant_id, entitlements.kind, entitlements.balance,
                 entitlements.shortfall, entitlements.timeline, entitlements.reason
-                FROM entitlements JOIN customers ON customers.customer_key = entitlements.customer_key
-                JOIN products ON products.product_key = entitlements.product_key
-                JOIN environments ON environments.environment_key = entitlements.environment
+                """,
+            source: """
+                entitlements \(join("customers", "customer_key", "entitlements"))
+                \(join("products", "product_key", "entitlements"))
+                LEFT JOIN environments ON environments.environment_key = entitlements.environment
                 LEFT JOIN originals ON originals.original_key = entitlements.ground
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -entitlements.ground
                 """),
         TableDump(
-            name: "lots", keyCount: 4,
-            sql: """
-                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+            name: "lots", keyCount: 4, pageKey: ["lots.ground"],
+            columns: """
+                environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
                 customers.reference, products.product_id, lots.quantity, lots.withdrawn, lots.taken, lots.available,
                 lots.purchased_at, lots.reason
-                FROM lots JOIN customers ON customers.customer_key = lots.customer_key
-                JOIN products ON products.product_key = lots.product_key
-                JOIN environments ON environments.environment_key = lots.environment
+                """,
+            source: """
+                lots \(join("customers", "customer_key", "lots")) \(join("products", "product_key", "lots"))
+                LEFT JOIN environments ON environments.environment_key = lots.environment
                 LEFT JOIN originals ON originals.original_key = lots.ground
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -lots.ground
                 """),
         TableDump(
-            name: "takes", keyCount: 5,
-            sql: """
-                SELECT environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
-                customers.reference, takes.units FROM takes
-                JOIN customers ON customers.customer_key = takes.customer_key
+            name: "takes", keyCount: 5, pageKey: ["takes.ground", "takes.customer_key"],
+            columns: """
+                environments.name, originals.original_id, originals.xcode_second, hand_grants.grant_id,
+                customers.reference, takes.units
+                """,
+            source: """
+                takes \(join("customers", "customer_key", "takes"))
                 LEFT JOIN originals ON originals.original_key = takes.ground
                 LEFT JOIN environments ON environments.environment_key = originals.environment
                 LEFT JOIN hand_grants ON hand_grants.grant_key = -takes.ground
                 """),
         TableDump(
-            name: "consumptions", keyCount: 2,
-            sql: """
-                SELECT customers.reference, consumption_id, journal.entry_id, products.product_id, environments.name,
-                consumptions.quantity FROM consumptions
-                JOIN customers ON customers.customer_key = consumptions.customer_key
-                JOIN journal ON journal.entry_key = consumptions.entry_key
-                JOIN products ON products.product_key = consumptions.product_key
-                JOIN environments ON environments.environment_key = consumptions.environment
-                """),
-        TableDump(
-            name: "hand_grants", keyCount: 1,
-            sql: """
-                SELECT hand_grants.grant_id, customers.reference, products.product_id, environments.name,
-                hand_grants.kind, hand_grants.quantity, originals.original_id, hand_grants.revoked_shared,
-                revoked.grant_id, hand_grants.starts_at, hand_grants.ends_at, hand_grants.lifted_at FROM hand_grants
-                JOIN customers ON customers.customer_key = hand_grants.customer_key
-                LEFT JOIN products ON products.product_key = hand_grants.product_key
-                JOIN environments ON environments.environment_key = hand_grants.environment
-                LEFT JOIN originals ON originals.original_key = hand_grants.revoked_original
-                LEFT JOIN hand_grants AS revoked ON revoked.grant_key = hand_grants.revoked_grant
-                """),
-        TableDump(
-            name: "orders", keyCount: 1,
-            sql: """
-                SELECT orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
-                environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at, orders.status,
-                transactions.transaction_id, orders.paid_at, orders.fulfilled_at, orders.closed_at FROM orders
-                LEFT JOIN apps ON apps.app_key = orders.app_key
-                JOIN customers ON customers.customer_key = orders.customer_key
-                LEFT JOIN products ON products.product_key = orders.product_key
-                LEFT JOIN environments ON environments.environment_key = orders.environment
-                LEFT JOIN transactions ON transactions.transaction_key = orders.paid_by
-                """),
-        TableDump(
-            name: "api_keys", keyCount: 1,
-            sql: """
-                SELECT key_id, apps.name, api_keys.name, scopes, secret_sha256, created_at, revoked_at FROM api_keys
-                JOIN apps ON apps.app_key = api_keys.app_key
+            name: "consumptions", keyCount: 2, pageKey: ["consumptions.customer_key", "consumptions.consumption_id"],
+            columns: """
+                customers.reference, consumptions.consumption_id, journal.entry_id, products.product_id,
+                environments.name, consumptions.quantity
+                """,
+            source: """
+                consumptions \(join("customers", "customer_key", "consumptions"))
+                \(join("journal", "entry_key", "consumptions")) \(join("products", "product_key", "consumptions"))
+                LEFT JOIN environments ON environments.environment_key = consumptions.environment
                 """),
     ]
+
+    private static let orders: [TableDump] = [
+        TableDump(
+            name: "orders", keyCount: 1, pageKey: ["orders.order_key"],
+            columns: """
+                orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
+                environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at, orders.status,
+                payer.name, transactions.transaction_id, transactions.xcode_second, orders.paid_at,
+                orders.fulfilled_at, orders.closed_at
+                """,
+            source: """
+                orders \(join("apps", "app_key", "orders")) \(join("customers", "customer_key", "orders"))
+                \(join("products", "product_key", "orders"))
+                LEFT JOIN environments ON environments.environment_key = orders.environment
+                LEFT JOIN transactions ON transactions.transaction_key = orders.paid_by
+                LEFT JOIN environments AS payer ON payer.environment_key = transactions.environment
+                """)
+    ]
+
+    /// What a repair corrected, and what happened to erased customers, cannot be computed again; neither says what anybody has.
+    private static let events = TableDump(
+        name: "events", keyCount: 10, pageKey: ["events.event_key"],
+        columns: """
+            journal.entry_id, events.type, apps.name, customers.reference, former.reference, environments.name,
+            products.product_id, transactions.transaction_id, originals.original_id, orders.order_id, events.figures
+            """,
+        source: """
+            events \(join("journal", "entry_key", "events")) \(join("apps", "app_key", "events"))
+            \(join("customers", "customer_key", "events"))
+            LEFT JOIN customers AS former ON former.customer_key = events.former_key
+            LEFT JOIN environments ON environments.environment_key = events.environment
+            \(join("products", "product_key", "events")) \(join("transactions", "transaction_key", "events"))
+            \(join("originals", "original_key", "events")) \(join("orders", "order_key", "events"))
+            """,
+        condition: """
+            events.type <> 'corrected'
+            AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
+            """)
+
+    /// A join of a table by the key that both have.
+    private static func join(_ table: String, _ key: String, _ referring: String) -> String {
+        "LEFT JOIN \(table) ON \(table).\(key) = \(referring).\(key)"
+    }
+
+    /// A page of rows: the primary key, and the dumped columns.
+    struct Page: Sendable {
+        var rows: [[LedgerValue]] = []
+        /// Where the next page begins; `nil` behind the last one.
+        var next: [LedgerValue]?
+    }
+
+    /// Reads the rows after a primary key.
+    func page(
+        after key: [LedgerValue]?, limit: Int, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Page {
+        let order = pageKey.joined(separator: ", ")
+        let places = pageKey.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let conditions = [key.map { _ in "(\(order)) > (\(places))" }, condition].compactMap(\.self)
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
+        let rows = try connection.rows(
+            "SELECT \(order), \(columns) FROM \(source) \(condition) ORDER BY \(order) LIMIT \(limit)", key ?? [])
+        var page = Page()
+        page.rows.reserveCapacity(rows.count)
+        for row in rows { page.rows.append(Self.exact(row.values.dropFirst(pageKey.count))) }
+        if rows.count == limit { page.next = rows.last.map { Array($0.values.prefix(pageKey.count)) } }
+        return page
+    }
+
+    /// Text is compared as bytes: two names that Unicode takes for equal are two rows.
+    private static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
+        values.map { value in
+            if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
+        }
+    }
 
     /// The rows by their keys.
     func rows(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[LedgerValue]: [LedgerValue]] {
         var rows: [[LedgerValue]: [LedgerValue]] = [:]
-        for row in try connection.rows(sql, []) {
-            // Text is compared as bytes: two names that Unicode takes for equal are two rows.
-            let values = row.values.map { value in
-                if case .text(let text) = value { LedgerValue.blob(Array(text.utf8)) } else { value }
-            }
-            var key = Array(values.prefix(keyCount))
-            // Two rows of one key are both compared; otherwise one would hide the other.
-            while rows[key] != nil { key.append(.null) }
-            rows[key] = Array(values.dropFirst(keyCount))
+        for row in try connection.rows("SELECT \(columns) FROM \(source)", []) {
+            add(Self.exact(row.values[...]), to: &rows)
         }
         return rows
+    }
+
+    /// Adds a row. Two rows of one key are both compared; otherwise one would hide the other.
+    func add(_ values: [LedgerValue], to rows: inout [[LedgerValue]: [LedgerValue]]) {
+        var key = Array(values.prefix(keyCount))
+        while rows[key] != nil { key.append(.null) }
+        rows[key] = Array(values.dropFirst(keyCount))
     }
 
     /// How the rows of the ledger differ from those of a rebuild.

@@ -288,3 +288,19 @@ struct RulesDetails: JournalDetails {
     /// Why the tables were rewritten, if they were.
     var repair: String?
 }
+
+/// `record_continued`: the log that ended, and why. It is the first leaf that the new origin signs.
+struct RecordContinuedDetails: JournalDetails {
+    static var kind: JournalKind { .recordContinued }
+    /// The origin that ended.
+    var origin: String
+    /// What it signed last.
+    var size: Int64
+    /// The root at that size, in hexadecimal.
+    var root: String
+    /// The size of the log as it was found.
+    var found: Int64
+    /// The origin that follows.
+    var newOrigin: String
+    var reason: String
+}

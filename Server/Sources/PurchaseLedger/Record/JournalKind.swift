@@ -26,6 +26,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case keyRevoked = 19
     /// A new version of the rules that compute facts, owners and entitlements.
     case rules = 20
+    /// A new origin of the Merkle log, after a restore from a backup.
+    case recordContinued = 21
     /// The outcome of a claim that came later than the claim.
     case decision = 32
 
@@ -52,6 +54,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .keyCreated: "key_created"
         case .keyRevoked: "key_revoked"
         case .rules: "rules"
+        case .recordContinued: "record_continued"
         case .decision: "decision"
         }
     }

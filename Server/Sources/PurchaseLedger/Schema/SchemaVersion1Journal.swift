@@ -84,12 +84,12 @@ enum SchemaVersion1Journal {
         .definition(
             """
             CREATE TABLE evidence_parts (
-                part_key INTEGER PRIMARY KEY, sha256 BLOB NOT NULL UNIQUE, content BLOB NOT NULL)
+                part_key INTEGER PRIMARY KEY, sha256 BLOB NOT NULL UNIQUE, content BLOB)
             """),
         .appendOnly(
             AppendOnlyRule(
-                table: "evidence_parts", columns: ["part_key", "sha256", "content"], keys: ["part_key", "sha256"],
-                erasable: [])),
+                table: "evidence_parts", columns: ["part_key", "sha256"], keys: ["part_key", "sha256"],
+                erasable: [], refillable: ["content"])),
         // Counts against the daily budget; `key_id` is empty for a whole app.
         .definition(
             """

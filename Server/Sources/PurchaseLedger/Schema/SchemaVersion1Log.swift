@@ -15,10 +15,12 @@ enum SchemaVersion1Log {
         .appendOnly(
             AppendOnlyRule(
                 table: "log_tiles", columns: ["tile_key", "root", "hashes"], keys: ["tile_key"], erasable: [])),
+        // `entry_key_id` is the id of the key that authenticates entries; the key itself is never in the database.
         .definition(
             """
             CREATE TABLE log_state (
-                log_key INTEGER PRIMARY KEY CHECK (log_key = 1), size INTEGER NOT NULL, root BLOB NOT NULL)
+                log_key INTEGER PRIMARY KEY CHECK (log_key = 1), size INTEGER NOT NULL, root BLOB NOT NULL,
+                entry_key_id TEXT)
             """),
         // The root of a tree without leaves is SHA-256 of nothing.
         .sql(

@@ -63,6 +63,9 @@ public protocol LedgerDialect: Sendable {
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
 
+    /// A query of the kind, name and definition of each table, index and trigger.
+    var schemaQuery: String { get }
+
     /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]
 }

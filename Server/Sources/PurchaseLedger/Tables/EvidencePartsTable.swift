@@ -1,16 +1,17 @@
 /// Bytes that many pieces of evidence have in common: certificate sets of receipts and headers of signed payloads. Each is stored
-/// once under its SHA-256. They name signers of the App Store, and no customer, so an erasure leaves them.
+/// once under its SHA-256. They name signers of the App Store, and no customer.
 struct EvidencePartRow: TableRow {
     static let table = Table("evidence_parts", key: "part_key", columns: ["sha256", "content"])
 
     var key: Int64
     var sha256: [UInt8]
-    var content: [UInt8]
+    /// `nil` after the erasure of the only evidence that had it.
+    var content: [UInt8]?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
         sha256 = try reader.blob()
-        content = try reader.blob()
+        content = try reader.optionalBlob()
     }
 }
 
@@ -21,8 +22,12 @@ struct EvidencePartsTable {
         try EvidencePartRow.first("WHERE part_key = ?1", [.integer(key)], connection)
     }
 
-    func row(sha256: [UInt8]) throws(LedgerStorageError) -> EvidencePartRow? {
-        try EvidencePartRow.first("WHERE sha256 = ?1", [.blob(sha256)], connection)
+    /// The key of a part, and whether its content is there.
+    func state(sha256: [UInt8]) throws(LedgerStorageError) -> (key: Int64, hasContent: Bool)? {
+        let rows = try connection.rows(
+            "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1", [.blob(sha256)])
+        guard var reader = rows.first?.reader else { return nil }
+        return (try reader.integer(), try reader.flag())
     }
 
     /// The rows after a key, in its order.
@@ -33,5 +38,16 @@ struct EvidencePartsTable {
 
     func insert(sha256: [UInt8], _ content: [UInt8]) throws(LedgerStorageError) -> Int64 {
         try EvidencePartRow.table.insert([.blob(sha256), .blob(content)], connection)
+    }
+
+    /// Gives content to a part that lost it.
+    func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE evidence_parts SET content = ?2 WHERE part_key = ?1", [.integer(key), .blob(content)])
+    }
+
+    /// Deletes the content of a part that no evidence has any more.
+    func erase(_ key: Int64) throws(LedgerStorageError) {
+        try connection.execute("UPDATE evidence_parts SET content = NULL WHERE part_key = ?1", [.integer(key)])
     }
 }

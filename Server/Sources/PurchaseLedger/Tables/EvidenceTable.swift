@@ -45,12 +45,39 @@ struct EvidenceTable {
 
     /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so no look is needed before.
     ///
-    /// - Returns: the key of the new row; `nil` if the hash exists.
-    func insertIfNew(_ row: EvidenceRow) throws(LedgerStorageError) -> Int64? {
-        guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else {
-            return nil
+    /// - Parameter part: a shared part that the content names and that must be there; an erasure could have deleted it.
+    /// - Returns: the key of the new row; `nil` if the hash exists, or if the part is not there.
+    func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
+        guard let part else {
+            guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else {
+                return nil
+            }
+            return try reader.integer()
         }
+        let sql = """
+            INSERT INTO evidence (sha256, size, content) SELECT ?1, ?2, ?3
+            WHERE EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)
+            RETURNING evidence_key
+            """
+        guard var reader = try connection.rows(sql, row.values + [.integer(part)]).first?.reader else { return nil }
         return try reader.integer()
+    }
+
+    /// The first 128 bytes of the content of the rows on one side of a key, the nearest first.
+    func starts(
+        from key: Int64, isForward: Bool, limit: Int64
+    ) throws(LedgerStorageError) -> [(key: Int64, bytes: [UInt8]?)] {
+        var starts: [(key: Int64, bytes: [UInt8]?)] = []
+        for row in try connection.rows(
+            """
+            SELECT evidence_key, substr(content, 1, 128) FROM evidence
+            WHERE evidence_key \(isForward ? ">" : "<") ?1 ORDER BY evidence_key \(isForward ? "" : "DESC") LIMIT ?2
+            """, [.integer(key), .integer(limit)])
+        {
+            var reader = row.reader
+            starts.append((try reader.integer(), try reader.optionalBlob()))
+        }
+        return starts
     }
 
     /// Gives content to a row that lost it, or that has only a prefix.

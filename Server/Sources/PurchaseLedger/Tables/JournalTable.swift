@@ -105,6 +105,17 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_id = ?1", [.id(id)], connection)
     }
 
+    /// Whether nothing was written yet.
+    func isEmpty() throws(LedgerStorageError) -> Bool {
+        try connection.rows("SELECT entry_key FROM journal LIMIT 1", []).isEmpty
+    }
+
+    /// The number of the newest entry; 0 if there is none.
+    func last() throws(LedgerStorageError) -> Int64 {
+        guard var reader = try connection.rows("SELECT max(entry_key) FROM journal", []).first?.reader else { return 0 }
+        return try reader.optionalInteger() ?? 0
+    }
+
     func row(key: Int64) throws(LedgerStorageError) -> JournalRow? {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
     }

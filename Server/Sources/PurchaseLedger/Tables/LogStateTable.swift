@@ -26,6 +26,21 @@ struct LogStateTable {
             "UPDATE log_state SET size = ?1, root = ?2 WHERE log_key = 1", [.integer(row.size), .blob(row.root)])
     }
 
+    /// The id of the key of entries; `nil` before the first entry was written with one.
+    func entryKeyID() throws(LedgerStorageError) -> String? {
+        let rows = try connection.rows("SELECT entry_key_id FROM log_state WHERE log_key = 1", [])
+        guard var reader = rows.first?.reader else {
+            throw LedgerStorageError(.corrupt, "log_state has no row")
+        }
+        return try reader.optionalText()
+    }
+
+    /// Writes down the id of the key of entries, unless there is one.
+    func setEntryKeyID(_ id: String) throws(LedgerStorageError) {
+        try connection.execute(
+            "UPDATE log_state SET entry_key_id = ?1 WHERE log_key = 1 AND entry_key_id IS NULL", [.text(id)])
+    }
+
     private static func row(_ rows: [LedgerRow]) throws(LedgerStorageError) -> LogStateRow {
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.corrupt, "log_state has no row")

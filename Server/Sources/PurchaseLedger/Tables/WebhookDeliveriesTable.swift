@@ -1,5 +1,20 @@
 import PurchaseVerification
 
+/// An event that a webhook did not take, and how often it was attempted.
+struct DeliveryRow: Sendable {
+    let event: NamedEvent
+    let state: WebhookDeliveryState
+    let attempts: Int
+    let firstAt: Timestamp?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        event = try NamedEvent(&reader)
+        state = try reader.named(WebhookDeliveryState.self)
+        attempts = Int(try reader.integer())
+        firstAt = try reader.optionalTime()
+    }
+}
+
 /// The events that a webhook did not take at the first attempt, and those that wait behind them.
 struct WebhookDeliveriesTable {
     let connection: any LedgerConnection
@@ -25,7 +40,7 @@ struct WebhookDeliveriesTable {
     }
 
     /// The events whose next attempt is due, the longest overdue first.
-    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [PendingDelivery] {
+    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow] {
         try pending(
             "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3",
             [.integer(webhook), .time(now), .integer(limit)])
@@ -34,7 +49,7 @@ struct WebhookDeliveriesTable {
     /// The events that wait behind one, in their order.
     func waiting(
         _ webhook: Int64, lane: Int64, limit: Int64
-    ) throws(LedgerStorageError) -> [PendingDelivery] {
+    ) throws(LedgerStorageError) -> [DeliveryRow] {
         try pending(
             "lane = ?2 AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
             [.integer(webhook), .integer(lane), .integer(limit)])
@@ -42,22 +57,17 @@ struct WebhookDeliveriesTable {
 
     private func pending(
         _ condition: String, _ parameters: [LedgerValue]
-    ) throws(LedgerStorageError) -> [PendingDelivery] {
+    ) throws(LedgerStorageError) -> [DeliveryRow] {
         let rows = try connection.rows(
             """
-            SELECT state, attempts, first_at, \(OutgoingEvent.columns) FROM webhook_deliveries
-            JOIN events ON events.event_key = webhook_deliveries.event_key
-            JOIN journal ON journal.entry_key = events.entry_key
+            SELECT \(NamedEvent.columns), state, attempts, first_at FROM webhook_deliveries
+            JOIN events ON events.event_key = webhook_deliveries.event_key \(NamedEvent.joins)
             WHERE webhook_key = ?1 AND \(condition)
             """, parameters)
-        var pending: [PendingDelivery] = []
+        var pending: [DeliveryRow] = []
         for row in rows {
             var reader = row.reader
-            let state = try reader.named(WebhookDeliveryState.self)
-            let attempts = Int(try reader.integer())
-            let firstAt = try reader.optionalTime()
-            let event = try OutgoingEvent(&reader)
-            pending.append(PendingDelivery(event: event, state: state, attempts: attempts, firstAt: firstAt))
+            pending.append(try DeliveryRow(&reader))
         }
         return pending
     }
@@ -110,7 +120,7 @@ struct WebhookDeliveriesTable {
     func dead(_ webhook: Int64, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
         let rows = try connection.rows(
             """
-            SELECT events.event_key, type, attempts, first_at, last_error FROM webhook_deliveries
+            SELECT events.event_key, events.type, attempts, first_at, last_error FROM webhook_deliveries
             JOIN events ON events.event_key = webhook_deliveries.event_key
             WHERE webhook_key = ?1 AND state = 'dead' ORDER BY webhook_deliveries.event_key LIMIT ?2
             """, [.integer(webhook), .integer(limit)])
@@ -132,18 +142,5 @@ struct WebhookDeliveriesTable {
             numbers.append(try reader.integer())
         }
         return numbers
-    }
-}
-
-extension OutgoingEvent {
-    /// The columns of `events` and `journal` that it is read from.
-    static let columns = "events.event_key, events.customer_key, journal.entry_id, events.body"
-
-    init(_ reader: inout RowReader) throws(LedgerStorageError) {
-        key = try reader.integer()
-        customer = try reader.optionalInteger() ?? 0
-        // With the random id of the entry, the events of a restored backup have other ids than those after the backup.
-        id = "evt_\(try reader.blob().hexadecimal)_\(key)"
-        body = try reader.blob()
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import PurchaseLedger
 import PurchaseVerification
 
 /// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md name the same.
@@ -62,6 +63,40 @@ extension ServerSetting {
         configuration.logLevel = level
     }
 
+    package static let entryKey = ServerSetting(
+        "record.entry_key", variable: "ASSAY_ENTRY_KEY", option: "--entry-key", default: "assay-entries.key",
+        "The file of the key that authenticates journal entries; all servers of a database share it", path: .whole
+    ) { value, _, configuration throws(SettingFault) in configuration.record.entryKey = value.text }
+
+    package static let signingKey = ServerSetting(
+        "record.signing_key", variable: "ASSAY_SIGNING_KEY", option: "--signing-key", default: "assay-log.key",
+        "The file of the key that signs checkpoints of the log; each server has its own", path: .whole
+    ) { value, _, configuration throws(SettingFault) in configuration.record.signingKey = value.text }
+
+    package static let origin = ServerSetting(
+        "record.origin", variable: "ASSAY_ORIGIN", option: "--origin", default: "random",
+        "The name of the log, such as example.com/assay, where its signing key is made"
+    ) { value, _, configuration throws(SettingFault) in
+        guard LogSigningKey.isOrigin(value.text) else {
+            throw SettingFault("is '\(value.text)'", "Write a name without spaces and plus signs: example.com/assay")
+        }
+        configuration.record.origin = value.text
+    }
+
+    package static let checkpoints = ServerSetting(
+        "record.checkpoints", variable: "ASSAY_CHECKPOINTS", option: "--checkpoints", default: "none",
+        "Where checkpoints of the log go: a file, a URL, or - for standard output", isList: true, path: .checkpoints
+    ) { value, _, configuration throws(SettingFault) in
+        var places: [CheckpointPlace] = []
+        for text in value.texts {
+            guard let place = CheckpointPlace(text) else {
+                throw SettingFault("has '\(text)'", "Write a file, https://example.com/checkpoint, or -")
+            }
+            places.append(place)
+        }
+        configuration.record.checkpoints = places
+    }
+
     package static let bodyBytes = ServerSetting(
         "limits.body_bytes", variable: "ASSAY_MAX_BODY_BYTES", option: "--max-body-bytes", default: "17825792",
         "The largest request body, in bytes"
@@ -108,7 +143,8 @@ extension ServerSetting {
     /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
     package static let all: [ServerSetting] =
         [
-            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, bodyBytes, connections,
+            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, entryKey, signingKey,
+            origin, checkpoints, bodyBytes, connections,
             connectionsPerAddress, uncountedAddresses, requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")

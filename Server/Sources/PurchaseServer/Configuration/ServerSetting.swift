@@ -29,6 +29,8 @@ package struct ServerSetting: Sendable {
         case whole
         /// What follows `sqlite:`.
         case database
+        /// All of it, unless it is a URL or `-`.
+        case checkpoints
     }
 
     init(

@@ -59,6 +59,15 @@ package struct ServerSettings {
         return configuration.database
     }
 
+    /// The keys of the record and where its checkpoints go, for commands that read nothing else.
+    package func record() throws(Fault) -> ServerConfiguration.Record {
+        var configuration = ServerConfiguration()
+        for setting in [ServerSetting.entryKey, .signingKey, .origin, .checkpoints] {
+            try put(setting, .unread, into: &configuration)
+        }
+        return configuration.record
+    }
+
     private func put(
         _ setting: ServerSetting, _ files: NamedFiles, into configuration: inout ServerConfiguration
     ) throws(Fault) {

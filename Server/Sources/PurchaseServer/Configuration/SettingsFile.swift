@@ -98,7 +98,7 @@ extension SettingsReader {
     fileprivate mutating func values(of top: inout SettingsSection) -> [String: ServerSettingValue] {
         var values: [String: ServerSettingValue] = [:]
         let paths = ServerSetting.all.map { setting in (setting, setting.name.split(separator: ".").map(String.init)) }
-        for name in ["server", "limits"] {
+        for name in ["server", "record", "limits"] {
             guard var section = section(&top, name) else { continue }
             var inner: [String: SettingsSection] = [:]
             for (setting, path) in paths where path.first == name {
@@ -167,6 +167,16 @@ extension SettingsReader {
             app.refundShortfall = policy
         }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
+        if var budget = self.section(&section, "unverified_evidence") {
+            let bytes: ClosedRange<Int64> = 0...(1 << 40)
+            if let most = number(&budget, "bytes_per_day", in: bytes) {
+                app.unverifiedEvidence.bytesPerAppAndDay = most
+            }
+            if let most = number(&budget, "bytes_per_key_and_day", in: bytes) {
+                app.unverifiedEvidence.bytesPerKeyAndDay = most
+            }
+            finish(budget)
+        }
         let sharedSecret = text(&section, "shared_secret")
         let sharedSecretFile = text(&section, "shared_secret_file").map { resolved($0, .whole) }
         if sharedSecret != nil, sharedSecretFile != nil {

@@ -206,6 +206,7 @@ struct SettingsReader {
         switch form {
         case .none: return text
         case .whole: return joined(text)
+        case .checkpoints: return text == "-" || CheckpointPlace.isURL(text) ? text : joined(text)
         case .database:
             let scheme = "sqlite:"
             guard text.hasPrefix(scheme), text != scheme, text != "sqlite::memory:" else { return text }

@@ -165,6 +165,7 @@ extension SubmissionMessage {
             restore: submission.isRestore, customerID: submission.customerID, orderID: submission.orderID,
             productID: submission.productID, transactionID: submission.transactionID, quantity: submission.quantity,
             evidenceKind: submission.evidenceKind, evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
-            sourceAddress: submission.sourceAddress, leafHash: submission.leafHash, erased: submission.isErased)
+            sourceAddress: submission.sourceAddress, leafHash: submission.leafHash,
+            leafNumber: submission.leafNumber, erased: submission.isErased)
     }
 }

@@ -26,7 +26,7 @@ struct Rebuild: AsyncParsableCommand {
     var repair = false
 
     func run() async throws {
-        try await options.withLedger(trust: trust) { ledger in
+        try await options.withLedger(repair ? .writing : .auditing, trust: trust) { ledger in
             let report = repair ? try await ledger.repair() : try await ledger.audit()
             AuditOutput.write(report)
             guard !report.findings.isEmpty else {

@@ -41,6 +41,15 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.logLevel))
     var logLevel: String?
 
+    @Option(name: .long, help: .setting(.signingKey))
+    var signingKey: String?
+
+    @Option(name: .long, help: .setting(.origin))
+    var origin: String?
+
+    @Option(name: .long, help: .setting(.checkpoints))
+    var checkpoints: [String] = []
+
     @Option(name: .long, help: .setting(.bodyBytes))
     var maxBodyBytes: String?
 
@@ -61,7 +70,8 @@ struct Serve: AsyncParsableCommand {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
+            (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
+            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
             (.idleSeconds, list(idleSeconds)),
         ]
@@ -73,6 +83,7 @@ struct Serve: AsyncParsableCommand {
     private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
+        if let error = error as? LogError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
@@ -93,15 +104,18 @@ struct Serve: AsyncParsableCommand {
         let configuration = try place.configuration(options: options)
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = configuration.logLevel
+        let keys = try place.recordKeys(options: options)
         let database = try place.open(isCreating: true)
         do {
             try await LedgerMigrations.migrate(database, now: .now)
             let apps = configuration.apps.values.sorted { $0.id < $1.id }
             let ledger = try await PurchaseLedger.open(
-                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps
-            ) { Timestamp(Date()) }
+                database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps,
+                clock: { Timestamp(Date()) }, entryKey: try await keys.entryKey(of: database))
             try await applyNewRules(ledger, logger)
             try await Self.warn(apps, ledger, logger)
+            let sealing = try RecordSealing(
+                ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
             let server = ReloadableServer(configuration, ledger: ledger)
             let webhooks = WebhookDispatcher(logger: logger)
             let reload = SettingsReload(
@@ -110,7 +124,7 @@ struct Serve: AsyncParsableCommand {
                 [options, database = self.ledger] in
                 try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
             }
-            let application = server.application(logger: logger) { address in
+            let application = server.application(logger: logger, services: [sealing]) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,6 +146,18 @@ struct Serve: AsyncParsableCommand {
         }
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
+    }
+
+    /// The signer of the log; `nil` if another server signs with the key.
+    private func signer(_ keys: RecordKeys, _ logger: Logger) throws(LogError) -> CheckpointSigner? {
+        do throws(LogError) {
+            return try CheckpointSigner(keyFile: keys.signingKeyFile)
+        } catch  where error.code == .signerBusy {
+            logger.notice(
+                "this server seals the record and does not sign it, because another process has the key",
+                metadata: ["code": "\(error.code.rawValue)", "key": "\(keys.signingKeyFile)"])
+            return nil
+        }
     }
 
     /// Rebuilds the tables if this version decides by newer rules than the one before.

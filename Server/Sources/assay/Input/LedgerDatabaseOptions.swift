@@ -22,6 +22,9 @@ struct LedgerDatabaseOptions: ParsableArguments {
             """)
     var config: String?
 
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
+    var entryKey: String?
+
     /// Reads the settings file, and says where the database is.
     ///
     /// - Parameter isTrustExtended: whether options name whom to trust; `nil` for a command that verifies nothing, and needs none
@@ -56,7 +59,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         }
         return LedgerPlace(
             file: file, path: isRead ? Self.absolute(path) : nil, environment: environment,
-            databaseOption: database.map { [$0] } ?? [])
+            databaseOption: database.map { [$0] } ?? [], entryKeyOption: entryKey.map { [$0] } ?? [])
     }
 
     private func surroundings(of path: String, _ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
@@ -75,19 +78,39 @@ struct LedgerDatabaseOptions: ParsableArguments {
     /// Refusals of the ledger end with status 1, errors of the database with 2.
     ///
     /// - Parameters:
+    ///   - access: whether the command writes; then the key of entries is read, or made, and what was written is sealed.
     ///   - creating: whether a missing database is created and migrated.
     ///   - trust: the certificates that evidence is verified with, for commands that verify any.
     ///   - body: what the command does.
     func withLedger(
-        creating: Bool = false, trust: LedgerTrustOption? = nil, _ body: (PurchaseLedger) async throws -> Void
+        _ access: LedgerAccess = .writing, creating: Bool = false, trust: LedgerTrustOption? = nil,
+        _ body: (PurchaseLedger) async throws -> Void
     ) async throws {
         let anchors = try trust?.anchors(self) ?? TrustAnchor.apple
+        let keys = try place().recordKeys()
         try await withDatabase(migrating: creating, creating: creating) { database in
+            let entryKey: EntryKey? =
+                switch access {
+                case .reading: nil
+                case .auditing: try keys.entryKeyIfAny()
+                case .writing: try await keys.entryKey(of: database)
+                }
             let ledger = try await PurchaseLedger.openRecorded(
-                database: database, verifier: PurchaseVerifier(anchors: anchors)
+                database: database, verifier: PurchaseVerifier(anchors: anchors), entryKey: entryKey
             ) { Timestamp(Date()) }
             try await body(ledger)
+            guard access == .writing else { return }
+            // A server signs it. Beside none, it would wait for the next start.
+            try await LogSealing(ledger: ledger, signer: nil).round()
         }
+    }
+
+    /// What a command does with a ledger.
+    enum LedgerAccess {
+        case reading
+        /// It reads, and checks the codes of entries if their key is there.
+        case auditing
+        case writing
     }
 
     /// Opens the database for the body, and closes it afterwards. Errors become one line on standard error.
@@ -107,6 +130,10 @@ struct LedgerDatabaseOptions: ParsableArguments {
             try await database.close()
             Terminal.complain("\(error)")
             throw ExitCode.unusable
+        } catch let error as LogError {
+            try await database.close()
+            Terminal.complain("\(error)")
+            throw error.status
         } catch let refusal as LedgerRefusal {
             try await database.close()
             Terminal.complain(refusal.line)
@@ -132,6 +159,16 @@ struct LedgerTrustOption: ParsableArguments {
     }
 }
 
+extension LogError {
+    /// The status with which a command ends that this error stops.
+    var status: ExitCode {
+        switch code {
+        case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter: .rejected
+        default: .unusable
+        }
+    }
+}
+
 extension LedgerRefusal {
     /// The code, the sentence and the two facts in one line.
     var line: String {
@@ -148,6 +185,7 @@ struct LedgerPlace {
     let path: String?
     let environment: [String: String]
     let databaseOption: [String]
+    let entryKeyOption: [String]
 
     /// The configuration of the server.
     ///
@@ -155,6 +193,21 @@ struct LedgerPlace {
     func configuration(options: [String: [String]]) throws -> ServerConfiguration {
         do {
             return try ServerSettings(options: options, environment: environment, file: file).configuration(.read)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// The keys of the record, and where its checkpoints go.
+    ///
+    /// - Parameter options: what was given by option.
+    func recordKeys(options: [String: [String]] = [:]) throws -> RecordKeys {
+        do {
+            let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
+            let settings = ServerSettings(
+                options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
+            return RecordKeys(
+                try settings.record(), folder: path.map { ($0 as NSString).deletingLastPathComponent } ?? ".")
         } catch {
             throw ValidationError(error.description)
         }

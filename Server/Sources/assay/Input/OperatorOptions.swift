@@ -11,11 +11,15 @@ struct OperatorOptions: ParsableArguments {
 
     /// Opens the ledger, if it knows the app.
     ///
-    /// - Parameter trust: the certificates that evidence is verified with, for commands that verify any.
+    /// - Parameters:
+    ///   - access: whether the command writes.
+    ///   - trust: the certificates that evidence is verified with, for commands that verify any.
+    ///   - body: what the command does.
     func withLedger(
-        trust: LedgerTrustOption? = nil, _ body: (PurchaseLedger) async throws -> Void
+        _ access: LedgerDatabaseOptions.LedgerAccess = .writing, trust: LedgerTrustOption? = nil,
+        _ body: (PurchaseLedger) async throws -> Void
     ) async throws {
-        try await ledger.withLedger(trust: trust) { ledger in
+        try await ledger.withLedger(access, trust: trust) { ledger in
             guard ledger.apps.contains(where: { ExactText($0) == ExactText(app) }) else {
                 let known = ledger.apps.isEmpty ? "none" : ledger.apps.joined(separator: ", ")
                 throw InputError(

@@ -59,7 +59,8 @@ struct HostileBodyTests {
         }
     }
 
-    @Test("A body with a too large announced length is refused at once", arguments: ["1000000000", "9223372036854775808"])
+    @Test(
+        "A body with a too large Content-Length is refused at once", arguments: ["1000000000", "9223372036854775808"])
     func announcedLength(_ length: String) async throws {
         try await SimulatorClient.run { client in
             for path in ["/control/apps", "/verifyReceipt", "/sandbox/verifyReceipt"] {

@@ -56,7 +56,8 @@ struct SubscriptionTests {
         #expect(told(store).last == "SUBSCRIBED RESUBSCRIBE")
     }
 
-    @Test("that recovers in the grace period continues without a gap, and later starts a new period", arguments: [16, 0])
+    @Test(
+        "continues without a gap if it recovers in the grace period, and starts a new period later", arguments: [16, 0])
     func recovery(graceDays: Int) throws {
         var store = try StoreWorld.store(gracePeriodDays: graceDays)
         let name = try store.buy("gold", of: app, by: "ada").transactionID

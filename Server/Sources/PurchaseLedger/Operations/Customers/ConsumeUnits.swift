@@ -92,10 +92,9 @@ public struct ConsumeUnits: LedgerOperation {
         try once?.keep(entry, transaction)
         let shortfall = entitlement?.shortfall ?? 0
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        var event = events.event(.consumed)
-        (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
-        (event.figures.balance, event.figures.shortfall) = (balance - quantity, shortfall)
-        try events.write(event, customer: customer.key)
+        try events.write(
+            events.consumed(quantity, product: product, environment: key, of: balance, shortfall: shortfall),
+            customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
             balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false)

@@ -99,6 +99,25 @@ struct EventWriter {
         event.figures.until = record.facts.end
     }
 
+    /// An operator's grant.
+    func granted(_ grant: HandGrantRow, _ balances: EntitlementWriter.Balances, reason: String) -> EventRow {
+        var event = event(.handGranted)
+        (event.productKey, event.environment) = (grant.productKey, grant.environment)
+        (event.figures.units, event.figures.until, event.figures.reason) = (grant.quantity, grant.endsAt, reason)
+        describe(&event, balances[grant.customerKey])
+        return event
+    }
+
+    /// Units taken from a balance.
+    func consumed(
+        _ units: Int64, product: Int64, environment: Int64, of balance: Int64, shortfall: Int64
+    ) -> EventRow {
+        var event = event(.consumed)
+        (event.productKey, event.environment, event.figures.units) = (product, environment, units)
+        (event.figures.balance, event.figures.shortfall) = (balance - units, shortfall)
+        return event
+    }
+
     /// Writes what happened to an order.
     ///
     /// - Parameter balance: the customer's balance afterwards, if the order changed it.

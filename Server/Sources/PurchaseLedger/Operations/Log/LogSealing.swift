@@ -5,12 +5,13 @@ import PurchaseVerification
 /// The order is fixed: the tree is committed; its size and root are written to the signer's file and flushed; the checkpoint is
 /// published. A crash between two of these is continued by the next round.
 public actor LogSealing {
-    private let ledger: PurchaseLedger
+    let ledger: PurchaseLedger
     private let key: EntryKey
     private let signer: CheckpointSigner?
     private let publishers: [any CheckpointPublisher]
     private let interval: Duration
-    private var published: Checkpoint?
+    /// What each publisher took last.
+    private var published: [Checkpoint?]
     private var latest: Task<Round, any Error>?
 
     /// What a round did.
@@ -42,6 +43,7 @@ public actor LogSealing {
         self.key = key
         self.signer = signer
         self.publishers = publishers
+        published = Array(repeating: nil, count: max(1, publishers.count))
         self.interval = interval
     }
 
@@ -111,7 +113,7 @@ public actor LogSealing {
         let known = signer.knownSize
         let log = try await ledger.answer(LogEdge(size: known == nil ? signer.head.size : nil))
         if let edge = log.edge { try signer.begin(edge) }
-        if let published, published.size == log.size, published.root == log.root { return nil }
+        if published.allSatisfy({ $0?.size == log.size && $0?.root == log.root }) { return nil }
         var next = known ?? signer.head.size
         guard next <= log.size else {
             throw LogError(.shorter, "the log has \(log.size) leaves, and \(next) were read before")
@@ -124,9 +126,18 @@ public actor LogSealing {
         return try signer.sign(log.root)
     }
 
-    /// Publishes a checkpoint. It is published again in the next round if this fails.
+    /// Publishes a checkpoint. The next round publishes it again where this fails; one publisher that fails stops no other.
     package func publish(_ signed: SignedCheckpoint) async throws {
-        for publisher in publishers { try await publisher.publish(signed) }
-        published = signed.checkpoint
+        var failure: (any Error)?
+        for (index, publisher) in publishers.enumerated() where published[index] != signed.checkpoint {
+            do {
+                try await publisher.publish(signed)
+                published[index] = signed.checkpoint
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        if publishers.isEmpty { published = [signed.checkpoint] }
     }
 }

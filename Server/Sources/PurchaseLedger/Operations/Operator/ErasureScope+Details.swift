@@ -109,7 +109,7 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .appStoreAnswer, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
             .customerErased, .handGranted, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
-            .decision:
+            .recordContinued, .decision:
             return nil
         }
     }

@@ -22,13 +22,28 @@ struct ErasureWriter {
         }
         for stub in stubs { try Self.deleteRest(of: stub.facts, transaction) }
         for (customer, kept) in zip(scope.customers, tokens) { try delete(customer, keeping: kept) }
-        for key in scope.evidence.keys.sorted() { try EvidenceTable(connection: connection).erase(key) }
+        try eraseEvidence()
         for row in scope.entries { try JournalTable(connection: connection).erase(row.key) }
         let changes = LedgerChanges(transaction, app: scope.app)
         for original in rest { changes.touch(try changes.history(original)) }
         try changes.settle()
         try changes.finish(entry)
         for key in scope.keys.sorted() { try transaction.entitlements.deleteAll(of: key) }
+    }
+
+    /// Deletes the bytes of the evidence, and the shared parts that no other evidence has.
+    private func eraseEvidence() throws(LedgerStorageError) {
+        let table = EvidenceTable(connection: connection)
+        var parts: [Int64: Int64] = [:]
+        for key in scope.evidence.keys.sorted() {
+            let content = try table.row(key: key)?.content ?? []
+            for part in StoredContent.parts(of: content) { parts[part] = key }
+            try table.erase(key)
+        }
+        let store = EvidenceStore(connection: connection)
+        for (part, key) in parts.sorted(by: { $0.key < $1.key }) where try !store.isUsed(part: part, near: key) {
+            try EvidencePartsTable(connection: connection).erase(part)
+        }
     }
 
     /// The originals of which something is left that belongs to others, or to nobody.

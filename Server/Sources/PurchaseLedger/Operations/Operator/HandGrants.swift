@@ -77,11 +77,7 @@ public struct GrantByHand: LedgerOperation {
         try once?.keep(entry, transaction)
         let balances = try HandGrantWriter(transaction: transaction, app: app).write(row, kind: kind)
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
-        var event = events.event(.handGranted)
-        (event.productKey, event.environment, event.figures.units) = (product, key, quantity)
-        (event.figures.until, event.figures.reason) = (until, reason)
-        events.describe(&event, balances[customer.key])
-        try events.write(event, customer: customer.key)
+        try events.write(events.granted(row, balances, reason: reason), customer: customer.key)
         return id
     }
 }

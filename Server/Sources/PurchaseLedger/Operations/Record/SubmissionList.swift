@@ -25,6 +25,8 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var evidenceSHA256: String?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
+    /// The number of the leaf; `nil` while it waits for the log, and in lists.
+    public var leafNumber: Int64?
     /// Whether the details were erased.
     public var isErased: Bool
 }
@@ -134,7 +136,9 @@ public struct SubmissionByID: LedgerQuery {
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
             row.kind == Int64(JournalKind.claim.rawValue)
         else { return nil }
-        return try SubmissionRecord(row, app: app.settings.id)
+        var record = try SubmissionRecord(row, app: app.settings.id)
+        record.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
+        return record
     }
 }
 

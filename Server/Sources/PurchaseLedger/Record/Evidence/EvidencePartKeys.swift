@@ -30,7 +30,10 @@ final class EvidencePartWrites: Sendable {
     init(_ known: EvidencePartKeys) { self.known = known }
 
     /// The key of a part that is stored, or that this write has stored.
-    func key(_ sha256: [UInt8]) -> Int64? { known.key(sha256) ?? written.withLock { $0[sha256] } }
+    func key(_ sha256: [UInt8]) -> Int64? { written.withLock { $0[sha256] } ?? known.key(sha256) }
+
+    /// Whether the part was stored or found by this write, so that it is there.
+    func isCertain(_ sha256: [UInt8]) -> Bool { written.withLock { $0[sha256] != nil } }
 
     func note(_ sha256: [UInt8], _ key: Int64) { written.withLock { $0[sha256] = key } }
 

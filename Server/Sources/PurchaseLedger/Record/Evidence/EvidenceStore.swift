@@ -60,34 +60,56 @@ package struct EvidenceStore {
         _ evidence: StorableEvidence, allowance: Int64? = nil
     ) throws(LedgerStorageError) -> (evidence: KeptEvidence, bytes: Int64) {
         let table = EvidenceTable(connection: connection)
-        let content = try content(of: evidence, allowance: allowance)
-        let isPrefix = StoredContent.form(content) == .prefix
-        let row = EvidenceRow(sha256: evidence.sha256, size: Int64(evidence.bytes.count), content: content)
-        if let key = try table.insertIfNew(row) {
-            return (KeptEvidence(key: key, sha256: evidence.sha256, isPrefix: isPrefix), Int64(content.count))
+        var (content, part) = try content(of: evidence, allowance: allowance, trustsKnownParts: true)
+        var row = EvidenceRow(sha256: evidence.sha256, size: Int64(evidence.bytes.count), content: content)
+        if let key = try table.insertIfNew(row, part: part) { return stored(key, evidence, content) }
+        let known = try table.row(sha256: evidence.sha256)
+        if part != nil {
+            (content, part) = try self.content(of: evidence, allowance: allowance, trustsKnownParts: false)
+            row.content = content
         }
-        guard let known = try table.row(sha256: evidence.sha256) else {
-            throw LedgerStorageError(.constraint, "evidence did not take a row")
+        guard let known else {
+            guard let key = try table.insertIfNew(row, part: nil) else {
+                throw LedgerStorageError(.constraint, "evidence did not take a row")
+            }
+            return stored(key, evidence, content)
         }
         let isKnownPrefix = known.content.flatMap(StoredContent.form) == .prefix
-        var kept = KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix)
         // Erased evidence that a customer sends again, and evidence that verifies under new settings.
-        guard known.content == nil || (isKnownPrefix && evidence.isVerified) else { return (kept, 0) }
+        guard known.content == nil || (isKnownPrefix && evidence.isVerified) else {
+            return (KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix), 0)
+        }
         try table.refill(known.key, content)
-        kept = KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isPrefix)
-        return (kept, Int64(content.count))
+        return stored(known.key, evidence, content)
+    }
+
+    private func stored(
+        _ key: Int64, _ evidence: StorableEvidence, _ content: [UInt8]
+    ) -> (evidence: KeptEvidence, bytes: Int64) {
+        let isPrefix = StoredContent.form(content) == .prefix
+        return (KeptEvidence(key: key, sha256: evidence.sha256, isPrefix: isPrefix), Int64(content.count))
     }
 
     /// The form in which evidence is stored.
+    ///
+    /// - Parameter trustsKnownParts: whether the key of a part that an earlier write stored is taken without a look.
+    /// - Returns: the stored bytes, and the part that an erasure can have deleted meanwhile, also in another process.
     private func content(
-        of evidence: StorableEvidence, allowance: Int64?
-    ) throws(LedgerStorageError) -> [UInt8] {
-        guard evidence.bytes.count <= Self.largest else { return StoredContent.prefix(of: evidence.bytes) }
+        of evidence: StorableEvidence, allowance: Int64?, trustsKnownParts: Bool
+    ) throws(LedgerStorageError) -> (bytes: [UInt8], part: Int64?) {
+        guard evidence.bytes.count <= Self.largest else { return (StoredContent.prefix(of: evidence.bytes), nil) }
         let content: [UInt8]
+        var unchecked: Int64?
         if let compressed = evidence.compressed {
             var keys: [Int64] = []
+            let trustsKnownParts = trustsKnownParts && compressed.parts.count == 1
             for (part, sha256) in zip(compressed.parts, evidence.partHashes) {
-                keys.append(try key(of: part, sha256: sha256))
+                if trustsKnownParts, let parts, !parts.isCertain(sha256), let key = parts.key(sha256) {
+                    unchecked = key
+                    keys.append(key)
+                } else {
+                    keys.append(try key(of: part, sha256: sha256))
+                }
             }
             content = compressed.stored(keys: keys)
         } else {
@@ -95,16 +117,21 @@ package struct EvidenceStore {
         }
         guard !evidence.isVerified, let allowance, content.count > allowance,
             content.count > StoredContent.prefixBytes
-        else { return content }
-        return StoredContent.prefix(of: evidence.bytes)
+        else { return (content, unchecked) }
+        return (StoredContent.prefix(of: evidence.bytes), nil)
     }
 
     /// The key of a shared part, which is stored unless it is there.
     private func key(of part: [UInt8], sha256: [UInt8]) throws(LedgerStorageError) -> Int64 {
-        if let key = parts?.key(sha256) { return key }
+        if let parts, parts.isCertain(sha256), let key = parts.key(sha256) { return key }
         let table = EvidencePartsTable(connection: connection)
-        let known = try table.row(sha256: sha256)
-        let key = if let known { known.key } else { try table.insert(sha256: sha256, part) }
+        let key: Int64
+        if let known = try table.state(sha256: sha256) {
+            key = known.key
+            if !known.hasContent { try table.refill(key, part) }
+        } else {
+            key = try table.insert(sha256: sha256, part)
+        }
         parts?.note(sha256, key)
         return key
     }
@@ -139,6 +166,23 @@ package struct EvidenceStore {
         return try CompressedEvidence.evidence(content, dictionary, size: size) { key throws(LedgerStorageError) in
             try table.row(key)?.content
         }
+    }
+
+    /// Whether any evidence has a shared part. It reads outwards from a key, since a signer's evidence came in the same months.
+    func isUsed(part: Int64, near key: Int64) throws(LedgerStorageError) -> Bool {
+        let table = EvidenceTable(connection: connection)
+        var (before, after): (Int64?, Int64?) = (key, key)
+        while before != nil || after != nil {
+            for (start, isForward) in [(before, false), (after, true)] {
+                guard let start else { continue }
+                let page = try table.starts(from: start, isForward: isForward, limit: 256)
+                if page.contains(where: { $0.bytes.map { StoredContent.parts(of: $0).contains(part) } ?? false }) {
+                    return true
+                }
+                if isForward { after = page.last?.key } else { before = page.last?.key }
+            }
+        }
+        return false
     }
 
     private static func changed(_ row: EvidenceRow) -> LedgerStorageError {

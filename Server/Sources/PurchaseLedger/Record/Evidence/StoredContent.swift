@@ -47,6 +47,14 @@ package enum StoredContent {
         return form
     }
 
+    /// The keys of the shared parts that stored bytes name, which may be the start of longer ones.
+    static func parts(of stored: [UInt8]) -> [Int64] {
+        guard let form = stored.first.flatMap(Form.init(rawValue:)), form.dictionary != nil else { return [] }
+        var rest = stored.dropFirst(5)
+        guard let count = rest.popNumber(), count <= SplitEvidence.maximumParts else { return [] }
+        return (0..<count).compactMap { _ in rest.popNumber().map { Int64($0) } }
+    }
+
     /// Content in its form, with its checksum.
     package static func sealed(_ form: Form, _ content: [UInt8]) -> [UInt8] {
         var stored: [UInt8] = [form.rawValue, 0, 0, 0, 0]

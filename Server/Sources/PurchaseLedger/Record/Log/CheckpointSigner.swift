@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Synchronization
 
@@ -47,6 +48,78 @@ public final class CheckpointSigner: Sendable {
         }
         key = try LogSigningKey(text: try file.read(from: 0, count: Self.largestKey))
         state = Mutex(State(heads: try SignedHeads(SignedHeads.path(besideKey: path)), edge: nil))
+    }
+
+    /// Reads a signing key and locks it; a missing one is made.
+    ///
+    /// - Parameters:
+    ///   - path: the file of the key.
+    ///   - origin: the name of a new log; `nil` gives it a random one.
+    /// - Returns: the signer, and whether its key was made.
+    /// - Throws: like `init` and `createKey`.
+    public static func openOrCreate(
+        keyFile path: String, origin: String? = nil
+    ) throws(LogError) -> (signer: CheckpointSigner, isNew: Bool) {
+        let isNew = try createKeyIfMissing(at: path, origin: origin)
+        return (try CheckpointSigner(keyFile: path), isNew)
+    }
+
+    /// Makes a signing key unless there is one.
+    ///
+    /// - Returns: whether it was made.
+    public static func createKeyIfMissing(at path: String, origin: String? = nil) throws(LogError) -> Bool {
+        guard access(path, F_OK) != 0 else { return false }
+        do throws(LogError) {
+            try createKey(at: path, origin: origin ?? randomOrigin)
+            return true
+        } catch  where error.code == .fileExists && access(path, F_OK) == 0 {
+            // Another process was faster.
+            return false
+        }
+    }
+
+    /// Logs that nobody named must not have the same name.
+    private static var randomOrigin: String {
+        let bytes = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
+        return "assay-\(bytes.prefix(8).map { $0 }.hexadecimal)"
+    }
+
+    /// The public key of a file, and the checkpoint of what it signed last, without the lock: signing the same text again says
+    /// nothing new.
+    ///
+    /// - Returns: the key, and the checkpoint; `nil` if nothing was signed.
+    /// - Throws: `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
+    public static func lastSigned(
+        keyFile path: String
+    ) throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?) {
+        let key = try LogSigningKey(text: try LogFile.secret(path, limit: largestKey))
+        let head = try SignedHeads.last(SignedHeads.path(besideKey: path))
+        guard head.size > 0 else { return (key.verifier, nil) }
+        return (
+            key.verifier,
+            try key.signed(Checkpoint(origin: key.verifier.name, size: head.size, root: head.root))
+        )
+    }
+
+    /// Ends the origin of this key and makes the key of the one that follows in its place. The ended key and its heads are kept
+    /// beside it, under its id.
+    ///
+    /// - Parameter origin: the origin that follows.
+    /// - Returns: the new public key, and the new name of the ended one.
+    /// - Throws: `fileFailed`, `fileExists`, `malformed`.
+    public func replaceKey(origin: String) throws(LogError) -> (verifier: LogVerifierKey, ended: String) {
+        // Before anything is renamed, a wrong origin is refused.
+        _ = try LogSigningKey(newFor: origin)
+        let ended = "\(file.path).\(verifier.id.hexadecimal)"
+        for (old, new) in [
+            (SignedHeads.path(besideKey: file.path), SignedHeads.path(besideKey: ended)), (file.path, ended),
+        ] {
+            guard access(new, F_OK) != 0 else { throw LogError(.fileExists, "\(new) exists already") }
+            guard rename(old, new) == 0 else {
+                throw LogError(.fileFailed, "\(old) cannot be renamed: \(String(cString: strerror(errno)))")
+            }
+        }
+        return (try Self.createKey(at: file.path, origin: origin), ended)
     }
 
     /// The last tree that was signed.

@@ -7,7 +7,11 @@ public struct EntryKey: Sendable {
     private static let prefix = Array("assay-entry-key-1 ".utf8)
     /// Nothing else is authenticated with this key, and a later version of entries will say another name.
     private static let context = Array("assay journal entry 1\n".utf8)
+    private static let idContext = Array("assay entry key id 1\n".utf8)
 
+    /// The first four bytes of SHA-256("assay entry key id 1", newline, key) in hexadecimal. It tells keys apart and gives
+    /// nothing of them away.
+    public let id: String
     private let key: SymmetricKey
 
     /// Makes a key in a new file of mode 0600.
@@ -44,6 +48,7 @@ public struct EntryKey: Sendable {
             let bytes = CanonicalBase64.decoded(content.dropFirst(Self.prefix.count).dropLast()), bytes.count == 32
         else { throw LogError(.malformed, "\(path) contains no key of entries (assay-entry-key-1 …)") }
         key = SymmetricKey(data: bytes)
+        id = Array(SHA256.hash(data: Self.idContext + bytes).prefix(4)).hexadecimal
     }
 
     /// The code of an entry: of the stored bytes of its leaf, which end with the hash of its salted details.

@@ -27,6 +27,10 @@ public struct LogError: Error, Sendable, Equatable {
         case fileMode = "log_file_mode"
         /// A file cannot be read or written.
         case fileFailed = "log_file_failed"
+        /// The database has entries of a key whose file is missing.
+        case entryKeyMissing = "entry_key_missing"
+        /// The database has entries of another key.
+        case entryKeyDiffers = "entry_key_differs"
         /// Another process signs with this key.
         case signerBusy = "log_signer_busy"
         /// The log at a signed size is not the one that was signed.
@@ -39,6 +43,8 @@ public struct LogError: Error, Sendable, Equatable {
         case notAuthentic = "entry_not_authentic"
         /// The journal has no such entry.
         case entryUnknown = "entry_unknown"
+        /// The log extends what was signed; there is nothing to continue after.
+        case notInterrupted = "record_not_interrupted"
         /// A proof does not prove what it says.
         case proofInvalid = "log_proof_invalid"
     }

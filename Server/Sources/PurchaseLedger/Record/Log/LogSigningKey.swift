@@ -15,6 +15,9 @@ public struct LogSigningKey: Sendable {
         try self.init(name: origin, seed: Array(Curve25519.Signing.PrivateKey().rawRepresentation))
     }
 
+    /// Whether text can be the origin of a log: bounded, without spaces, plus signs and control characters.
+    public static func isOrigin(_ text: String) -> Bool { LogVerifierKey.isName(text.utf8) }
+
     /// Reads a key in its text form, with or without a newline at its end.
     ///
     /// - Throws: `malformed`.

@@ -35,18 +35,33 @@ struct SignedHeads: Sendable {
     /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
     init(_ path: String) throws(LogError) {
         file = try LogFile(path, O_RDWR | O_APPEND)
-        let present = try file.length()
-        let start = max(0, present - Int64(2 * Self.line))
-        let tail = try file.read(from: start, count: Int(present - start))
-        guard let end = tail.lastIndex(of: 0x0A) else { throw Self.malformed(path) }
-        length = start + Int64(end) + 1
-        if length < present {
+        let tail = try Self.tail(file)
+        length = tail.end
+        if length < tail.present {
             try file.truncate(to: length)
             try file.flush()
         }
+        (size, root) = tail.head
+    }
+
+    /// What was signed last, read beside a signer that may append to the file.
+    ///
+    /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
+    static func last(_ path: String) throws(LogError) -> (size: Int64, root: MerkleHash) {
+        try tail(try LogFile(path, O_RDONLY)).head
+    }
+
+    /// The last whole line, where it ends, and where the file does.
+    private static func tail(
+        _ file: LogFile
+    ) throws(LogError) -> (head: (size: Int64, root: MerkleHash), end: Int64, present: Int64) {
+        let present = try file.length()
+        let start = max(0, present - Int64(2 * line))
+        let tail = try file.read(from: start, count: Int(present - start))
+        guard let end = tail.lastIndex(of: 0x0A) else { throw malformed(file.path) }
         let line = tail[..<end].split(separator: 0x0A, omittingEmptySubsequences: false).last ?? []
-        guard let head = Self.head(line) else { throw Self.malformed(path) }
-        (size, root) = head
+        guard let head = head(line) else { throw malformed(file.path) }
+        return (head, start + Int64(end) + 1, present)
     }
 
     /// Appends a head, and returns after it is on the disk.

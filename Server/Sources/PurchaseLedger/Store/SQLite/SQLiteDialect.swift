@@ -3,6 +3,11 @@ struct SQLiteDialect: LedgerDialect {
     /// The portable types are SQLite's own.
     func definition(_ sql: String) -> String { sql }
 
+    /// The names that begin with `sqlite_` are SQLite's own: the indexes of unique columns, which the tables define.
+    var schemaQuery: String {
+        "SELECT type, name, sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_' ORDER BY type, name"
+    }
+
     /// `INSERT OR REPLACE` deletes the old row without running the trigger for deletions, so the trigger for insertions looks
     /// for a row with the same key.
     func appendOnly(_ rule: AppendOnlyRule) -> [String] {

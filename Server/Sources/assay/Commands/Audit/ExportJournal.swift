@@ -14,7 +14,7 @@ struct ExportJournal: AsyncParsableCommand {
     @OptionGroup var options: LedgerDatabaseOptions
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             var last: Int64 = 0
             while true {
                 let page = try await ledger.answer(JournalExport(after: last))

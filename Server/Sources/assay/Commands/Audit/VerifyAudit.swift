@@ -1,28 +1,77 @@
 import ArgumentParser
+import Foundation
 import PurchaseLedger
+import PurchaseVerification
 
 /// `assay audit verify`.
 struct VerifyAudit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Compares the journal with its hashes, and the tables with the journal.",
+        commandName: "verify",
+        abstract: "Compares the log with its checkpoints, the journal with its hashes, and the tables with the journal.",
         discussion: """
-            It compares each journal entry with its leaf, each piece of evidence with its SHA-256, and every table with a \
-            rebuild: all evidence is verified again, and facts, owners and entitlements are computed again. The rebuild is a \
-            temporary database in TMPDIR. The server may run meanwhile, but what it writes during the audit can be listed as \
-            a difference; stop it for a final answer.
+            It computes the Merkle log again and compares it with checkpoints: those of --checkpoint, and what this server \
+            signed last. It checks the code of every entry under the key of entries (--entry-key), the schema with its \
+            unique keys and triggers, each entry with its leaf, each piece of evidence with its SHA-256, and the tables \
+            that entries determine by themselves, such as keys, customers, tokens and orders.
 
-            Exit status: 0 if everything agrees, 1 if there are findings, 2 for wrong usage or I/O.
+            With --evidence it verifies all evidence again on all processors, computes facts, owners, entitlements and \
+            events from it in a temporary database in TMPDIR, and compares every table. Name the certificates with which \
+            the server verifies (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused. The server may \
+            run meanwhile, but what it writes during the audit can be listed as a difference.
+
+            Entries that wait for the log are no finding. Exit status: 0 if everything agrees, 1 if there are findings, \
+            2 for wrong usage or I/O.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
+    @OptionGroup var signing: SigningKeyOption
     @OptionGroup var trust: LedgerTrustOption
 
+    @Option(name: .long, help: "A file with a checkpoint that the log must agree with. Repeat for several.")
+    var checkpoint: [String] = []
+
+    @OptionGroup var keys: LogKeyOption
+
+    @Flag(name: .long, help: "Verify all evidence again, and compute facts and entitlements from it.")
+    var evidence = false
+
     func run() async throws {
-        try await options.withLedger(trust: trust) { ledger in
-            let report = try await ledger.audit()
+        let keys = try signing.keys(options)
+        let checkpoints = try checkpoints(keys)
+        try await options.withLedger(.auditing, trust: trust) { ledger in
+            let log = try await ledger.auditLog(checkpoints.map(\.checkpoint))
+            AuditOutput.write(log, checkpoints: checkpoints.count, entryKeyFile: keys.entryKeyFile)
+            let bar = AuditBar()
+            let report = try await ledger.audit(isVerifyingEvidence: evidence) { bar.show($0) }
+            bar.clear()
             AuditOutput.write(report)
-            guard report.findings.isEmpty else { throw ExitCode.rejected }
-            Terminal.write("assay: the journal, its evidence and the tables agree\n")
+            guard log.findings.isEmpty, report.findings.isEmpty else { throw ExitCode.rejected }
+            Terminal.write(
+                evidence
+                    ? "assay: the journal, its evidence and the tables agree\n"
+                    : "assay: the log, the hashes of the evidence and the tables agree\n")
+        }
+    }
+
+    /// The checkpoints of the options, and what this server signed last.
+    private func checkpoints(_ keys: RecordKeys) throws -> [SignedCheckpoint] {
+        do {
+            let signed = try keys.lastSigned()
+            let known = try self.keys.keys(own: signed?.verifier)
+            var checkpoints: [SignedCheckpoint] = []
+            for path in checkpoint {
+                let note = Array(try InputFile.read(path))
+                do throws(LogError) {
+                    checkpoints.append(try SignedCheckpoint(note: note, keys: known))
+                } catch {
+                    throw InputError(path, "\(error)")
+                }
+            }
+            if let own = signed?.checkpoint { checkpoints.append(own) }
+            return checkpoints
+        } catch let error as LogError {
+            Terminal.complain("\(error)")
+            throw error.status
         }
     }
 }

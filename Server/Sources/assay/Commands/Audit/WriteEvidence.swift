@@ -23,7 +23,7 @@ struct WriteEvidence: AsyncParsableCommand {
         guard let hash = Self.hash(sha256) else {
             throw ValidationError("'\(sha256)' is not a SHA-256: write 64 hexadecimal digits.")
         }
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             guard let bytes = try await ledger.answer(EvidenceByHash(sha256: hash)) else {
                 throw InputError(sha256, "there is no such evidence, or it was erased")
             }

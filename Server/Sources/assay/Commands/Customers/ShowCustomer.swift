@@ -34,7 +34,7 @@ struct ShowCustomer: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             let summary = try await ledger.answer(CustomerSummary(app: options.app, customerID: customer))
             let query = EntitlementsOfCustomer(
                 app: options.app, customerID: customer, environment: environment, at: at)

@@ -9,7 +9,7 @@ struct ListKeys: AsyncParsableCommand {
     @OptionGroup var options: LedgerDatabaseOptions
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             for key in try await ledger.answer(APIKeyList()) {
                 let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: ",")
                 let state = key.revokedAt.map { "revoked \($0)" } ?? "in use"

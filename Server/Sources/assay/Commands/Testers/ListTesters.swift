@@ -9,7 +9,7 @@ struct ListTesters: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger(.reading) { ledger in
             for name in try await ledger.answer(TesterList(app: options.app)) {
                 Terminal.write("\(name.printable)\n")
             }

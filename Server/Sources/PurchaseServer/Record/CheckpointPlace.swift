@@ -1,0 +1,29 @@
+public import Foundation
+
+/// Where checkpoints are published.
+public enum CheckpointPlace: Sendable, Equatable {
+    /// Each one, followed by an empty line.
+    case standardOutput
+    /// The latest one, in a file that is replaced whole.
+    case file(String)
+    /// The latest one, by `POST`.
+    case url(URL)
+
+    /// Reads `-`, a URL of `http` or `https`, or a path.
+    ///
+    /// - Returns: `nil` for a URL without a host, and for another scheme.
+    package init?(_ text: String) {
+        if text == "-" {
+            self = .standardOutput
+        } else if Self.isURL(text) {
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
+            else { return nil }
+            self = .url(url)
+        } else {
+            self = .file(text)
+        }
+    }
+
+    /// Whether a text is meant as a URL, so that a misspelt one is no file.
+    static func isURL(_ text: String) -> Bool { text.contains("://") }
+}

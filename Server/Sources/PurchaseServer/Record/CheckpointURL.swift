@@ -1,0 +1,105 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import PurchaseLedger
+
+/// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is taken at once and sent by a task of its own,
+/// which tries again until it is taken or a newer one replaces it.
+actor CheckpointURL: CheckpointPublisher {
+    /// How long one attempt may take in all, and how long the server waits for the last one when it stops.
+    private static let attempt = TimeAmount.seconds(10)
+    /// The longest pause between two attempts, in seconds.
+    private static let longestPause = 60
+    /// More of an answer is not read: its status is all that counts.
+    private static let answerBytes = 1 << 16
+
+    private let url: String
+    private let client: HTTPClient
+    private let logger: Logger
+    private var latest: SignedCheckpoint?
+    private var sent: SignedCheckpoint?
+    private var worker: Task<Void, Never>?
+    private var pause: Task<Void, any Error>?
+    private var isEnding = false
+    private var failures = 0
+
+    init(_ url: URL, logger: Logger) {
+        self.url = url.absoluteString
+        var logger = logger
+        // A URL can have a password.
+        logger[metadataKey: "host"] = "\(url.host() ?? "")"
+        self.logger = logger
+        // An answer of another place is not the one that was asked, so redirects are failures.
+        let timeout = HTTPClient.Configuration.Timeout(connect: .seconds(5), read: .seconds(5), write: .seconds(5))
+        client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: HTTPClient.Configuration(redirectConfiguration: .disallow, timeout: timeout))
+    }
+
+    func publish(_ checkpoint: SignedCheckpoint) {
+        latest = checkpoint
+        guard worker == nil else { return }
+        worker = Task { await self.work() }
+    }
+
+    /// Makes a last attempt to send what was not sent, and closes the connection.
+    func end() async {
+        isEnding = true
+        pause?.cancel()
+        await worker?.value
+        do {
+            try await client.shutdown()
+        } catch {
+            logger.warning("the connection for checkpoints did not close", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func work() async {
+        while let checkpoint = latest, checkpoint != sent {
+            let isLast = isEnding
+            if await send(checkpoint) { continue }
+            if isLast { break }
+            await wait()
+        }
+        worker = nil
+    }
+
+    private func wait() async {
+        guard !isEnding else { return }
+        let seconds = min(1 << min(failures - 1, 6), Self.longestPause)
+        let pause = Task { try await Task.sleep(for: .seconds(seconds)) }
+        self.pause = pause
+        // A cancelled pause is over, too.
+        _ = await pause.result
+        self.pause = nil
+    }
+
+    private func send(_ checkpoint: SignedCheckpoint) async -> Bool {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "text/plain; charset=utf-8")
+        request.body = .bytes(ByteBuffer(bytes: checkpoint.note))
+        let fault: String
+        do {
+            let response = try await client.execute(request, timeout: Self.attempt)
+            if (200..<300).contains(response.status.code) {
+                sent = checkpoint
+                if failures > 0 { logger.notice("checkpoints are published again") }
+                failures = 0
+                // Otherwise the connection could not be used again.
+                _ = try? await response.body.collect(upTo: Self.answerBytes)
+                return true
+            }
+            fault = "status \(response.status.code)"
+        } catch {
+            fault = "\(error)"
+        }
+        failures += 1
+        logger.warning(
+            "a checkpoint was not published; it is sent again",
+            metadata: ["error": "\(fault)", "attempt": "\(failures)", "size": "\(checkpoint.checkpoint.size)"])
+        return false
+    }
+}

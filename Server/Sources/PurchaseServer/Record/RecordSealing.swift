@@ -1,0 +1,47 @@
+public import Logging
+public import PurchaseLedger
+public import ServiceLifecycle
+
+/// Seals the journal into the Merkle log while the server runs, and publishes its checkpoints. It ends after the server has
+/// answered its last request: what waits is sealed and published then.
+public struct RecordSealing: Service {
+    private let sealing: LogSealing
+    private let urls: [CheckpointURL]
+    private let logger: Logger
+
+    /// A sealer of a ledger.
+    ///
+    /// - Parameters:
+    ///   - ledger: the ledger, which was opened with the key of entries.
+    ///   - signer: signs checkpoints; `nil` if another server does.
+    ///   - places: where checkpoints go.
+    ///   - logger: where failures are logged.
+    /// - Throws: `notAuthentic` if the ledger was opened without the key of entries.
+    public init(
+        ledger: PurchaseLedger, signer: CheckpointSigner?, places: [CheckpointPlace], logger: Logger
+    ) throws(LogError) {
+        var publishers: [any CheckpointPublisher] = []
+        var urls: [CheckpointURL] = []
+        for place in places {
+            switch place {
+            case .standardOutput: publishers.append(CheckpointStream())
+            case .file(let path): publishers.append(CheckpointFile(path: path))
+            case .url(let url):
+                let publisher = CheckpointURL(url, logger: logger)
+                publishers.append(publisher)
+                urls.append(publisher)
+            }
+        }
+        sealing = try LogSealing(ledger: ledger, signer: signer, publishers: publishers)
+        self.urls = urls
+        self.logger = logger
+    }
+
+    public func run() async throws {
+        let report = SealingReport(logger: logger)
+        await cancelWhenGracefulShutdown {
+            await sealing.run { report.add($0) }
+        }
+        for url in urls { await url.end() }
+    }
+}

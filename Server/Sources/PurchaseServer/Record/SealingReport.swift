@@ -1,0 +1,53 @@
+import Logging
+import PurchaseLedger
+import Synchronization
+
+/// Logs what goes wrong in rounds of sealing: each fault once when it begins, and then once a minute.
+final class SealingReport: Sendable {
+    /// Rounds between two lines about the same fault: a minute.
+    private static let repetition = 120
+
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    private struct State {
+        var fault: String?
+        var rounds = 0
+    }
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    func add(_ result: Result<LogSealing.Round, any Error>) {
+        switch result {
+        case .success(let round) where round.refused.isEmpty:
+            if change(nil) { logger.notice("the record is sealed again") }
+        case .success(let round):
+            guard change("refused \(round.refused)") else { return }
+            logger.error(
+                "journal entries are not sealed, because no server with the key wrote them; run assay audit verify",
+                metadata: [
+                    "code": "\(LogError.Code.notAuthentic.rawValue)", "entries": "\(round.refused.count)",
+                    "first": "\(round.refused.first ?? 0)",
+                ])
+        case .failure(let error):
+            guard change("\(error)") else { return }
+            var metadata: Logger.Metadata = ["error": "\(error)"]
+            if let error = error as? LogError { metadata["code"] = "\(error.code.rawValue)" }
+            logger.error("the record is not sealed, signed or published", metadata: metadata)
+        }
+    }
+
+    /// - Returns: whether to log: the fault is another one than before, or it lasts.
+    private func change(_ fault: String?) -> Bool {
+        state.withLock { state in
+            state.rounds += 1
+            guard fault == state.fault else {
+                (state.fault, state.rounds) = (fault, 0)
+                return true
+            }
+            return fault != nil && state.rounds % Self.repetition == 0
+        }
+    }
+}

@@ -1,0 +1,277 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The keys of the record, its checkpoints, audits and proofs, with a server as a process.
+@Suite("The record of a server")
+struct RecordCommandTests {
+    private static let settings = """
+        server:
+          trust: [assay-authority/trust.pem]
+        record:
+          origin: example.com/assay
+          checkpoints: checkpoint
+        apps:
+          game:
+            bundle_ids: com.example.app
+            products:
+              coins: { kind: consumable }
+        """
+    static let serve = "assay serve --port 0"
+
+    /// A folder with settings, a key in `key` and receipts of one purchase each, `r0.b64` and on.
+    static func inFolder(_ body: (URL) async throws -> Void) async throws {
+        try await Program.inTemporaryFolder { folder in
+            try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let prepare = """
+                for n in 0 1 2 3; do assay mint --kind production --bundle-id com.example.app \
+                --purchase product=coins,kind=consumable,transaction=p$n -o r$n.b64 || exit 1; done
+                assay keys create --app game --scope admin 2>/dev/null > key
+                """
+            let prepared = try await Program.shell(prepare, in: folder)
+            try #require(prepared.status == 0, "\(prepared.output)")
+            try await body(folder)
+        }
+    }
+
+    /// Claims a purchase, and gives the id of the submission.
+    @discardableResult
+    static func claim(_ number: Int, _ server: RunningServer, _ folder: URL) async throws -> String {
+        let claim = """
+            printf '{"receipt_data":"%s","product_id":"coins","transaction_id":"p\(number)","customer_id":"alice"}' \
+            "$(cat r\(number).b64)" > claim.json
+            curl -sS -H "Authorization: Bearer $(cat key)" --data @claim.json \(server.address)/v1/purchases
+            """
+        let answer = try await Program.shell(claim, in: folder).output
+        let message = try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any]
+        #expect(message?["code"] as? String == "accepted", "\(answer)")
+        return try #require(message?["submission_id"] as? String)
+    }
+
+    /// Asks until a question is answered as expected. Sealing takes a second; the limit is for machines that are busy.
+    static func wait(_ question: () async throws -> Bool) async throws {
+        for _ in 0..<300 {
+            if try await question() { return }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        Issue.record("what was waited for did not happen within a minute")
+    }
+
+    static func output(_ command: String, _ folder: URL) async throws -> Program.Result {
+        try await Program.shell("assay \(command)", in: folder)
+    }
+
+    /// The number of leaves of the published checkpoint.
+    static func published(_ folder: URL) -> Int {
+        // Before the first one there is no file.
+        let note = (try? String(contentsOf: folder.appending(path: "checkpoint"), encoding: .utf8)) ?? ""
+        return note.split(separator: "\n").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    static func leaves(_ folder: URL) async throws -> Int {
+        let count = "python3 -c 'import sqlite3; print(sqlite3.connect(\"assay.sqlite\").execute("
+            + "\"SELECT count(*) FROM journal\").fetchone()[0])'"
+        return Int(try await Program.shell(count, in: folder).output.split(separator: "\n").last ?? "") ?? -1
+    }
+
+    @Test("A checkpoint covers a purchase soon, and a proof of it holds in an empty folder under the public key")
+    func proof() async throws {
+        try await Self.inFolder { folder in
+            var submission = ""
+            let status = try await RunningServer.run(Self.serve, in: folder) { server in
+                submission = try await Self.claim(0, server, folder)
+                let entries = try await Self.leaves(folder)
+                try await Self.wait { Self.published(folder) == entries }
+                let live = try await Self.output("audit prove \(submission) -o live.json", folder)
+                #expect(live.status == 0, "\(live.output)")
+                let shown = try await Program.shell(
+                    "curl -sS -H \"Authorization: Bearer $(cat key)\" \(server.address)/v1/submissions/\(submission)",
+                    in: folder
+                ).output
+                #expect(shown.contains(#""leaf_hash":""#) && shown.contains(#""leaf_number":"#), "\(shown)")
+            }
+            #expect(status == 0)
+            let audit = try await Self.output("audit verify --evidence --checkpoint checkpoint", folder)
+            #expect(audit.status == 0 && audit.output.contains(" 2 checkpoints, 0 findings"), "\(audit.output)")
+            let key = try await Program.shell("assay keys signing --for log", in: folder).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(key.hasPrefix("example.com/assay+"))
+            for proof in ["audit prove \(submission) -o p.json", "audit prove \(submission) --checkpoint checkpoint -o p.json"] {
+                let proven = try await Self.output(proof, folder)
+                #expect(proven.status == 0, "\(proven.output)")
+            }
+            try await Program.inTemporaryFolder { empty in
+                for name in ["p.json", "live.json"] {
+                    try FileManager.default.copyItem(
+                        at: folder.appending(path: name), to: empty.appending(path: name))
+                    let checked = try await Self.output("audit check \(name) --key '\(key)' --evidence e", empty)
+                    #expect(checked.status == 0 && checked.output.contains("the proof holds"), "\(checked.output)")
+                    #expect(checked.output.contains(submission) && checked.output.contains("claim, accepted"))
+                }
+                let same = try await Program.shell("cmp e \(folder.path)/r0.b64", in: empty)
+                #expect(same.status == 0, "\(same.output)")
+                _ = try await Program.shell("sed 's/\"leaf_number\" : [0-9]*/\"leaf_number\" : 0/' p.json > wrong.json", in: empty)
+                let wrong = try await Self.output("audit check wrong.json --key '\(key)'", empty)
+                #expect(wrong.status == 1 && wrong.output.contains("log_proof_invalid"), "\(wrong.output)")
+                #expect(try await Self.output("audit check p.json", empty).status == 2)
+                #expect(try await Self.output("audit check p.json --key nonsense", empty).status == 2)
+                let other = try await Program.shell("assay keys signing --for log", in: empty).output
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                #expect(try await Self.output("audit check p.json --key '\(other)'", empty).status == 1)
+            }
+        }
+    }
+
+    @Test("A stopped server has sealed, signed and published everything, and its database is one file")
+    func stop() async throws {
+        try await Self.inFolder { folder in
+            let status = try await RunningServer.run(Self.serve, in: folder) { server in
+                for number in 0..<4 { try await Self.claim(number, server, folder) }
+            }
+            #expect(status == 0)
+            let entries = try await Self.leaves(folder)
+            #expect(Self.published(folder) == entries)
+            let wal = folder.appending(path: "assay.sqlite-wal").path
+            let size = try? FileManager.default.attributesOfItem(atPath: wal)[.size] as? Int
+            #expect(size ?? 0 == 0)
+            let audit = try await Self.output("audit verify", folder)
+            #expect(audit.status == 0 && !audit.output.contains("wait for the log"), "\(audit.output)")
+            #expect(try await Self.output("audit verify --no-such-option", folder).status == 2)
+            #expect(try await Self.output("audit verify --key 12", folder).status == 2)
+        }
+    }
+
+    @Test("Of two servers in one folder one signs, and both seal")
+    func twoServers() async throws {
+        try await Self.inFolder { folder in
+            try await RunningServer.run(Self.serve, in: folder) { first in
+                try await RunningServer.run("\(Self.serve) --checkpoints second 2>second.log", in: folder) { second in
+                    try await Self.claim(0, first, folder)
+                    try await Self.claim(1, second, folder)
+                    let entries = try await Self.leaves(folder)
+                    try await Self.wait { Self.published(folder) == entries }
+                }
+            }
+            let log = try String(contentsOf: folder.appending(path: "second.log"), encoding: .utf8)
+            #expect(log.contains("log_signer_busy"), "\(log)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "second").path))
+            #expect(try await Self.output("audit verify --checkpoint checkpoint", folder).status == 0)
+        }
+    }
+
+    @Test("A missing key of entries is not replaced, another one is refused with both ids, and an open one, too")
+    func entryKeys() async throws {
+        try await Self.inFolder { folder in
+            let move = try await Program.shell("mv assay-entries.key kept; assay keys create --app game --scope client", in: folder)
+            #expect(move.status == 2 && move.output.contains("entry_key_missing"), "\(move.output)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay-entries.key").path))
+            let serve = try await Program.shell("assay serve --port 0", in: folder)
+            #expect(serve.status == 2 && serve.output.contains("entry_key_missing"), "\(serve.output)")
+            let other = "mkdir other; (cd other; assay keys create --app game --scope client) >/dev/null; cp other/assay-entries.key ."
+            try #require(try await Program.shell(other, in: folder).status == 0)
+            let wrong = try await Self.output("keys create --app game --scope client", folder)
+            #expect(wrong.status == 2 && wrong.output.contains("entry_key_differs"), "\(wrong.output)")
+            #expect(wrong.output.matches(of: /key [0-9a-f]{8}/).count == 2, "\(wrong.output)")
+            let audit = try await Self.output("audit verify", folder)
+            #expect(audit.status == 1 && audit.output.contains("entry_key_differs"), "\(audit.output)")
+            let named = try await Self.output("keys create --app game --scope client --entry-key kept", folder)
+            #expect(named.status == 0, "\(named.output)")
+            let open = try await Program.shell("chmod 644 kept; assay keys create --app game --scope client --entry-key kept", in: folder)
+            #expect(open.status == 2 && open.output.contains("log_file_mode"), "\(open.output)")
+        }
+    }
+
+    @Test("After a restore from a backup nothing is signed until the origin is continued, and both origins are explained")
+    func restored() async throws {
+        try await Self.inFolder { folder in
+            try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
+            let kept = Self.published(folder)
+            _ = try await Program.shell("cp assay.sqlite backup; cp checkpoint early", in: folder)
+            try await RunningServer.run(Self.serve, in: folder) { server in
+                for number in 1..<4 { try await Self.claim(number, server, folder) }
+            }
+            let lost = Self.published(folder)
+            #expect(lost == kept + 3)
+            let refused = try await Self.output("audit continue --reason test", folder)
+            #expect(refused.status == 1 && refused.output.contains("record_not_interrupted"), "\(refused.output)")
+            _ = try await Program.shell("rm -f assay.sqlite-*; cp backup assay.sqlite; cp checkpoint late; rm checkpoint", in: folder)
+            let shorter = try await Self.output("audit verify", folder)
+            #expect(shorter.status == 1 && shorter.output.contains("record_shorter_than_checkpoint"), "\(shorter.output)")
+            try await RunningServer.run("\(Self.serve) 2>log", in: folder) { server in
+                try await Self.claim(1, server, folder)
+                try await Self.wait {
+                    try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+                        .contains("record_shorter_than_checkpoint")
+                }
+                let busy = try await Self.output("audit continue --reason 'disk failure'", folder)
+                #expect(busy.status == 2 && busy.output.contains("log_signer_busy"), "\(busy.output)")
+            }
+            #expect(Self.published(folder) == 0)
+            let continued = try await Self.output("audit continue --reason 'disk failure' 2>/dev/null", folder)
+            #expect(continued.status == 0 && continued.output.hasPrefix("example.com/assay/2+"), "\(continued.output)")
+            try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(2, $0, folder) }
+            #expect(Self.published(folder) > kept)
+            // The keys of both origins, and checkpoints of all times.
+            let old = try await Program.shell("assay keys signing --for log --signing-key assay-log.key.????????", in: folder).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let audit = try await Self.output(
+                "audit verify --checkpoint early --checkpoint late --checkpoint checkpoint --key '\(old)'", folder)
+            #expect(audit.status == 0 && audit.output.contains("disk failure"), "\(audit.output)")
+            // Without the key of entries, nobody can say that the entry is authentic.
+            let outside = try await Self.output(
+                "audit verify --checkpoint late --key '\(old)' --entry-key nowhere", folder)
+            #expect(outside.status == 1 && outside.output.contains("record_"), "\(outside.output)")
+        }
+    }
+
+    @Test("A checkpoint is posted to a URL until it is taken, and sealing does not wait for it")
+    func url() async throws {
+        try await Self.inFolder { folder in
+            // It redirects, fails, and then takes what it gets.
+            let receiver = """
+                import http.server
+                class Handler(http.server.BaseHTTPRequestHandler):
+                    count = 0
+                    def do_POST(self):
+                        body = self.rfile.read(int(self.headers['content-length']))
+                        Handler.count += 1
+                        if Handler.count < 3:
+                            self.send_response(302 if Handler.count == 1 else 500)
+                            self.send_header('Location', '/elsewhere')
+                        else:
+                            open('received', 'wb').write(body)
+                            self.send_response(204)
+                        self.send_header('Content-Length', '0')
+                        self.end_headers()
+                    def log_message(self, *arguments): open('requests', 'a').write(self.path + '\\n')
+                server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+                print('http://127.0.0.1:%d' % server.server_port, flush=True)
+                server.serve_forever()
+                """
+            try receiver.write(to: folder.appending(path: "receiver.py"), atomically: true, encoding: .utf8)
+            try await RunningServer.run("python3 receiver.py", in: folder) { receiver in
+                let serve = "\(Self.serve) --checkpoints \(receiver.address)/note --checkpoints checkpoint 2>log"
+                let status = try await RunningServer.run(serve, in: folder) { server in
+                    try await Self.claim(0, server, folder)
+                    let entries = try await Self.leaves(folder)
+                    try await Self.wait { Self.published(folder) == entries }
+                    try await Self.wait {
+                        FileManager.default.contentsEqual(
+                            atPath: folder.appending(path: "received").path,
+                            andPath: folder.appending(path: "checkpoint").path)
+                    }
+                    // What the server sealed last is published when it stops.
+                    try await Self.claim(1, server, folder)
+                }
+                #expect(status == 0)
+            }
+            #expect(
+                FileManager.default.contentsEqual(
+                    atPath: folder.appending(path: "received").path, andPath: folder.appending(path: "checkpoint").path))
+            let requests = try String(contentsOf: folder.appending(path: "requests"), encoding: .utf8)
+            #expect(!requests.contains("/elsewhere"))
+            let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+            #expect(log.contains("status 302") && log.contains("status 500"), "\(log)")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+
+/// A database in which every table has rows, sealed and signed, and copies of it that a test changes.
+struct FuzzedWorld {
+    let folder: URL
+    let checkpoint: Checkpoint
+    let entryKey: EntryKey
+
+    /// Makes the database in a folder.
+    init(_ folder: URL) async throws {
+        self.folder = folder
+        let sealed = try await SealedWorld(folder)
+        try await Self.fill(sealed.world)
+        try await sealed.sealing.round()
+        // The last orders stay pending, so that no table is empty.
+        try await sealed.write(2)
+        checkpoint = try sealed.published().checkpoint
+        entryKey = sealed.entryKey
+        try await sealed.database.close()
+    }
+
+    /// Everything that can happen in a ledger, at least once.
+    private static func fill(_ world: LedgerWorld) async throws {
+        let ledger = world.ledger
+        let once = IdempotentRequest(sender: ["a"], key: "k", method: "POST", path: "/v1/orders", body: [1])
+        let order = try await ledger.perform(
+            CreateOrder(app: "example", OrderDraft(customerID: "alice", productID: LedgerWorld.coins), once: once)
+        ).order
+        _ = try await world.claim("1", order: order.id, try LedgerWorld.signed("1"))
+        _ = try await ledger.perform(FulfilOrder(app: "example", orderID: order.id))
+        let cancelled = try await world.order("bob", product: LedgerWorld.pro)
+        _ = try await ledger.perform(CancelOrder(app: "example", orderID: cancelled.id))
+        let receipt = try LedgerWorld.receipt(
+            (2...5).map { number in
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "\(number)", purchaseDate: MintedWorld.moment,
+                    quantity: 3)
+            })
+        for number in 2...4 { _ = try await world.claim("\(number)", receipt) }
+        _ = try await world.claim("2", customer: "mallory", receipt)
+        _ = try await world.claim("6", Array("no evidence at all".utf8))
+        _ = try await world.claim("12", try LedgerWorld.signed("12") { $0.quantity = 6 })
+        _ = try await world.consume(4, "sword")
+        _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+        try await world.observe(try LedgerWorld.period("902", from: 30))
+        try await world.observe(try renewal())
+        _ = try await world.claim(
+            "7", product: LedgerWorld.pro, customer: "bob",
+            try LedgerWorld.signed("7", product: LedgerWorld.pro, kind: .nonConsumable))
+        _ = try await world.claim(
+            "8", product: LedgerWorld.pass, customer: "bob",
+            try LedgerWorld.signed("8", product: LedgerWorld.pass, kind: .nonRenewingSubscription))
+        try await world.observe(try LedgerWorld.signed("9") { $0.bundleID = "com.example.second" })
+        let token = UUID()
+        _ = try await ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+        try await world.observe(try LedgerWorld.signed("10") { $0.appAccountToken = token.uuidString.lowercased() })
+        _ = try await ledger.perform(
+            MovePurchase(app: "example", transactionID: "4", to: "carol", reason: "wrong account"))
+        _ = try await world.claim("11", customer: "anonymous", try LedgerWorld.signed("11"))
+        try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "bob"))
+        let grant = try await ledger.perform(
+            GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.coins, quantity: 4, reason: "gift"))
+        _ = try await ledger.perform(
+            GrantByHand(app: "example", customerID: "carol", productID: LedgerWorld.pro, reason: "gift"))
+        let revocation = try await ledger.perform(
+            RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "abuse"))
+        try await ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
+        _ = try await ledger.perform(
+            RevokeByHand(
+                app: "example", customerID: "bob", .purchase(transactionID: "7", environment: nil), reason: "abuse"))
+        _ = try await ledger.perform(ChangeTester(app: "example", customerID: "dora", isTester: true, reason: nil))
+        _ = try await ledger.perform(CreateAPIKey(app: "example", name: "app", scopes: [.client]))
+        let key = try await ledger.perform(CreateAPIKey(app: "example", name: "old", scopes: [.admin]))
+        _ = try await ledger.perform(RevokeAPIKey(id: key.key.id))
+        try await ledger.perform(ProbeReadiness())
+    }
+
+    private static func renewal() throws -> [UInt8] {
+        var template = RenewalInfoTemplate()
+        template.originalTransactionID = "900"
+        template.productID = LedgerWorld.monthly
+        template.autoRenewProductID = LedgerWorld.yearly
+        template.environment = "Production"
+        template.signedDate = MintedWorld.moment.addingTimeInterval(7200)
+        return try MintedWorld.mint(template)
+    }
+
+    /// Changes a copy of the database, and gives what the audit names. The triggers are there again before the audit.
+    ///
+    /// - Returns: the codes of the findings; `nil` if the schema refused the change or nothing was changed.
+    func findings(
+        after change: (any LedgerConnection) throws -> Int, using schema: [(table: String, name: String, sql: String)]
+    ) async throws -> Set<String>? {
+        let file = folder.appending(path: "copy-\(UUID().uuidString).sqlite")
+        try FileManager.default.copyItem(at: folder.appending(path: "assay.sqlite"), to: file)
+        defer {
+            // Copies that stay behind in the temporary folder harm nothing.
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+        }
+        let database = try SQLiteDatabase(path: file.path)
+        let outcome = try await Self.outcome(of: database, change, schema)
+        guard outcome else {
+            try await database.close()
+            return nil
+        }
+        let found = try await audit(database)
+        try await database.close()
+        return found
+    }
+
+    private static func outcome(
+        of database: SQLiteDatabase, _ change: (any LedgerConnection) throws -> Int,
+        _ schema: [(table: String, name: String, sql: String)]
+    ) async throws -> Bool {
+        do {
+            return try await withoutActuallyEscaping(change) { change in
+                let body = UncheckedBody(change: change)
+                return try await database.write { connection in
+                    for trigger in schema { try connection.execute("DROP TRIGGER \(trigger.name)", []) }
+                    let changed = try body.change(connection)
+                    for trigger in schema { try connection.execute(trigger.sql, []) }
+                    return changed > 0
+                }
+            }
+        } catch let error as LedgerStorageError where error.kind == .constraint {
+            return false
+        }
+    }
+
+    /// The writer runs the body before `write` returns.
+    private struct UncheckedBody: @unchecked Sendable {
+        let change: (any LedgerConnection) throws -> Int
+    }
+
+    /// What `assay audit verify --evidence` names, with the keys.
+    func audit(_ database: SQLiteDatabase) async throws -> Set<String> {
+        let clock = TestClock()
+        clock.advance(days: 1)
+        let ledger: PurchaseLedger
+        do {
+            ledger = try await PurchaseLedger.openRecorded(
+                database: database, verifier: try LedgerWorld.verifier(), entryKey: entryKey, clock: { clock.now })
+        } catch let error as LedgerStorageError {
+            // The command ends with the code.
+            return [error.kind.rawValue]
+        }
+        let log = try await ledger.auditLog([checkpoint])
+        let report = try await ledger.audit(in: folder)
+        return Set(log.findings.map(\.kind.rawValue) + report.findings.map(\.kind.rawValue))
+    }
+}
