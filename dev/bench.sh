@@ -220,6 +220,9 @@ ledger_part() {
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     "$bin/ledger-benchmark"
+    build_product release Benchmarks/ServerBenchmarks webhook-benchmark
+    printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
+    "$bin/webhook-benchmark"
 }
 
 if wants receipts; then receipts_part; fi

@@ -69,7 +69,8 @@ struct RecordCommandTests {
     }
 
     static func leaves(_ folder: URL) async throws -> Int {
-        let count = "python3 -c 'import sqlite3; print(sqlite3.connect(\"assay.sqlite\").execute("
+        let count =
+            "python3 -c 'import sqlite3; print(sqlite3.connect(\"assay.sqlite\").execute("
             + "\"SELECT count(*) FROM journal\").fetchone()[0])'"
         return Int(try await Program.shell(count, in: folder).output.split(separator: "\n").last ?? "") ?? -1
     }
@@ -96,7 +97,9 @@ struct RecordCommandTests {
             let key = try await Program.shell("assay keys signing --for log", in: folder).output
                 .trimmingCharacters(in: .whitespacesAndNewlines)
             #expect(key.hasPrefix("example.com/assay+"))
-            for proof in ["audit prove \(submission) -o p.json", "audit prove \(submission) --checkpoint checkpoint -o p.json"] {
+            for proof in [
+                "audit prove \(submission) -o p.json", "audit prove \(submission) --checkpoint checkpoint -o p.json",
+            ] {
                 let proven = try await Self.output(proof, folder)
                 #expect(proven.status == 0, "\(proven.output)")
             }
@@ -110,7 +113,8 @@ struct RecordCommandTests {
                 }
                 let same = try await Program.shell("cmp e \(folder.path)/r0.b64", in: empty)
                 #expect(same.status == 0, "\(same.output)")
-                _ = try await Program.shell("sed 's/\"leaf_number\" : [0-9]*/\"leaf_number\" : 0/' p.json > wrong.json", in: empty)
+                _ = try await Program.shell(
+                    "sed 's/\"leaf_number\" : [0-9]*/\"leaf_number\" : 0/' p.json > wrong.json", in: empty)
                 let wrong = try await Self.output("audit check wrong.json --key '\(key)'", empty)
                 #expect(wrong.status == 1 && wrong.output.contains("log_proof_invalid"), "\(wrong.output)")
                 #expect(try await Self.output("audit check p.json", empty).status == 2)
@@ -162,12 +166,14 @@ struct RecordCommandTests {
     @Test("A missing key of entries is not replaced, another one is refused with both ids, and an open one, too")
     func entryKeys() async throws {
         try await Self.inFolder { folder in
-            let move = try await Program.shell("mv assay-entries.key kept; assay keys create --app game --scope client", in: folder)
+            let move = try await Program.shell(
+                "mv assay-entries.key kept; assay keys create --app game --scope client", in: folder)
             #expect(move.status == 2 && move.output.contains("entry_key_missing"), "\(move.output)")
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "assay-entries.key").path))
             let serve = try await Program.shell("assay serve --port 0", in: folder)
             #expect(serve.status == 2 && serve.output.contains("entry_key_missing"), "\(serve.output)")
-            let other = "mkdir other; (cd other; assay keys create --app game --scope client) >/dev/null; cp other/assay-entries.key ."
+            let other =
+                "mkdir other; (cd other; assay keys create --app game --scope client) >/dev/null; cp other/assay-entries.key ."
             try #require(try await Program.shell(other, in: folder).status == 0)
             let wrong = try await Self.output("keys create --app game --scope client", folder)
             #expect(wrong.status == 2 && wrong.output.contains("entry_key_differs"), "\(wrong.output)")
@@ -176,12 +182,14 @@ struct RecordCommandTests {
             #expect(audit.status == 1 && audit.output.contains("entry_key_differs"), "\(audit.output)")
             let named = try await Self.output("keys create --app game --scope client --entry-key kept", folder)
             #expect(named.status == 0, "\(named.output)")
-            let open = try await Program.shell("chmod 644 kept; assay keys create --app game --scope client --entry-key kept", in: folder)
+            let open = try await Program.shell(
+                "chmod 644 kept; assay keys create --app game --scope client --entry-key kept", in: folder)
             #expect(open.status == 2 && open.output.contains("log_file_mode"), "\(open.output)")
         }
     }
 
-    @Test("After a restore from a backup nothing is signed until the origin is continued, and both origins are explained")
+    @Test(
+        "After a restore from a backup nothing is signed until the origin is continued, and both origins are explained")
     func restored() async throws {
         try await Self.inFolder { folder in
             try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
@@ -194,9 +202,11 @@ struct RecordCommandTests {
             #expect(lost == kept + 3)
             let refused = try await Self.output("audit continue --reason test", folder)
             #expect(refused.status == 1 && refused.output.contains("record_not_interrupted"), "\(refused.output)")
-            _ = try await Program.shell("rm -f assay.sqlite-*; cp backup assay.sqlite; cp checkpoint late; rm checkpoint", in: folder)
+            _ = try await Program.shell(
+                "rm -f assay.sqlite-*; cp backup assay.sqlite; cp checkpoint late; rm checkpoint", in: folder)
             let shorter = try await Self.output("audit verify", folder)
-            #expect(shorter.status == 1 && shorter.output.contains("record_shorter_than_checkpoint"), "\(shorter.output)")
+            #expect(
+                shorter.status == 1 && shorter.output.contains("record_shorter_than_checkpoint"), "\(shorter.output)")
             try await RunningServer.run("\(Self.serve) 2>log", in: folder) { server in
                 try await Self.claim(1, server, folder)
                 try await Self.wait {
@@ -212,7 +222,9 @@ struct RecordCommandTests {
             try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(2, $0, folder) }
             #expect(Self.published(folder) > kept)
             // The keys of both origins, and checkpoints of all times.
-            let old = try await Program.shell("assay keys signing --for log --signing-key assay-log.key.????????", in: folder).output
+            let old = try await Program.shell(
+                "assay keys signing --for log --signing-key assay-log.key.????????", in: folder
+            ).output
                 .trimmingCharacters(in: .whitespacesAndNewlines)
             let audit = try await Self.output(
                 "audit verify --checkpoint early --checkpoint late --checkpoint checkpoint --key '\(old)'", folder)
@@ -267,7 +279,8 @@ struct RecordCommandTests {
             }
             #expect(
                 FileManager.default.contentsEqual(
-                    atPath: folder.appending(path: "received").path, andPath: folder.appending(path: "checkpoint").path))
+                    atPath: folder.appending(path: "received").path, andPath: folder.appending(path: "checkpoint").path)
+            )
             let requests = try String(contentsOf: folder.appending(path: "requests"), encoding: .utf8)
             #expect(!requests.contains("/elsewhere"))
             let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)

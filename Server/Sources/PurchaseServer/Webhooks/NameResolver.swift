@@ -2,12 +2,6 @@ import Foundation
 package import NIOCore
 import NIOPosix
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Resolves the name of a host. The connection is made to an address of its answer, and the name is not asked for again.
 package struct NameResolver: Sendable {
     /// The addresses of a host, the preferred first; empty if there are none.

@@ -62,6 +62,8 @@ struct WebhookDelivery {
     private var failuresInARow = 0
     private var pausedUntil: Timestamp?
     private var recordedAt: Timestamp?
+    /// When it was recorded, by a clock that never goes back or jumps.
+    private var recordedInstant: ContinuousClock.Instant?
 
     init(_ lease: WebhookLease, limits: WebhookLimits) {
         self.lease = lease
@@ -145,9 +147,13 @@ struct WebhookDelivery {
 
     /// Whether something is to be recorded, or the lease to be prolonged.
     func wantsRecord(at now: Timestamp) -> Bool {
-        let age = now.millisecondsSince1970 - (recordedAt?.millisecondsSince1970 ?? 0)
-        guard age < limits.renewal else { return true }
-        return age >= limits.recordInterval && (!outcomes.isEmpty || window.isBeginningSettled)
+        guard let recordedAt, let recordedInstant else { return true }
+        let age = ContinuousClock.now - recordedInstant
+        let renewal = limits.renewal
+        if now.millisecondsSince1970 - recordedAt.millisecondsSince1970 >= renewal || age >= .milliseconds(renewal) {
+            return true
+        }
+        return age >= .milliseconds(limits.recordInterval) && (!outcomes.isEmpty || window.isBeginningSettled)
     }
 
     mutating func recorded(
@@ -155,7 +161,7 @@ struct WebhookDelivery {
         free: Set<Int64>, at now: Timestamp
     ) {
         self.lease = lease
-        recordedAt = now
+        (recordedAt, recordedInstant) = (now, .now)
         if let settled {
             pendingCount += settled.undelivered.count
             window.removeFirst(settled.count)

@@ -124,7 +124,8 @@ struct WebhookSender: Sendable {
             state.add(events)
         }
         if state.wantsDue {
-            state.add(due: try await ledger.answer(DueDeliveries(app: webhook.app, state.lease, limit: limits.concurrency)))
+            state.add(
+                due: try await ledger.answer(DueDeliveries(app: webhook.app, state.lease, limit: limits.concurrency)))
         }
     }
 
