@@ -188,7 +188,7 @@ package final class WebhookClient: Sendable {
                             NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : url.host))
                     }
                     try pipeline.addHTTPClientHandlers()
-                    try pipeline.addHandler(WebhookExchangeHandler())
+                    try pipeline.addHandler(WebhookExchangeHandler(isSecure: tls != nil))
                 }
             }
             .connect(to: address).get()

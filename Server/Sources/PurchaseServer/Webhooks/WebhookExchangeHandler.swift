@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import NIOTLS
 
 /// One request and its answer at a time, over a connection that stays open between them.
 final class WebhookExchangeHandler: ChannelInboundHandler {
@@ -11,6 +12,16 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     static let bodyLimit = 64 << 10
 
     private var exchange: Exchange?
+    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL writes what was given to it
+    /// before, if the channel is closed while it reports that the certificate is one of another name (2.37.6).
+    private var isReady: Bool
+    /// What is written when it may be.
+    private var waiting: [HTTPClientRequestPart] = []
+    /// Why the connection was closed.
+    private var failure: WebhookFailure?
+
+    /// - Parameter isSecure: whether TLS is below it.
+    init(isSecure: Bool) { isReady = !isSecure }
 
     private struct Exchange {
         let promise: EventLoopPromise<Int>
@@ -28,7 +39,7 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     ) -> EventLoopFuture<Int> {
         let promise = channel.eventLoop.makePromise(of: Int.self)
         guard exchange == nil, channel.isActive else {
-            promise.fail(WebhookFailure(.connection, "closed"))
+            promise.fail(failure ?? WebhookFailure(.connection, "closed"))
             return promise.futureResult
         }
         let handler = NIOLoopBound(self, eventLoop: channel.eventLoop)
@@ -36,10 +47,23 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
             handler.value.fail(WebhookFailure(.timeout), channel)
         }
         exchange = Exchange(promise: promise, deadline: deadline)
-        channel.write(HTTPClientRequestPart.head(head), promise: nil)
-        channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil)
-        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+        waiting = [.head(head), .body(.byteBuffer(body)), .end(nil)]
+        if isReady { write(channel) }
         return promise.futureResult
+    }
+
+    private func write(_ channel: any Channel) {
+        for part in waiting { channel.write(part, promise: nil) }
+        waiting = []
+        channel.flush()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
+            isReady = true
+            write(context.channel)
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -75,6 +99,8 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     }
 
     private func fail(_ failure: WebhookFailure, _ channel: any Channel) {
+        self.failure = self.failure ?? failure
+        waiting = []
         channel.close(promise: nil)
         guard let exchange else { return }
         self.exchange = nil
