@@ -175,6 +175,8 @@ package final class WebhookClient: Sendable {
         _ address: SocketAddress, _ url: WebhookURL, within limit: TimeAmount
     ) async throws -> Connection {
         let tls = tls
+        // Found in the pipeline it would be too late: a handshake that failed has removed it.
+        let made = MadeHandler()
         let channel = try await ClientBootstrap(group: group)
             .connectTimeout(limit)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -188,16 +190,19 @@ package final class WebhookClient: Sendable {
                             NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : url.host))
                     }
                     try pipeline.addHTTPClientHandlers()
-                    try pipeline.addHandler(WebhookExchangeHandler(isSecure: tls != nil))
+                    let handler = WebhookExchangeHandler(isSecure: tls != nil)
+                    made.handler.withLock { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
+                    try pipeline.addHandler(handler)
                 }
             }
             .connect(to: address).get()
-        let handler = try await channel.eventLoop.submit {
-            NIOLoopBound(
-                try channel.pipeline.syncOperations.handler(type: WebhookExchangeHandler.self),
-                eventLoop: channel.eventLoop)
-        }.get()
+        guard let handler = made.handler.withLock({ $0 }) else { throw WebhookFailure(.connection) }
         return Connection(channel: channel, handler: handler, opened: .now(), used: .now())
+    }
+
+    /// The handler of a connection that is being made.
+    private final class MadeHandler: Sendable {
+        let handler = Mutex<NIOLoopBound<WebhookExchangeHandler>?>(nil)
     }
 
     /// The addresses of the host; the wait ends at the deadline, whatever the name server does.
