@@ -126,6 +126,8 @@ struct WebhookDelivery {
 
     mutating func finish(_ outcome: LaneOutcome) {
         underWay -= 1
+        // Nothing is known of a run that was cancelled.
+        guard !outcome.delivered.isEmpty || !outcome.undelivered.isEmpty else { return }
         outcomes.append(outcome)
         if !outcome.delivered.isEmpty { succeeded() }
     }
