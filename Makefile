@@ -1,5 +1,5 @@
 # The verbs of daily work. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-core test-debug test-release api interop corpus bench docs fuzz torture format lint clean
+.PHONY: help setup demo build test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
 
 # The repository is two packages, the root (what apps link) and Server, that share one scratch folder, so that what both need
 # is compiled once for each configuration. The cached build plan in it belongs to the package that was built last, and does
@@ -52,6 +52,10 @@ corpus: setup ## Verifies the corpus, compares the drop-in with Apple's recorded
 
 bench: setup ## Measures against the floor and against OpenSSL, side by side.
 	dev/bench.sh
+
+# make bench-large PURCHASES=1000000 ORDERS=4000000 makes a smaller one.
+bench-large: setup ## Makes a database of 5 million purchases and 20 million orders once (some 25 GB), and compares it with a small one.
+	dev/bench-large.sh $(PURCHASES) $(ORDERS)
 
 docs: setup ## Writes the documentation of the libraries with DocC to .build/documentation.
 	dev/docs.sh

@@ -39,16 +39,19 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "BuildInformation", swiftSettings: strict, plugins: ["RecordCommit"]),
         .plugin(name: "RecordCommit", capability: .buildTool()),
         .plugin(name: "EmbedFiles", capability: .buildTool()),
         .target(
             name: "PurchaseLedger",
             dependencies: [
-                "CZlib",
+                "CPostgreSQL", "CZlib",
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),
@@ -184,6 +187,7 @@ let package = Package(
                 .product(name: "TestSupport", package: "assay"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures Assay beside its floors, beside OpenSSL and beside an echo, and prints Markdown (Benchmarks/README.md).
+# Measures Assay beside its lower bounds, OpenSSL and an echo server, and prints Markdown (Benchmarks/README.md).
 #
 #   dev/bench.sh                all parts
 #   dev/bench.sh receipts       one verification: times, growth, allocations
@@ -25,12 +25,12 @@ make_temporary_folder bench
 # Ratios of one thread at a time hold on a busy machine; figures of programs that use all cores do not.
 if [ -r /proc/loadavg ]; then
     awk -v cores="$(getconf _NPROCESSORS_ONLN)" '$1 > cores / 4 {
-        print "The load is " $1 " on " cores " cores: figures of whole programs will be off."
+        print "The load is " $1 " on " cores " cores: figures of whole programs will be wrong."
     }' /proc/loadavg >&2
 fi
 
 if ! has_openssl_headers; then
-    say "libssl-dev or pkg-config is missing, so OpenSSL is left out."
+    say "libssl-dev or pkg-config is missing; skipping OpenSSL."
     export ASSAY_BENCH_OPENSSL=0
 fi
 missing=""
@@ -39,7 +39,7 @@ if wants programs; then
     has wrk || missing="$missing wrk"
     has curl || missing="$missing curl"
 fi
-# A part whose tool cannot be installed says so.
+# A part whose tool cannot be installed prints a message.
 # shellcheck disable=SC2086
 [ -z "$missing" ] || install_packages $missing || true
 
@@ -47,7 +47,7 @@ say "Building the benchmarks"
 build_product release Benchmarks receipt-benchmark
 bin=$(products_folder release)
 benchmark=$bin/receipt-benchmark
-# All parts measure the same receipts, also where they are minted.
+# All parts measure the same receipts, even if they are minted.
 "$benchmark" --export "$folder/receipts"
 trust=""
 [ ! -f "$folder/receipts/root.der" ] || trust="--trust $folder/receipts/root.der"
@@ -67,7 +67,7 @@ instructions_of() {
 }
 
 instructions_part() {
-    has valgrind || { say "valgrind is missing, so no instructions are counted."; return 0; }
+    has valgrind || { say "valgrind is missing; skipping the instruction counts."; return 0; }
     say "Counting instructions"
     # valgrind cannot read the debug information of Swift 6.
     cp "$benchmark" "$folder/stripped"
@@ -96,7 +96,7 @@ stream_part() {
     count=100000
     say "Verifying a stream of $count receipts"
     "$benchmark" --stream "$folder/stream" "$count" <"$folder/receipts/small.b64"
-    # With one job the program still reads while it verifies, so one core is another thing than one job.
+    # With one job the program still reads while it verifies, so one job is not the same as one core.
     one_core=""
     if has taskset; then one_core="taskset -c 0"; fi
     # shellcheck disable=SC2086
@@ -135,7 +135,7 @@ load() {
 middle() { sort -n "$1" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) / 2)] }'; }
 
 server_part() {
-    { has wrk && has curl; } || { say "wrk or curl is missing, so the server is not measured."; return 0; }
+    { has wrk && has curl; } || { say "wrk or curl is missing; skipping the server."; return 0; }
     say "Building the echo"
     build_product release Benchmarks/ServerBenchmarks echo-server
     echo_server=$bin/echo-server
@@ -147,7 +147,7 @@ wrk.body = file:read("*a")
 wrk.headers["Content-Type"] = "application/json"
 file:close()
 END
-    say "Asking the servers"
+    say "Measuring the servers"
     for round in 1 2 3 4 5; do
         # shellcheck disable=SC2086
         start_server assay "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust
@@ -223,6 +223,81 @@ ledger_part() {
     build_product release Benchmarks/ServerBenchmarks webhook-benchmark
     printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
     "$bin/webhook-benchmark"
+    purchases_part
+}
+
+# Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
+purchases_part() {
+    { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+    fi
+    program=${ASSAY_PROGRAM:-$bin/assay}
+    count=${ASSAY_BENCH_PURCHASES:-40000}
+    say "Minting $count purchases of each kind"
+    "$bin/ledger-benchmark" --export "$folder/purchases" "$count"
+    cat >"$folder/purchases.yaml" <<END
+server: { trust: [purchases/receipts.der, purchases/payloads.der] }
+limits:
+  per_key: { per_second: 1000000, burst: 1000000 }
+  per_address: { per_second: 1000000, burst: 1000000 }
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    sandbox_access: everyone
+    products: { com.example.app.coins: { kind: consumable } }
+END
+    cat >"$folder/lines.lua" <<'END'
+local lines, place = {}, 0
+function init(arguments)
+    for line in io.lines(arguments[1]) do lines[#lines + 1] = line end
+    wrk.headers["Content-Type"] = "application/json"
+    if arguments[2] then wrk.headers["Authorization"] = "Bearer " .. arguments[2] end
+end
+function request()
+    place = place + 1
+    if place > #lines then wrk.thread:stop() place = 1 end
+    return wrk.format("POST", nil, nil, lines[place])
+end
+END
+    say "Buying over HTTP"
+    for round in 1 2 3 4 5; do
+        database=sqlite:$folder/purchases-$round.sqlite
+        key=$("$program" keys create --app example --scope client --database "$database" | grep -o 'assay_[^ ]*')
+        start_server purchases "$program" serve --config "$folder/purchases.yaml" --database "$database" --port 0 \
+            --log-level warning
+        lines "$address/sandbox/verifyReceipt" verify.ndjson >>"$folder/verify.loads"
+        lines "$address/v1/purchases" receipts.ndjson "$key" >>"$folder/receipts.loads"
+        lines "$address/v1/purchases" signed.ndjson "$key" >>"$folder/signed.loads"
+        stop_server || true
+        rm -f "$folder/purchases-$round.sqlite"*
+    done
+    # shellcheck disable=SC2046
+    set -- $(middle "$folder/verify.loads") $(middle "$folder/receipts.loads") $(middle "$folder/signed.loads")
+    printf '\n## Purchases over HTTP, 64 connections, median of %s rounds\n\n' "$round"
+    printf '| endpoint | requests per second | ratio to verifyReceipt | p50 | p99 | server CPU, µs a request |\n'
+    printf '|---|---:|---:|---:|---:|---:|\n'
+    awk -v verify="$1" -v verify_half="$2" -v verify_most="$3" -v verify_cpu="$4" \
+        -v receipt="$5" -v receipt_half="$6" -v receipt_most="$7" -v receipt_cpu="$8" \
+        -v signed="$9" -v signed_half="${10}" -v signed_most="${11}" -v signed_cpu="${12}" 'BEGIN {
+        row = "| %s | %.0f | %.2f | %s | %s | %.0f |\n"
+        printf row, "verifyReceipt, one purchase", verify, 1, verify_half, verify_most, verify_cpu
+        printf row, "purchases, app receipts", receipt, receipt / verify, receipt_half, receipt_most, receipt_cpu
+        printf row, "purchases, signed transactions", signed, signed / verify, signed_half, signed_most, signed_cpu
+    }'
+}
+
+# The load of a file of requests, each sent once.
+lines() {
+    before=$(ticks)
+    # shellcheck disable=SC2086
+    wrk -t1 -c64 -d4s --latency -s "$folder/lines.lua" "$1" -- "$folder/purchases/$2" ${3:-} >"$folder/wrk"
+    after=$(ticks)
+    if grep -E 'Non-2xx|Socket errors' "$folder/wrk" >&2; then exit 1; fi
+    awk -v ticks=$((after - before)) -v second="$(getconf CLK_TCK)" '
+        / 50%/ { half = $2 } / 99%/ { most = $2 } / requests in / { count = $1 } /Requests\/sec/ { rate = $2 }
+        END { print rate, half, most, ticks / second / count * 1000000 }' "$folder/wrk"
 }
 
 if wants receipts; then receipts_part; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Refuses what needs a newer Apple system than the root package supports (its `platforms`: iOS 15, macOS 12).
+"""Refuses API that needs a newer Apple system than the root package supports (its `platforms`: iOS 15, macOS 12).
 
 No Apple SDK compiles the package on Linux, so there are two other ways. The sources are searched for names that are newer. And
 the compiler type-checks what apps link for macOS 12, against the toolchain's own description of the standard library (its
@@ -18,10 +18,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FLOOR = ".macOS(.v12), .iOS(.v15)"
 FLOOR_MACOS = (12, 0)
 
-# What is type-checked for macOS 12.
+# The modules that are type-checked for macOS 12.
 LIBRARIES = ["PurchaseVerification", "PurchaseAPI"]
 
-# What is newer, as it is written, and since when. Types of the standard library are read from its interface as well.
+# Newer API as it appears in sources, and the system that introduced it. Types of the standard library are read from its interface
+# as well.
 NEWER = [
     (r"import Synchronization\b", "Synchronization needs iOS 18, macOS 15; use Locked"),
     (r"\b(Mutex|Atomic)\b", "needs iOS 18, macOS 15; use Locked"),
@@ -47,7 +48,7 @@ SCOPE = re.compile(r"\b(func|init|subscript)\b.*[({]|\bvar \w+: [^=]*\{\s*$|\bge
 
 
 def back_deployed(name):
-    """What may stand on the line that declares the value whose span is taken."""
+    """Text that may be on the line that declares the value whose span is taken."""
     word = re.escape(name)
     return re.compile(
         rf"\b(?:let|var) {word}(?:: [^=]+)? = .*\[[^\]]*\](?:\))?\s*$"  # a slice of an array
@@ -147,7 +148,7 @@ def newer_types(files):
 
 
 def self_test(types):
-    """The check must find what it is for, and must let pass what may stand."""
+    """Tests the check: it must find newer API, and must accept permitted API."""
     bad = [
         "let lock = Mutex(0)", "import Synchronization", "func f(_ a: [UInt8]) {\n    g(a.span)\n}",
         "func f() {\n    let a = Array(text)\n    g(a.span)\n}", "var x: any Policy<Int>", "folder.appending(path: name)",
@@ -165,7 +166,7 @@ def self_test(types):
 
 
 class Compiler:
-    """The toolchain's compiler, told that it compiles for macOS 12."""
+    """The toolchain's compiler, configured for macOS 12."""
 
     def __init__(self, folder, interface):
         tools = os.path.dirname(os.path.realpath(shutil.which("swiftc")))
@@ -209,7 +210,7 @@ class Compiler:
 
 
 def compiled(interface):
-    """What the compiler refuses in the libraries, for macOS 12."""
+    """The errors of the compiler in the libraries, for macOS 12."""
     with tempfile.TemporaryDirectory() as folder:
         compiler = Compiler(folder, interface)
         probe = f"{folder}/probe.swift"
@@ -221,7 +222,7 @@ def compiled(interface):
             if (expected or "") not in "".join(found) or (found and not expected):
                 sys.exit(f"the compiler could not be made to judge availability: {found}")
         found = []
-        for name in ["Darwin", "Foundation", "Crypto", "CryptoExtras"]:
+        for name in ["CBase64", "Darwin", "Foundation", "Crypto", "CryptoExtras"]:
             found += compiler.module(name)
         for name in LIBRARIES:
             found += compiler.sources(name)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails if something is committed that must not be: what a build makes, the resolved versions of packages, or a file of the
-corpus of real receipts (CONTRIBUTING.md, "The corpus"). Files that git would add are looked at, too."""
+"""Fails if a file is committed that must not be: build products, the resolved versions of packages, or a file of the
+corpus of real receipts (CONTRIBUTING.md, "The corpus"). Files that git would add are checked as well."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ PUBLISHED = {"certificate-root"}
 
 
 def corpus_digests():
-    """The file of the corpus that has a digest; None where there is no corpus."""
+    """The files of the corpus by digest; None if there is no corpus."""
     path = os.path.join(CORPUS, "MANIFEST.json")
     if not os.path.exists(CORPUS):
         return None

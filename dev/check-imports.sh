@@ -42,20 +42,22 @@ table() {
     server="HTTPTypes Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1 NIOHTTPTypes NIOHTTPTypesHTTP1 NIOPosix Synchronization"
 
     # What apps link. dev/check-availability.py says where Synchronization may be used.
-    allow Sources/PurchaseVerification Crypto CryptoExtras Synchronization $foundation
+    allow Sources/CBase64
+    allow Sources/PurchaseVerification CBase64 Crypto CryptoExtras Synchronization $foundation
     allow Sources/PurchaseAPI Foundation
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
 
     # What runs on servers.
     allow Server/Sources/BuildInformation
+    allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
-    allow Server/Sources/PurchaseLedger PurchaseVerification CZlib Crypto Foundation GRDB Synchronization
+    allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
     allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
-        ArgumentParser Foundation Hummingbird Logging NIOCore UnixSignals
+        ArgumentParser Foundation Hummingbird Logging NIOCore Synchronization UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
     allow Server/Tests/ExpectedEntitlements AppStoreSimulator Foundation
@@ -72,6 +74,14 @@ while read -r file; do
     case "$file" in
         Server/Sources/PurchaseLedger/Store/SQLite/*) ;;
         *) echo "$file imports GRDB, which only Store/SQLite may" >>"$violations" ;;
+    esac
+done <"$folder/files"
+
+grep -rlE '^ *((public|package|internal) +)?import CPostgreSQL' Server/Sources/PurchaseLedger --include='*.swift' >"$folder/files" || true
+while read -r file; do
+    case "$file" in
+        Server/Sources/PurchaseLedger/Store/PostgreSQL/*) ;;
+        *) echo "$file imports CPostgreSQL, which only Store/PostgreSQL may" >>"$violations" ;;
     esac
 done <"$folder/files"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what hostile text costs the server: processor time per byte, for each door and each field, from 1 kB to 1 MB.
+"""Measures the cost of hostile text for the server: processor time per byte, for each route and field, from 1 kB to 1 MB.
 
 usage: cost_per_byte.py PROGRAM [--limit-ms MS]
 
@@ -28,12 +28,12 @@ MARKS = "\u0301\u0316".encode()
 
 
 def marks(size):
-    """Hostile text of so many bytes, in UTF-8."""
+    """Hostile text of this many bytes, in UTF-8."""
     return MARKS * (size // len(MARKS))
 
 
 def percent(size):
-    """The same in percent-encoding, at most so many bytes."""
+    """The same in percent-encoding, at most this many bytes."""
     return b"%CC%81%CC%96" * (size // 12)
 
 
@@ -48,7 +48,7 @@ def request(method, target, headers, body=b""):
 
 
 def doors(key):
-    """Each door and field, with what to send for a size."""
+    """Each route and field, with the request of a size."""
     bearer = [(b"Authorization", b"Bearer " + key)]
     order = b'"customer_id":"a","product_id":"coins"'
 
@@ -113,7 +113,7 @@ class Server(RunningServer):
         super().__init__([program, "serve", "--port", "0", "--log-level", "error"], folder)
 
     def processor_seconds(self):
-        """Of all its threads so far."""
+        """The processor time of all its threads so far."""
         total = 0
         folder = f"/proc/{self.process.pid}/task"
         try:
@@ -177,7 +177,7 @@ def main():
         server = Server(program, folder)
         try:
             print("ns of processor time per byte (status); the last column is the total of the largest size, in ms")
-            print(f"{'door':30} {'field':34}" + "".join(f"{size:>16,}" for size in SIZES) + f"{'total ms':>12}")
+            print(f"{'route':30} {'field':34}" + "".join(f"{size:>16,}" for size in SIZES) + f"{'total ms':>12}")
             for door, field, make in doors(key):
                 cells, total = [], ""
                 for size in SIZES:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks clients that others wrote, from PyPI and unmodified, for their opinion: inapppy and itunes-iap send verifyReceipt
+# Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
 # requests to the simulator and to the drop-in, and Apple's app-store-server-library verifies signed payloads of every kind.
 #
 #   dev/interop.sh [FOLDER OF THE PROGRAM]     .build/release if no folder is given

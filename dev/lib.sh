@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the scripts in dev/ share: messages, packages, temporary folders, builds and servers. A script reads it with
+# Functions that the scripts in dev/ share: messages, packages, temporary folders, builds and servers. A script sources it with
 #
 #   set -eu
 #   cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ fail() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Installs Debian packages as root or through sudo, without questions. Fails where that is not possible.
+# Installs Debian packages as root or through sudo, without questions. Fails if that is not possible.
 install_packages() {
     has apt-get || return 1
     as_root=""
@@ -37,13 +37,13 @@ install_packages() {
     return 1
 }
 
-# True if the C headers of OpenSSL are there, after an attempt to install them.
+# True if the C headers of OpenSSL are installed, after an attempt to install them.
 has_openssl_headers() {
     { has pkg-config && pkg-config --exists libcrypto; } && return 0
     install_packages pkg-config libssl-dev && pkg-config --exists libcrypto
 }
 
-# Makes a temporary folder, `$folder`. It is removed, and running servers are stopped, when the script ends.
+# Creates a temporary folder, `$folder`. It is removed, and running servers are stopped, when the script ends.
 folder=""
 make_temporary_folder() {
     folder=$(mktemp -d "${TMPDIR:-/tmp}/assay-$1.XXXXXX")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what needs no build: format, imports, availability, what is committed, and the scripts themselves.
+# Runs the checks that need no build: format, imports, availability, committed files, and the scripts themselves.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh

@@ -17,12 +17,24 @@ for program in git openssl curl python3; do
     has "$program" || missing="$missing $program"
 done
 if [ "$(uname)" = Linux ]; then
-    # The headers of the ledger's database and of its compression. macOS has both.
+    # The headers of the ledger's databases and of its compression.
     [ -e /usr/include/sqlite3.h ] || missing="$missing libsqlite3-dev"
     [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
+    [ -e /usr/include/postgresql/libpq-fe.h ] || [ -e /usr/include/libpq-fe.h ] || missing="$missing libpq-dev"
+    # SwiftPM asks it where libpq is.
+    has pkg-config || missing="$missing pkg-config"
+    # The server that tests start for themselves.
+    has initdb || [ -n "$(find /usr/lib/postgresql -name initdb 2>/dev/null)" ] || missing="$missing postgresql"
     # Debian's python3 cannot make virtual environments without a package of its own; schemathesis is installed into one.
     if has python3; then python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
     else missing="$missing python3-venv"; fi
+else
+    # macOS has SQLite and zlib. Homebrew installs libpq without linking it, and pkg-config finds it there.
+    if has brew; then
+        brew --prefix --installed libpq >/dev/null 2>&1 || missing="$missing libpq"
+        has pkg-config || missing="$missing pkg-config"
+        [ -n "$(find "$(brew --prefix)/opt" -maxdepth 1 -name 'postgresql*' 2>/dev/null)" ] || missing="$missing postgresql@15"
+    fi
 fi
 [ -n "$missing" ] || exit 0
 # shellcheck disable=SC2086

@@ -1,13 +1,17 @@
 #!/bin/sh
-# Flips every bit of evidence, measures what hostile evidence costs the core and the server, asks OpenSSL and Apple's library
-# for Python for a second opinion, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
-# everything holds.
+# Flips every bit of evidence, measures the cost of hostile evidence for the core and the server, compares verdicts with OpenSSL
+# and Apple's library for Python, and compares the ledger with the store (Torture/README.md). The exit status is 0 only if
+# all checks pass.
 #
 #   dev/torture.sh                        all parts
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
-#   dev/torture.sh server                 the server: cost per byte of each door, /healthz under attack
+#   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
+#   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
+#   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims without a number
+#   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
+#   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes without a number
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -18,7 +22,7 @@ cd "$(dirname "$0")/.."
 
 core() {
     if ! has_openssl_headers; then
-        say "libssl-dev or pkg-config is missing, so OpenSSL cannot be asked."
+        say "libssl-dev or pkg-config is missing; skipping the comparison with OpenSSL."
         export ASSAY_TORTURE_OPENSSL=0
     fi
     say "Building torture"
@@ -28,7 +32,7 @@ core() {
     ASSAY_TORTURE_KEYS="$PWD/.torture/keys" "$(products_folder release)/torture" "$@"
 }
 
-# What one byte costs at each door of the server, and whether /healthz answers meanwhile.
+# Measures the cost of one byte at each route of the server, and whether /healthz answers meanwhile.
 server() {
     if [ -z "${ASSAY_PROGRAM:-}" ]; then
         say "Building assay"
@@ -41,7 +45,7 @@ server() {
     done
 }
 
-# Whether the ledger agrees with the store, whatever happens to evidence on the way. The ordinary tests have four histories.
+# Compares the ledger with the store, while evidence is lost, repeated and delayed. The ordinary tests have four histories.
 store() {
     say "Building the tests of the server"
     swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching --build-tests
@@ -60,8 +64,47 @@ histories() {
         --testing-library swift-testing --filter ArrivalTests
 }
 
+# Runs one suite of the optimised tests of the server.
+suite() {
+    say "Building the ledger's tests"
+    # shellcheck disable=SC2086
+    swift build -c release --package-path Server --scratch-path "$scratch" --disable-build-manifest-caching \
+        --build-tests ${ASSAY_BUILD_OPTIONS:-}
+    "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
+}
+
+# Purchases for a server under load, and the server.
+purchases() {
+    say "Building the load"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    if [ -z "${ASSAY_PROGRAM:-}" ]; then
+        say "Building assay"
+        build_product release Server assay
+        ASSAY_PROGRAM="$(products_folder release)/assay"
+    fi
+    mkdir -p .torture
+    "$(products_folder release)/ledger-benchmark" --export "$PWD/.torture/purchases" 60000
+}
+
+kill_rounds() {
+    purchases
+    say "Killing the server under load"
+    python3 dev/kill_under_load.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
+}
+
+soak() {
+    purchases
+    say "Buying for ${1:-10} minutes"
+    python3 dev/soak.py "$ASSAY_PROGRAM" .torture/purchases --minutes "${1:-10}"
+}
+
 case ${1:-} in
-    '') core; server; store; histories ;;
+    '') core; server; store; histories; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; soak ;;
+    tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
+    postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
+    kill) kill_rounds "${2:-}" ;;
+    soak) soak "${2:-}" ;;
     server) server ;;
     store) store ;;
     histories) histories "${2:-}" ;;

@@ -17,12 +17,14 @@ let package = Package(
         .executable(name: "echo-server", targets: ["EchoServer"]),
         .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
         .executable(name: "webhook-benchmark", targets: ["WebhookBenchmark"]),
+        .executable(name: "large-database", targets: ["LargeDatabase"]),
     ],
     dependencies: [
         .package(name: "assay", path: "../.."),
         .package(name: "assay-server", path: "../../Server"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
@@ -31,6 +33,7 @@ let package = Package(
             name: "EchoServer",
             dependencies: [
                 .product(name: "PurchaseServer", package: "assay-server"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -55,6 +58,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "LedgerBenchmark",
+            dependencies: [
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseLedger", package: "assay-server"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "LargeDatabase",
             dependencies: [
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseLedger", package: "assay-server"),

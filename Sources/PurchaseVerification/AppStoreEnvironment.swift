@@ -1,15 +1,15 @@
-/// Where a purchase was made.
+/// The environment of a purchase.
 public enum AppStoreEnvironment: Sendable {
-    /// The App Store: somebody paid.
+    /// The App Store: the customer paid.
     case production
-    /// Apple's sandbox: TestFlight, App Review and testers' accounts. Nobody paid.
+    /// Apple's sandbox: TestFlight, App Review and testers' accounts. The customer did not pay.
     case sandbox
     /// A receipt that Xcode signed on a developer's machine.
     case xcode
     /// An environment that is not Apple's, by its own name.
     case other(String)
 
-    /// The environment of a name, as Apple writes it (`Production`, `Sandbox`, `Xcode`); any other name stands for itself.
+    /// The environment with a name of Apple's (`Production`, `Sandbox`, `Xcode`); any other name is kept.
     public init(_ name: String) {
         self =
             if name.isSame(as: "Production") {

@@ -1,4 +1,4 @@
-/// The front door: bytes in, a verified value or one reason out.
+/// Verifies evidence: bytes in, a verified value or one reason out.
 ///
 /// It does no I/O, reads no clock and holds no state but the certificates that it has verified before. One verifier serves any
 /// number of threads.
@@ -18,7 +18,7 @@ public struct PurchaseVerifier: Sendable {
     private(set) var transactionReceiptAuthority: TransactionReceiptAuthority
     private(set) var signedPayloadAuthority: SignedPayloadAuthority
 
-    /// - Parameter anchors: whom to trust. Nothing in the evidence can add to it.
+    /// - Parameter anchors: the certificates to trust. Evidence cannot add to them.
     public init(anchors: [TrustAnchor] = TrustAnchor.apple) {
         self.anchors = anchors
         memory = CertificatePathMemory()
@@ -26,7 +26,7 @@ public struct PurchaseVerifier: Sendable {
         signedPayloadAuthority = SignedPayloadAuthority(anchors: anchors, memory: memory)
     }
 
-    /// A verifier with the same anchors and an empty memory, so that nothing that it sees is remembered by the other one.
+    /// A verifier with the same anchors and an empty memory of its own.
     init(withoutMemoryOf verifier: PurchaseVerifier) {
         anchors = verifier.anchors
         memory = CertificatePathMemory()
@@ -41,7 +41,7 @@ public struct PurchaseVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - evidence: an app receipt or a transaction receipt, bare or in base64, or signed data as a compact JWS.
-    ///   - policies: what the caller demands beyond that it is genuine. Without any, evidence of any app passes.
+    ///   - policies: further checks of the caller. Without any, genuine evidence of any app is accepted.
     /// - Throws: the first reason against it.
     public func verify(
         _ evidence: [UInt8], policies: [any PurchasePolicy]
@@ -65,7 +65,7 @@ public struct PurchaseVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - evidence: the receipt, bare or in base64.
-    ///   - policies: what the caller demands beyond that it is genuine.
+    ///   - policies: further checks of the caller.
     /// - Throws: the first reason against it.
     public func verifyAppReceipt(
         _ evidence: [UInt8], policies: [any PurchasePolicy]
@@ -80,15 +80,15 @@ public struct PurchaseVerifier: Sendable {
         try verifyAppReceipt(ber: try evidence.appReceiptBytes(), policies: policies)
     }
 
-    /// How many certificate paths the verifier remembers.
+    /// The number of certificate paths that the verifier remembers.
     package var rememberedPaths: Int { memory.count }
 
-    /// How many of them it finds by the header of a signed payload.
+    /// The number of paths that it remembers by the header of a signed payload.
     package var rememberedHeaders: Int { memory.headers }
 }
 
 extension EvidenceFacts {
-    /// Checks the caller's demands, in their order.
+    /// Checks the caller's policies, in their order.
     func require(_ policies: [any PurchasePolicy]) throws(VerificationError) {
         for policy in policies {
             try policy.check(self)

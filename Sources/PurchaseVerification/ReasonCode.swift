@@ -1,6 +1,6 @@
-/// The stable codes of everything that can be wrong with evidence, grouped by what they are about.
+/// The stable codes of all reasons to reject evidence, grouped by subject.
 ///
-/// The raw value is what travels; it never changes its meaning. `docs/reason-codes.md` lists them for users.
+/// The raw value is the contract; it never changes its meaning. `docs/reason-codes.md` lists the codes for users.
 public enum ReasonCode: String, Sendable, CaseIterable {
     // Size and form of the evidence.
     case evidenceEmpty = "evidence_empty"
@@ -36,7 +36,7 @@ public enum ReasonCode: String, Sendable, CaseIterable {
     case signatureAlgorithmMismatch = "signature_algorithm_mismatch"
     case signedAttributesMalformed = "signed_attributes_malformed"
 
-    // The date at which the certificates are judged.
+    // The date for the validity of the certificates.
     case payloadMalformed = "payload_malformed"
     case creationDateMissing = "creation_date_missing"
 
@@ -107,15 +107,15 @@ public enum ReasonCode: String, Sendable, CaseIterable {
 }
 
 extension ReasonCode {
-    /// What kind of fault a code names. A door that knows only a few answers (Apple's status codes) chooses by it.
+    /// The stage of a code. An interface with only a few answers (Apple's status codes) selects one by the stage.
     public enum Stage: String, Sendable, CaseIterable {
         /// The bytes are not well-formed evidence.
         case form
-        /// The bytes are well formed, but nobody trusted vouches for them.
+        /// The bytes are well formed, but no trusted authority vouches for them.
         case authenticity
-        /// Genuine, but its content is not what Apple's format says.
+        /// The evidence is genuine, but its content does not follow Apple's format.
         case content
-        /// Genuine, but not what the caller accepts.
+        /// The evidence is genuine, but the caller does not accept it.
         case policy
     }
 
@@ -150,7 +150,7 @@ extension ReasonCode {
         }
     }
 
-    /// What the code says, in a sentence.
+    /// The meaning of the code, in a sentence.
     public var sentence: String {
         switch self {
         case .evidenceEmpty: "There is nothing to verify."

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// A moment in UTC, in whole milliseconds since 1970: as exact as the receipts write it, and without a calendar's rounding.
+/// A time in UTC, in whole milliseconds since 1970: the precision of receipts, without a calendar's rounding.
 public struct Timestamp: Sendable, Hashable, Comparable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let millisecondsSince1970: Int64
@@ -14,20 +14,20 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         self.millisecondsSince1970 = millisecondsSince1970
     }
 
-    /// The moment of a `Date`, rounded down to the millisecond; dates beyond the range of receipts are clamped.
+    /// The time of a `Date`, rounded down to the millisecond; dates beyond the range of receipts are clamped.
     public init(_ date: Date) {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
         self.init(millisecondsSince1970: Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min))
     }
 
-    /// The moment of an RFC 3339 text, such as `2023-06-21T09:14:02Z`; `nil` for anything else.
+    /// The time of an RFC 3339 text, such as `2023-06-21T09:14:02Z`; `nil` for any other text.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)[...]
         guard let moment = ReceiptDate.read(bytes.span, 0..<bytes.count) else { return nil }
         self = moment
     }
 
-    /// The same moment as a `Date`.
+    /// The same time as a `Date`.
     public var date: Date { Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1000) }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
@@ -36,7 +36,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC, with milliseconds only where there are some: `2023-06-21T09:14:02Z`.
+    /// RFC 3339 in UTC, with milliseconds only if they are not 0: `2023-06-21T09:14:02Z`.
     public var description: String {
         let (days, time) = millisecondsSince1970.flooredDivision(by: 86_400_000)
         let civil = CivilDate(daysSince1970: days)
@@ -63,7 +63,7 @@ package struct CivilDate: Sendable, Equatable {
         self.day = day
     }
 
-    /// The day that lies so many days after 1970-01-01.
+    /// The day at a number of days after 1970-01-01.
     package init(daysSince1970: Int64) {
         // The calendar is laid out from 1 March of year 0, so that the leap day is the last of its year.
         let (era, dayOfEra) = (daysSince1970 + 719_468).flooredDivision(by: 146_097)
@@ -84,7 +84,7 @@ package struct CivilDate: Sendable, Equatable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// How many days the month has.
+    /// The number of days in the month.
     package static func days(inMonth month: Int64, of year: Int64) -> Int64 {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

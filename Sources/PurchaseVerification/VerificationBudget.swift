@@ -1,19 +1,20 @@
-/// What hostile bytes may cost at the most. Each limit has its reason beside it.
+/// The limits on the cost of hostile bytes. Each limit has its reason beside it.
 enum VerificationBudget {
     /// The largest evidence as it arrives, in bytes. The largest real receipt known has 200 purchases and 108 kB of base64;
     /// 10,000 purchases take about 5.5 MB.
     static let evidenceBytes = 16 << 20
 
-    /// Bytes of the evidence that one fact of an error shows. No identifier or serial number of a real receipt is longer.
+    /// Bytes of the evidence in one fact of an error. No identifier or serial number of a real receipt is longer.
     static let shownBytes = 64
 
-    /// How deep constructed BER may nest. A receipt with its certificates needs 11 levels.
+    /// Nesting depth of constructed BER. A receipt with its certificates needs 11 levels.
     static let berDepth = 24
 
     /// Certificates in one container. Apple embeds three.
     static let certificates = 10
 
-    /// The largest certificate in bytes. Apple's have up to 1.6 kB; names and extensions of a chosen one are read more than once.
+    /// The largest certificate in bytes. Apple's have up to 1.6 kB; names and extensions of a certificate are read more
+    /// than once.
     static let certificateBytes = 1 << 14
 
     /// Extensions of one certificate. Apple's have up to nine; each is compared with all before it.
@@ -30,13 +31,13 @@ enum VerificationBudget {
     /// since 2010 and transaction receipts with about as many; signed payloads, with three, take two entries each.
     static let rememberedPaths = 64
 
-    /// Attributes of the receipt itself, purchases aside, and of one purchase. Apple writes fewer than 30 of each.
+    /// Attributes of the receipt itself without purchases, and of one purchase. Apple writes fewer than 30 of each.
     static let attributes = 256
 
     /// Purchases in one receipt. The largest real receipt known has 200.
     static let purchases = 20_000
 
-    /// Keys of one property list. A transaction receipt has at most 5 outside and 25 inside.
+    /// Keys of one property list. A transaction receipt has at most 5 in the outer list and 25 in the signed one.
     static let propertyListEntries = 64
 
     /// The longest key of a property list in bytes. Apple's longest, `version-external-identifier`, has 27.
@@ -46,11 +47,11 @@ enum VerificationBudget {
     /// claims takes up to twenty times their size, before any signature is checked.
     static let signedPayloadBytes = 1 << 18
 
-    /// How deep the JSON of signed data may nest. Apple's goes four levels down.
+    /// Nesting depth of the JSON of signed data. Apple's has four levels.
     static let jsonDepth = 16
 
-    /// Values in one JSON document, objects and arrays among them. Apple's claims have some fifty; the Advanced Commerce API
-    /// adds a dozen for each item.
+    /// Values in one JSON document, including objects and arrays. Apple's claims have about fifty; the Advanced
+    /// Commerce API adds a dozen per item.
     static let jsonValues = 4096
 
     /// Members of one JSON object. Apple's largest has 40; each name is compared with those before it.
@@ -65,8 +66,8 @@ enum VerificationBudget {
     /// The longest value of an open set in bytes. Apple's longest, `Auto-Renewable Subscription`, has 27.
     static let openValueBytes = 64
 
-    /// Milliseconds since 1970 that a date of a claim has at the least. Xcode writes this one, Foundation's `distantPast`, where
-    /// there is no date.
+    /// The minimum of a date in claims, in milliseconds since 1970. Xcode writes this value, Foundation's
+    /// `distantPast`, for an absent date.
     static let earliestMilliseconds: Int64 = -62_135_769_600_000
 
     /// Milliseconds since 1970 that no date reaches: the end of the year 9999.

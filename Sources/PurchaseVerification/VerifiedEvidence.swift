@@ -1,4 +1,4 @@
-/// Evidence of any kind that the verifier vouches for. Only `PurchaseVerifier` makes what it holds.
+/// Evidence of any kind that the verifier vouches for. Only `PurchaseVerifier` creates its values.
 public enum VerifiedEvidence: Sendable, Equatable {
     case appReceipt(AppReceipt)
     case transactionReceipt(TransactionReceipt)
@@ -7,7 +7,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
     case appTransaction(AppTransaction)
     case notification(AppStoreNotification)
 
-    /// What it is.
+    /// The kind of evidence.
     public var kind: EvidenceKind {
         switch self {
         case .appReceipt: .appReceipt
@@ -19,7 +19,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
         }
     }
 
-    /// What it says, as far as all kinds have it in common.
+    /// The facts that all kinds have in common.
     public var facts: any EvidenceFacts {
         switch self {
         case .appReceipt(let receipt): receipt

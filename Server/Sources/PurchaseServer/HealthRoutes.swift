@@ -3,10 +3,11 @@ import Hummingbird
 import NIOCore
 import PurchaseLedger
 
-/// `GET /healthz`: the process is alive and answers. `GET /readyz`: it can do its work, so the database takes what it writes.
+/// `GET /healthz`: the process is alive and answers. `GET /readyz`: the server can work, so the database accepts
+/// writes.
 struct HealthRoutes {
     let ledger: PurchaseLedger?
-    /// Whoever asks makes the server write, and needs no key; ten times a second is more than any machine asks.
+    /// The check makes the server write, and needs no key; ten requests a second are more than any monitor sends.
     private let probes: RateLimiter
 
     init(ledger: PurchaseLedger?, uptime: @escaping @Sendable () -> Double) {
@@ -22,7 +23,7 @@ struct HealthRoutes {
                 do {
                     try await ledger?.perform(ProbeReadiness())
                 } catch let error as LedgerStorageError {
-                    // Whatever it is, the server cannot do its work.
+                    // After any error, the server cannot work.
                     throw Problem(.serviceUnavailable, error.kind.rawValue, error.kind.sentence, retryAfter: 1)
                 }
                 return Self.response("ready")

@@ -18,8 +18,7 @@ public final class ReloadableServer: Sendable {
     private let health: HealthRoutes
     private let bodies: BodyReader
     private let workers: WorkerPool
-    private let addresses: RateLimiter
-    private let keys: RateLimiter
+    private let access: AccessLimits
     private let wrongSecrets: RateLimiter
     private let connections: ConnectionLimiter
     private let inForce: Mutex<InForce>
@@ -44,8 +43,7 @@ public final class ReloadableServer: Sendable {
         health = HealthRoutes(ledger: ledger, uptime: uptime)
         bodies = BodyReader(limits)
         workers = WorkerPool(limit: limits.waitingVerifications)
-        addresses = RateLimiter(limits.perAddress, uptime: uptime)
-        keys = RateLimiter(limits.perKey, uptime: uptime)
+        access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
         connections = ConnectionLimiter(limit: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
         inForce = Mutex(InForce(responder: NoResponder(), limits: limits))
@@ -58,9 +56,7 @@ public final class ReloadableServer: Sendable {
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits
-        bodies.limit(to: limits.bodyBytes)
-        addresses.limit(to: limits.perAddress)
-        keys.limit(to: limits.perKey)
+        access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
         let responder = responder(configuration, ledger: ledger)
@@ -129,7 +125,7 @@ public final class ReloadableServer: Sendable {
                 environments: configuration.environments,
                 sharedSecret: configuration.sharedSecret, sharedSecrets: configuration.sharedSecrets,
                 wrongSecrets: wrongSecrets),
-            bodies: bodies, workers: workers, addresses: addresses
+            bodies: bodies.limited(to: configuration.limits.bodyBytes), workers: workers, addresses: access.addresses
         ).add(to: router)
         MethodRoutes().add(to: router)
         return router.buildResponder()
@@ -139,11 +135,13 @@ public final class ReloadableServer: Sendable {
     private func addPurchaseRoutes(
         to router: Router<ServerContext>, _ ledger: PurchaseLedger, _ configuration: ServerConfiguration
     ) {
-        let api = PurchaseAPIContext(ledger: ledger, bodies: bodies, workers: workers)
+        let limits = configuration.limits
+        let api = PurchaseAPIContext(
+            ledger: ledger, bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(
-                    ledger: ledger, apps: configuration.apps, addresses: addresses, keys: keys))
+                    keys: KeyCache(ledger: ledger, uptime: uptime), apps: configuration.apps, limits: access))
         OrderRoutes(api: api).add(to: group)
         PurchaseRoutes(api: api).add(to: group)
         CustomerRoutes(api: api).add(to: group)
@@ -168,6 +166,9 @@ extension ServerConfiguration {
         if port != running.port { settings.append(.port) }
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }
+        if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
+        if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
+        if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
         if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }

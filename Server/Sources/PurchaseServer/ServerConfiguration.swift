@@ -50,6 +50,8 @@ public struct ServerConfiguration: Sendable {
     public struct Limits: Sendable {
         /// The largest request body, in bytes: base64 of the largest size that the core takes (16 MiB), in JSON.
         public var bodyBytes = 17 << 20
+        /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed transactions.
+        public var apiBodyBytes = 1 << 20
         /// How long the body of a request may take to arrive, in seconds.
         public var requestSeconds: Int64 = 30
         /// How long a connection may take until the head of its next request is there, in seconds.
@@ -72,6 +74,14 @@ public struct ServerConfiguration: Sendable {
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// How often one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
+        /// How many percent of `perKey` one address may take of a key with the scope `client`, which all installations of an app
+        /// share. A quarter, so that four addresses are needed to shut everybody out.
+        public var addressPercentOfKey = 25.0
+        /// What one address may take of a key: at least one request at once.
+        var perAddressOfKey: RateLimit {
+            let part = addressPercentOfKey / 100
+            return RateLimit(perSecond: perKey.perSecond * part, burst: max(1, (perKey.burst * part).rounded(.up)))
+        }
         /// How often one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is
         /// looked at beyond that; receipts that need none, and those of other apps, are answered.
         public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)

@@ -205,7 +205,8 @@ struct PurchaseServerProcessTests {
                 for (n, expected) in [(0, "200"), (1, "401")] {
                     let command = "mkdir -p answers; n=\(n); \(Self.post) \(server.address)/v1/purchases"
                     #expect(try await Program.shell(command, in: folder).output == expected + "\n")
-                    #expect(try await Program.shell("assay keys revoke \(id)", in: folder).status == 0)
+                    // The server keeps a key in memory for half a second.
+                    #expect(try await Program.shell("assay keys revoke \(id) && sleep 1", in: folder).status == 0)
                 }
             }
             let export = try await Program.shell("assay audit export 2>/dev/null", in: folder).output.split(
@@ -226,10 +227,10 @@ struct PurchaseServerProcessTests {
                 #expect(try await Program.shell("assay audit evidence \(wrong)", in: folder).status == 2)
             }
             // Without the certificate, the evidence that was accepted is refused now.
-            let untrusted = try await Program.shell("assay audit verify 2>/dev/null", in: folder)
+            let untrusted = try await Program.shell("assay audit verify --evidence 2>/dev/null", in: folder)
             #expect(untrusted.status == 1 && untrusted.output.contains("evidence_refused  "), "\(untrusted.output)")
-            #expect(
-                try await Program.shell("assay audit verify --trust assay-authority/root.pem", in: folder).status == 0)
+            let trusted = "assay audit verify --evidence --trust assay-authority/root.pem"
+            #expect(try await Program.shell(trusted, in: folder).status == 0)
             #expect(
                 try await Program.shell("assay migrate 2>/dev/null", in: folder).output
                     == "assay: the database is up to date\n")
@@ -246,8 +247,8 @@ struct PurchaseServerProcessTests {
             #expect(settings.output.contains("assay.yaml: line 2:") && settings.output.contains("assay.yaml: line 4:"))
             let missing = try await Program.shell(
                 "rm assay.yaml; assay serve --port 0 --database sqlite:/no/where", in: folder)
-            #expect(missing.status == 2 && missing.output.contains("database_unavailable"), "\(missing.output)")
-            let other = try await Program.shell("assay migrate --database postgres://localhost/assay", in: folder)
+            #expect(missing.status == 2 && missing.output.contains("does not exist; create it"), "\(missing.output)")
+            let other = try await Program.shell("assay migrate --database mysql://localhost/assay", in: folder)
             #expect(other.status == 2 && other.output.contains("Write sqlite:PATH"), "\(other.output)")
         }
     }

@@ -19,7 +19,7 @@ struct SimulateTests {
     func store() async throws {
         try await Program.inTemporaryFolder { folder in
             let simulate =
-                "assay simulate --port 0 --clock 2026-01-31T12:00:00Z --environment-names apple --database store.db"
+                "assay simulate --port 0 --clock 2026-01-31T12:00:00Z --first-transaction 1 --database store.db"
             try await RunningServer.run(simulate, in: folder) { server in
                 let address = server.address
                 #expect(server.line.hasSuffix("; trust assay-authority/trust.pem\n"))
@@ -70,7 +70,7 @@ struct SimulateTests {
             try await RunningServer.run("assay serve --port 0", in: folder) { server in
                 let result = try await Program.shell("assay simulate attacks --against \(server.address)", in: folder)
                 #expect(result.status == 2)
-                #expect(result.output.contains("A genuine app receipt is refused"), "\(result.output)")
+                #expect(result.output.contains("refuses a genuine app receipt"), "\(result.output)")
             }
             let trusting = "assay serve --port 0 --trust assay-authority/trust.pem"
             try await RunningServer.run(trusting, in: folder) { server in

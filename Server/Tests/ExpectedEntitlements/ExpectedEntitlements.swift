@@ -1,7 +1,7 @@
 public import AppStoreSimulator
 public import Foundation
 
-/// What everybody should have of each product at each time: worked out from what happened in the store and from what people did
+/// The expected entitlements of every customer at each time, derived from the store's events and the customers' actions
 /// at the server, in their order.
 ///
 /// It reads no evidence, and shares no code with the ledger: this target does not depend on it. Its rules are those of
@@ -9,18 +9,18 @@ public import Foundation
 public struct ExpectedEntitlements: Sendable {
     /// The settings of the app.
     public struct Rules: Sendable {
-        /// Whether a claim transfers what another customer claimed.
+        /// Whether a claim transfers a purchase that another customer claimed.
         public var claimsTransfer = false
         /// Whether units that were used and then refunded are subtracted.
         public var isShortfallDebt = false
-        /// How long the non-renewing subscriptions last.
+        /// The duration of the non-renewing subscriptions.
         public var passes: [String: StorePeriod] = [:]
 
         /// The defaults.
         public init() {}
     }
 
-    /// What a customer should have of a product.
+    /// The expected entitlement of a customer to a product.
     public struct Access: Hashable, Sendable {
         /// Whether they may use it.
         public var isActive = false
@@ -28,20 +28,21 @@ public struct ExpectedEntitlements: Sendable {
         public var until: Date?
         /// The units of a consumable that are left.
         public var balance: Int64 = 0
-        /// The units of a consumable that were used and then refunded, or used of what is another customer's now.
+        /// The units of a consumable that were used and then refunded, or used of a purchase that now belongs to
+        /// another customer.
         public var shortfall: Int64 = 0
 
-        /// Nothing.
+        /// No entitlement.
         public init() {}
     }
 
     let rules: Rules
     /// By their original transaction.
     private(set) var purchases: [String: ExpectedPurchase] = [:]
-    /// To which purchase a transaction belongs, and in a subscription to which period.
+    /// The purchase of a transaction and, for a subscription, its period.
     private var places: [String: (original: String, period: Int)] = [:]
 
-    /// Nothing has happened yet.
+    /// No event has happened yet.
     public init(rules: Rules) {
         self.rules = rules
     }
@@ -51,7 +52,7 @@ public struct ExpectedEntitlements: Sendable {
     /// Something happened in the store.
     public mutating func record(_ event: StoreEvent) {
         if let transaction = event.transaction { record(event.kind, transaction) }
-        // Whatever the event is about, the subscription says whether it is in its grace period.
+        // For an event of any kind, the subscription says whether it is in its grace period.
         guard let subscription = event.subscription, subscription.status == .gracePeriod,
             let place = places[subscription.transactionID]
         else { return }
@@ -115,7 +116,7 @@ public struct ExpectedEntitlements: Sendable {
         purchases[original]?.owner = customer
     }
 
-    /// Who has a purchase; nil if it is held.
+    /// The owner of a purchase; nil if it is held.
     public func owner(of original: String) -> String? { purchases[original]?.owner }
 
     /// Every original transaction.
@@ -123,7 +124,7 @@ public struct ExpectedEntitlements: Sendable {
 
     // MARK: The answer
 
-    /// What a customer should have of a product in an environment at a time.
+    /// The expected entitlement of a customer to a product in an environment at a time.
     public func access(
         of customer: String, to product: StoreProduct, in environment: StoreEnvironment, at time: Date
     ) -> Access {

@@ -1,26 +1,26 @@
 import AppStoreSimulator
 import Foundation
 
-/// One purchase with all its periods and copies: what has one original transaction.
+/// One purchase with all its periods and copies, which have the same original transaction.
 struct ExpectedPurchase: Sendable {
     let original: String
     let productID: String
     let kind: StoreProduct.Kind
     let environment: StoreEnvironment
-    /// Who bought it, or with whom it is shared.
+    /// The buyer, or the family member it is shared with.
     let buyer: String
     let quantity: Int64
     let date: Date
     /// The buyer, if the purchase carries their account token.
     let tokenOwner: String?
-    /// Who has it; nil if it is held.
+    /// The owner; nil if it is held.
     var owner: String?
     var claimants: Set<String> = []
-    /// Of anything but a subscription.
+    /// For everything except a subscription.
     var revocation: StoreTransaction.Revocation?
-    /// Of a subscription, in the order in which the store sold them.
+    /// For a subscription, in the order in which the store sold them.
     var periods: [Period] = []
-    /// What was used of a consumable.
+    /// The used units of a consumable.
     var uses: [Use] = []
 
     struct Period: Sendable {
@@ -63,7 +63,7 @@ struct ExpectedPurchase: Sendable {
 
     // MARK: Units
 
-    /// How many units it has at a time, used ones included.
+    /// The number of units at a time, including used ones.
     func units(at time: Date) -> Int64 {
         guard time >= date else { return 0 }
         guard let revocation, revocation.date <= time else { return quantity }
@@ -78,8 +78,8 @@ struct ExpectedPurchase: Sendable {
 
     // MARK: Times
 
-    /// When the subscription gives a product. One product at a time: a period ends when one of another product begins, even if
-    /// that one is refunded. A grace period ends when any other period begins.
+    /// The intervals in which the subscription gives a product. One product at a time: a period ends when a period of
+    /// another product begins, even if that one is refunded. A grace period ends when any other period begins.
     func subscriptionRuns(of productID: String) -> [ExpectedRun] {
         var intervals: [(Date, Date)] = []
         for (index, period) in periods.enumerated() where period.productID == productID {
@@ -95,8 +95,8 @@ struct ExpectedPurchase: Sendable {
         return ExpectedRun.joined(intervals)
     }
 
-    /// When the passes of one customer and product give access: each begins when the one before it ends. A refund ends a pass, and
-    /// the next one begins then.
+    /// The intervals in which the passes of one customer and product give access: each begins when the one before it
+    /// ends. A refund ends a pass, and the next one begins then.
     static func passRuns(_ passes: [ExpectedPurchase], _ length: StorePeriod) -> [ExpectedRun] {
         var intervals: [(Date, Date)] = []
         var chainEnd = Date.distantPast

@@ -15,7 +15,7 @@ struct ContradictingEvidenceTests {
         }
     }
 
-    @Test("Another product: the units leave the former balance, and what was used is subtracted from the new one")
+    @Test("With a new product the units leave the former balance, and used units are subtracted from the new one")
     func product() async throws {
         let gems = "com.example.app.gems"
         try await LedgerWorld.with {
@@ -26,7 +26,7 @@ struct ContradictingEvidenceTests {
             try await world.observe(try signed(1) { $0.productID = gems })
             #expect(try await world.entitlement()?.balance == nil)
             #expect(try await world.entitlement(gems)?.balance == 3)
-            // Not a consumable any more, and again one.
+            // No longer a consumable, and a consumable again.
             try await world.observe(
                 try signed(2) {
                     $0.productID = LedgerWorld.pro

@@ -47,7 +47,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// What the design says about a code. One about an order alone leaves the purchase to its owner.
+    /// The design's statement about a code. A code about the order alone leaves the purchase to its owner.
     private static func dispositions(of code: DecisionCode) -> Set<Disposition> {
         switch code {
         case .accepted: [.granted]
@@ -87,7 +87,7 @@ struct DecisionCodeTests {
         return outcomes
     }
 
-    /// Purchases that give nothing now, or belong to somebody else.
+    /// Purchases that give nothing now, or belong to another customer.
     private func states(_ world: LedgerWorld) async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         let clean = try LedgerWorld.signed("11")

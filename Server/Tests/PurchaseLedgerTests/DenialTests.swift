@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("Why a product gives no access")
+@Suite("Reasons for the absence of access")
 struct DenialTests {
     private func refunded(_ id: String, quantity: Int64 = 1) throws -> [UInt8] {
         try LedgerWorld.signed(id) {
@@ -15,7 +15,7 @@ struct DenialTests {
         }
     }
 
-    @Test("An empty balance says whether its newest purchase was used, refunded, cancelled, revoked or transferred")
+    @Test("An empty balance has the reason of its newest purchase: used, refunded, cancelled, revoked or transferred")
     func balances() async throws {
         try await LedgerWorld.with { world in
             let (used, other) = ("used", "other")
@@ -23,7 +23,7 @@ struct DenialTests {
             _ = try await world.consume(1, "a", of: used)
             #expect(try await world.entitlement(of: used)?.reason == .consumed)
             #expect(try await world.entitlement(of: used)?.state == .consumed)
-            // A refund of what was used is a refund all the same.
+            // A refund of used units still counts as a refund.
             try await world.observe(try refunded("1"))
             #expect(try await world.entitlement(of: used)?.reason == .revoked)
             #expect(try await world.entitlement(of: used)?.shortfall == 1)
@@ -54,7 +54,7 @@ struct DenialTests {
     }
 
     @Test(
-        "A former owner is told that the product belongs to another customer, whatever its kind",
+        "A former owner gets owned_by_another for a product of any kind",
         arguments: [LedgerWorld.coins, LedgerWorld.pro, LedgerWorld.monthly, LedgerWorld.pass])
     func transferred(product: String) async throws {
         try await LedgerWorld.with { world in
@@ -75,7 +75,7 @@ struct DenialTests {
         }
     }
 
-    @Test("A consumable that a receipt shows as cancelled says so")
+    @Test("A consumable with a cancellation date in a receipt has the reason cancelled")
     func cancelled() async throws {
         try await LedgerWorld.with { world in
             var purchase = PurchaseTemplate.consumable(
@@ -152,7 +152,7 @@ struct DenialTests {
         }
     }
 
-    @Test("A pass that begins when the one before it ends is the customer's, and its claim says so")
+    @Test("A pass that begins at the end of the one before it belongs to the customer, and its claim is accepted")
     func laterPass() async throws {
         try await LedgerWorld.with { world in
             for id in ["1", "2"] {

@@ -54,14 +54,14 @@ struct ElevenObservationsTests {
         try LedgerWorld.signed(transaction, product: LedgerWorld.pro, kind: .nonConsumable, change)
     }
 
-    @Test("2. Renewals and expired periods are recorded without a claim, and purchases that nobody claimed are held")
+    @Test("2. Renewals and expired periods are recorded without a claim, and unclaimed purchases are held")
     func unclaimed() async throws {
         try await LedgerWorld.with { world in
             try await world.observe(try LedgerWorld.period("901", from: 0))
             try await world.observe(try LedgerWorld.period("902", from: 30))
             #expect(try await world.entitlement(LedgerWorld.monthly) == nil)
             world.clock.advance(days: 40)
-            // A claim of the first period, which has ended, binds its owner all the same.
+            // A claim of the first period, which has ended, still binds its owner.
             let outcome = try await world.claim(
                 "901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
             #expect(outcome.code == "subscription_expired")
@@ -139,7 +139,7 @@ struct ElevenObservationsTests {
         }
     }
 
-    @Test("5. A claim is decided anew each time: after a refund, and after the operator has fixed a setting")
+    @Test("5. A claim is decided again each time: after a refund, and after the operator has fixed a setting")
     func decidedAnew() async throws {
         try await LedgerWorld.with { world in
             let evidence = try coins(1)
@@ -279,7 +279,7 @@ struct ElevenObservationsTests {
         }
     }
 
-    @Test("10. A start whose settings move a bundle id to another app is refused")
+    @Test("10. A start whose settings assign a bundle id to another app is refused")
     func movedBundle() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -298,7 +298,7 @@ struct ElevenObservationsTests {
         }
     }
 
-    @Test("11. Passes bought late count the same one by one and together; periods are told apart by their line items")
+    @Test("11. Passes that arrive late count the same one by one and together; line items distinguish periods")
     func passesAndLineItems() async throws {
         func pass(_ transaction: String, _ day: Double) throws -> [UInt8] {
             try LedgerWorld.signed(transaction, product: LedgerWorld.pass, kind: .nonRenewingSubscription) {

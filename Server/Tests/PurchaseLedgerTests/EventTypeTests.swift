@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Which change writes which events: one history, in which every type occurs.
+/// The events of each change: one history in which every type occurs.
 @Suite("Types of events")
 struct EventTypeTests {
     @Test("Every type is written by its own change, in order, and a duplicate of the evidence writes none")
@@ -99,7 +99,7 @@ struct EventTypeTests {
         try await history.expect(.renewalChanged)
         try await world.observe(try MintedWorld.mint(renewal))
         try await history.expect()
-        // Other evidence of the same transaction says another quantity.
+        // Other evidence of the same transaction has a different quantity.
         try await world.observe(try LedgerWorld.signed("2") { $0.quantity = 3 })
         try await history.expect(.contradicted)
     }

@@ -13,7 +13,7 @@ struct EvidenceSplitTests {
         return (compressed.stored(keys: compressed.parts.indices.map { Int64($0 + 1) }), compressed.parts)
     }
 
-    /// What stored bytes give.
+    /// The result of reading the stored bytes.
     private func read(_ stored: [UInt8], parts: [[UInt8]], size: Int) throws -> [UInt8]? {
         guard let dictionary = StoredContent.form(stored)?.dictionary else { return nil }
         return try CompressedEvidence.evidence(stored, dictionary, size: size) { key throws(LedgerStorageError) in
@@ -73,7 +73,7 @@ struct EvidenceSplitTests {
         #expect(receipt.parts.count == 1)
         let notification = try #require(split(try MintedWorld.mint(MintedWorld.notification()), sharesParts: true))
         #expect(notification.bytes.count <= 600)
-        // The three payloads inside each other have one signer.
+        // The three nested payloads have one signer.
         #expect(notification.parts.count == 1)
         print(
             "stored: transaction \(transaction.bytes.count), receipt \(receipt.bytes.count), "
@@ -210,7 +210,7 @@ struct EvidenceSplitTests {
         #expect(deep.joined(limit: 1 << 16) == nil)
     }
 
-    @Test("A dictionary stays as it is, since what was stored with it needs it")
+    @Test("A dictionary never changes, because stored evidence needs it")
     func dictionaries() {
         let digests = CompressionDictionary.allCases.map {
             "\($0.rawValue) " + SHA256.hash(data: $0.bytes).map { String(format: "%02x", $0) }.joined()

@@ -24,7 +24,8 @@ struct EvidenceStorageTests {
     }
 
     private func stored(_ outcome: PurchaseOutcome, _ world: LedgerWorld) async throws -> [UInt8]? {
-        try await world.ledger.answer(EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID))
+        let query = EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID)
+        return try await world.ledger.answer(query).flatMap { $0.isWhole ? $0.bytes : nil }
     }
 
     @Test("Certificates of verified evidence are stored once; those of other evidence are not shared")
@@ -67,7 +68,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A changed shared part is found, and what needs it cannot be read as something else")
+    @Test("A changed shared part is found, and evidence that needs it cannot be read as other evidence")
     func changedPart() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
@@ -158,7 +159,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("All keys of an app share its budget, and evidence without a key counts, too")
+    @Test("All keys of an app share its budget, and evidence without a key also counts")
     func appBudget() async throws {
         let budget = EvidenceBudget(bytesPerAppAndDay: 9000, bytesPerKeyAndDay: 1 << 20)
         try await LedgerWorld.with({ $0.unverifiedEvidence = budget }) { world in
@@ -177,9 +178,11 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("What was stored as a prefix becomes whole when it verifies, and never the other way")
+    @Test("Evidence stored as a prefix is completed when it verifies, and never the reverse")
     func prefixBecomesWhole() async throws {
-        try await LedgerWorld.with { world in
+        try await TemporaryFolder.with { folder in
+            // No entry names the evidence, so its audit would have findings.
+            let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
             let evidence = try LedgerWorld.signed("1")
             let forms = try await world.database.write { connection in
                 let store = EvidenceStore(connection: connection)
@@ -194,10 +197,11 @@ struct EvidenceStorageTests {
                 return forms
             }
             #expect(forms == [true, true, false, false])
+            try await world.database.close()
         }
     }
 
-    @Test("Genuine evidence that somebody replaces by its first kilobyte is found")
+    @Test("Genuine evidence that was replaced by its first kilobyte is found")
     func replacedByPrefix() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))

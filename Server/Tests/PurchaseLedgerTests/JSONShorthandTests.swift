@@ -26,7 +26,7 @@ struct JSONShorthandTests {
         #expect(JSONShorthand.expanded(json) == json)
     }
 
-    @Test("The fragments stay as they are, since what was stored with them needs them")
+    @Test("The fragments never change, because stored entries need them")
     func fragments() {
         #expect(JSONShorthand.fragments.count == 31)
         #expect(JSONShorthand.fragments.allSatisfy { $0.allSatisfy { $0 >= 0x20 } })

@@ -33,9 +33,45 @@ struct JournalTests {
         #expect(JournalLeaf(bytes: bytes + [0]) == nil)
     }
 
+    @Test(
+        "The details of a claim are the JSON that Foundation's encoder writes with sorted keys, whatever the fields say"
+    )
+    func canonicalDetails() async throws {
+        try await LedgerWorld.with { world in
+            let controls = String(decoding: (0..<128).map { UInt8($0) }, as: UTF8.self)
+            for (number, text) in [
+                "alice", "a/b \\ \"c\"", controls, "e\u{301}\u{316} \u{1F600} \u{2028}", "", "null",
+            ].enumerated() {
+                for product in [LedgerWorld.coins, text] {
+                    var submission = world.submission(
+                        "\(number)", product: product, try LedgerWorld.signed("\(number)"))
+                    (submission.claim.customerID, submission.keyID, submission.sourceAddress) = (text, text, text)
+                    (submission.claim.quantity, submission.claim.orderID) = (.min, number % 2 == 0 ? nil : text)
+                    _ = try await world.ledger.submit(submission)
+                }
+            }
+            let kind = Int64(JournalKind.claim.rawValue)
+            let stored = try await world.database.read(.lists) { connection in
+                try connection.rows("SELECT details FROM journal WHERE kind = ?1", [.integer(kind)]).flatMap(\.values)
+            }
+            #expect(stored.count == 12)
+            for value in stored {
+                guard case .blob(let bytes) = value, let json = JSONShorthand.expanded(bytes) else {
+                    Issue.record("no details: \(value)")
+                    continue
+                }
+                let object = try JSONSerialization.jsonObject(with: Data(json))
+                let again = try JSONSerialization.data(
+                    withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+                #expect(Data(json) == again, "\(String(decoding: json, as: UTF8.self))")
+            }
+            #expect(try await world.ledger.audit().findings == [])
+        }
+    }
+
     @Test("The kinds keep their numbers")
     func kinds() {
-        #expect(JournalKind.allCases.map(\.rawValue) == Array(1...20) + [32])
+        #expect(JournalKind.allCases.map(\.rawValue) == Array(1...21) + [32])
         #expect(Set(JournalKind.allCases.map(\.name)).count == JournalKind.allCases.count)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lists of the ledger")
 struct ListTests {
-    @Test("Lists come in pages that lose nothing and repeat nothing")
+    @Test("Pages of a list neither lose nor repeat rows")
     func pages() async throws {
         try await LedgerWorld.with { world in
             for number in 0..<25 {
@@ -77,7 +77,73 @@ struct ListTests {
         }
     }
 
-    @Test("A claim is found by its transaction although another app has one of the same number")
+    @Test("Pages under every combination of filters have exactly the claims that match, once, newest first")
+    func combinations() async throws {
+        try await LedgerWorld.with { world in
+            let orders = [try await world.order("alice"), try await world.order("bob")]
+            for number in 0..<60 {
+                let (customer, id) = (["alice", "bob", "carol"][number % 3], "\(1 + number % 7)")
+                let order = number % 5 == 0 && number % 3 < 2 ? orders[number % 3] : nil
+                // Every fourth claim names a transaction that its evidence lacks.
+                _ = try await world.claim(
+                    number % 4 == 0 ? "99" : id, customer: order == nil ? customer : nil, order: order?.id,
+                    try LedgerWorld.signed(id))
+                if number % 10 == 9 { world.clock.advance(seconds: 1) }
+            }
+            let all = try await world.submissions()
+            #expect(all.count == 60 && Set(all.map(\.code)).count > 2)
+            let middle = all[30].receivedAt
+            var combinations = 0
+            for customer in [nil, "alice", "carol", "nobody"] {
+                for order in [nil, orders[0].id] {
+                    for transaction in [nil, "1", "99"] {
+                        for code in [nil, "accepted", "already_claimed", "transaction_not_found"] {
+                            for verdict in [nil, Verdict.accepted, .rejected] {
+                                for (from, to) in [(nil, nil), (middle, nil), (nil, middle)]
+                                    as [(Timestamp?, Timestamp?)]
+                                {
+                                    var filter = SubmissionFilter()
+                                    (filter.customerID, filter.orderID, filter.code) = (customer, order, code)
+                                    (filter.verdict, filter.from, filter.to) = (verdict, from, to)
+                                    filter.transactionID = transaction
+                                    // Transaction 99 is of no evidence, so no claim is about it.
+                                    let expected = all.filter { record in
+                                        let matches = [
+                                            customer.map { $0 == record.customerID }, code.map { $0 == record.code },
+                                            order.map { $0.uuidString.lowercased() == record.orderID },
+                                            verdict.map { $0 == record.verdict }, from.map { record.receivedAt >= $0 },
+                                            to.map { record.receivedAt < $0 },
+                                            transaction.map { $0 == record.transactionID && $0 != "99" },
+                                        ]
+                                        return matches.allSatisfy { $0 ?? true }
+                                    }
+                                    let found = try await pages(world, filter)
+                                    #expect(found == expected.map(\.submissionID), "\(filter)")
+                                    combinations += 1
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            #expect(combinations == 864)
+        }
+    }
+
+    /// All pages of a list, three at a time.
+    private func pages(_ world: LedgerWorld, _ filter: SubmissionFilter) async throws -> [UUID] {
+        var (found, cursor): ([UUID], JournalCursor?) = ([], nil)
+        repeat {
+            let page = try await world.ledger.answer(
+                SubmissionList(app: "example", filter: filter, cursor: cursor, limit: 3))
+            #expect(page.submissions.count <= 3)
+            found += page.submissions.map(\.submissionID)
+            cursor = page.next
+        } while cursor != nil
+        return found
+    }
+
+    @Test("A claim is found by its transaction although another app has the same transaction id")
     func transactionOfAnotherApp() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -93,7 +159,7 @@ struct ListTests {
         }
     }
 
-    @Test("A purchase is found by its transaction in every environment, also if nobody owns it")
+    @Test("A purchase is found by its transaction in every environment, even if it is held")
     func transaction() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))

@@ -56,7 +56,7 @@ struct OperationTests {
             #expect(try await world.entitlement(of: "bob")?.balance == 5)
             #expect(try await world.entitlement()?.shortfall == 2)
             try await world.ledger.perform(MergeCustomers(app: "example", customerID: "alice", into: "bob"))
-            // What alice had used of the purchase is used now.
+            // The units that Alice had used of the purchase are still used.
             #expect(try await world.entitlement(of: "bob")?.balance == 3)
             #expect(try await world.entitlement(of: "bob")?.shortfall == 0)
             #expect(try await world.entitlement(of: "alice")?.balance == 3)
@@ -113,7 +113,7 @@ struct OperationTests {
                 try await world.ledger.perform(AssignToken(app: "example", customerID: "bob", token: token))
             }
             #expect(error?.code == .tokenTaken)
-            // A new token does not take the old one away.
+            // A new token does not replace the old one.
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: UUID()))
             try await world.observe(
                 try LedgerWorld.signed("2") { $0.appAccountToken = token.uuidString.lowercased() })
@@ -194,7 +194,7 @@ struct OperationTests {
         }
     }
 
-    @Test("The balance at a past time counts what was bought and used by then")
+    @Test("The balance at a past time counts purchases and consumption until then")
     func pastBalance() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 5 })

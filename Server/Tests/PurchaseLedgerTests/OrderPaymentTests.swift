@@ -65,7 +65,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("An order that a claim names takes the payment from one that nobody named, and not from a named one")
+    @Test("A named order takes the payment of an order that no claim named, but not of a named one")
     func namedLater() async throws {
         try await LedgerWorld.with { world in
             let abandoned = try await world.order()
@@ -89,7 +89,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("A copy that restoring made pays no order and adds nothing to a balance")
+    @Test("A restored copy pays no order and adds nothing to a balance")
     func copies() async throws {
         try await LedgerWorld.with { world in
             let first = try LedgerWorld.period("901", from: 0) { $0.webOrderLineItemID = "77" }
@@ -108,7 +108,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("An order whose purchase goes to another customer is open again; a merge leaves it paid")
+    @Test("An order whose purchase is transferred to another customer is open again; after a merge it stays paid")
     func purchaseLeaves() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order(product: LedgerWorld.coins)
@@ -169,7 +169,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("A payment that nobody named stays with an order that was fulfilled")
+    @Test("A payment without a named order stays with a fulfilled order")
     func namedTooLate() async throws {
         try await LedgerWorld.with { world in
             let first = try await world.order(product: LedgerWorld.pro)

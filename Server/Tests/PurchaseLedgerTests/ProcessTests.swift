@@ -12,7 +12,7 @@ struct ProcessTests {
     @Test("Two processes submit the same claims to one file: each is granted once, and a rebuild is equal")
     func twoProcesses() async throws {
         try await withClaims { path, folder in
-            let writers = try [0, Self.claims / 2].map { try Writer(path, folder, offset: $0) }
+            let writers = try [0, Self.claims / 2].map { try WriterProcess(path, folder, offset: $0) }
             var lines: [String] = []
             for writer in writers {
                 lines += try await writer.lines()
@@ -28,12 +28,12 @@ struct ProcessTests {
     }
 
     @Test(
-        "A process that is ended or killed half-way has lost nothing that it acknowledged, and a rebuild is equal",
+        "A process that is stopped or killed loses no acknowledged write, and a rebuild is equal",
         arguments: [SIGTERM, SIGKILL])
     func killed(signal: Int32) async throws {
         try await withClaims { path, folder in
             // It sends its claims again and again, so that it works when the signal comes, however fast the machine is.
-            let writer = try Writer(path, folder, offset: 0, isEndless: true)
+            let writer = try WriterProcess(path, folder, offset: 0, mode: "forever")
             // At least one claim was acknowledged.
             let first = try await writer.firstLine()
             kill(writer.process.processIdentifier, signal)
@@ -54,7 +54,7 @@ struct ProcessTests {
             try await world.requireConsistency()
             try await database.close()
             // Whoever sends everything again grants the rest.
-            #expect(try await Writer(path, folder, offset: 0).lines().count == Self.claims)
+            #expect(try await WriterProcess(path, folder, offset: 0).lines().count == Self.claims)
             try await check(path, balance: Self.claims)
         }
     }
@@ -72,74 +72,13 @@ struct ProcessTests {
         try await TemporaryFolder.with { folder in
             let claims = folder.appending(path: "claims")
             try FileManager.default.createDirectory(at: claims, withIntermediateDirectories: true)
-            for (number, anchor) in try MintedWorld.trustedCertificates().enumerated() {
-                try Data(anchor).write(to: claims.appending(path: "anchor\(number)"))
-            }
-            for number in 0..<Self.claims {
-                let id = "\(4_000_000 + number)"
-                try Data(try LedgerWorld.signed(id)).write(to: claims.appending(path: id))
-            }
+            try WriterProcess.prepare(claims, claims: Self.claims)
             let path = folder.appending(path: "assay.sqlite").path
             // The schema is made before anybody writes.
             let database = try SQLiteDatabase(path: path)
             _ = try await LedgerWorld(database)
             try await database.close()
             try await body(path, claims)
-        }
-    }
-}
-
-/// A process that writes to a ledger.
-private struct Writer {
-    let process = ChildProcess()
-    private let pipe = Pipe()
-
-    init(_ path: String, _ folder: URL, offset: Int, isEndless: Bool = false) throws {
-        process.executable = try Self.program().path
-        process.arguments = [path, folder.path, "\(offset)"] + (isEndless ? ["forever"] : [])
-        process.environment = ProcessInfo.processInfo.environment
-        process.folder = folder
-        process.output = pipe.fileHandleForWriting
-        try process.run()
-        // Otherwise the pipe would not end with the process.
-        try pipe.fileHandleForWriting.close()
-    }
-
-    /// The program is in the folder of the test bundle.
-    private static func program() throws -> URL {
-        let places = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
-        let folders = places.flatMap {
-            [$0, $0.deletingLastPathComponent(), $0.deletingLastPathComponent().deletingLastPathComponent()]
-        }
-        return try #require(
-            folders.map { $0.appending(path: "ledger-writer") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path) })
-    }
-
-    func firstLine() async throws -> String {
-        let handle = pipe.fileHandleForReading
-        return try await Self.blocking {
-            var bytes: [UInt8] = []
-            while let byte = try handle.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-    }
-
-    /// Every line, once the process has ended.
-    func lines() async throws -> [String] {
-        let (handle, process) = (pipe.fileHandleForReading, process)
-        return try await Self.blocking {
-            let data = try handle.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
-        }
-    }
-
-    /// Waits on a thread of its own, because those of tasks are few.
-    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
         }
     }
 }

@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What one purchase keeps on the disk. It is counted, so it does not depend on the speed of the machine.
+/// The disk space of one purchase. It is counted, so it does not depend on the speed of the machine.
 ///
 /// `ASSAY_COST_PURCHASES` is the number of purchases; 20,000 and more show the trees as they are in use.
 @Suite("Bytes of a purchase")
@@ -31,7 +31,7 @@ struct PurchaseBytesTests {
         #expect(cost.pages <= 6)
     }
 
-    /// The bytes for each purchase of a customer of its own, without what an empty database has, and the pages that it writes.
+    /// The bytes per purchase of a new customer, without those of an empty database, and the pages that it writes.
     private func cost(
         _ name: String, evidence: (String) throws -> [UInt8]
     ) async throws -> (bytes: Double, pages: Double) {
@@ -75,7 +75,7 @@ struct PurchaseBytesTests {
         return cost
     }
 
-    /// Prints what each table and index takes of a purchase, if SQLite was built with `dbstat`.
+    /// Prints the space of each table and index per purchase, if SQLite was built with `dbstat`.
     private func printTables(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.read { database in

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What one purchase costs the database. It is counted, so it does not depend on the speed of the machine.
+/// The database cost of one purchase. It is counted, so it does not depend on the speed of the machine.
 @Suite("Cost of a purchase")
 struct PurchaseCostTests {
     @Test(

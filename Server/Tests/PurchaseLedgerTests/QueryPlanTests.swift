@@ -98,7 +98,7 @@ struct QueryPlanTests {
         _ = try await world.ledger.answer(PurchasesOfCustomer(app: "example", customerID: "alice", limit: 5))
         _ = try await world.entitlement()
         _ = try await world.entitlement(at: world.clock.now)
-        _ = try await world.ledger.answer(TesterList(app: "example"))
+        _ = try await world.ledger.answer(TesterList(app: "example", limit: 5))
     }
 
     private static func nulls(_ sql: String) -> StatementArguments {

@@ -34,7 +34,7 @@ struct RecordedSettingsTests {
         }
     }
 
-    @Test("A key made before the first start is the app's key afterwards, and a rebuild has it")
+    @Test("A key created before the first start is the app's key afterwards, and a rebuild has it")
     func keyBeforeFirstStart() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

@@ -52,7 +52,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A write that fails takes nothing from those that share its commit")
+    @Test("A failed write does not affect the others in its commit")
     func isolation() async throws {
         struct Refusal: Error {}
         try await withDatabase { database, _ async throws in
@@ -85,7 +85,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("Readers go on while somebody writes, and see only what was committed")
+    @Test("Readers continue during a write, and see only committed data")
     func readers() async throws {
         try await withDatabase { database, _ async throws in
             try await database.write { _ = try $0.execute("CREATE TABLE t (n INTEGER)", []) }
@@ -224,7 +224,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A full disk: the error says so, what was accepted stays, and it recovers")
+    @Test("A full disk gives its error, accepted writes stay, and it recovers")
     func full() async throws {
         try await withDatabase { database, _ async throws in
             let world = try await LedgerWorld(database)
@@ -256,7 +256,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A read-only database: the error says so, it is still read, and it recovers")
+    @Test("A read-only database gives its error, is still readable, and recovers")
     func readOnly() async throws {
         try await withDatabase { database, _ async throws in
             let world = try await LedgerWorld(database)
@@ -270,7 +270,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A file that another process locks: the error says so, and it recovers")
+    @Test("A file locked by another process gives its error, and recovers")
     func locked() async throws {
         try await withDatabase(busySeconds: 0.1) { database, path in
             let world = try await LedgerWorld(database)
@@ -278,7 +278,7 @@ struct SQLiteTests {
             let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let other = try DatabaseQueue(path: path)
             async let held: Void = withCheckedThrowingContinuation { continuation in
-                // Its own queue may wait; a thread of tasks may not.
+                // A thread of its own queue may block; a thread of tasks may not.
                 other.asyncWrite { database in
                     try database.execute(sql: "DELETE FROM readiness")
                     locked.signal()
@@ -317,7 +317,8 @@ struct SQLiteTests {
             let database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database)
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            // The copy is what a machine that lost power finds: the file and its WAL, in the middle of a transaction.
+            // The copy is the state of a machine after a power loss: the file and its WAL, in the middle of a
+            // transaction.
             let copy = folder.appending(path: "copy.sqlite").path
             try await database.write { connection in
                 try connection.execute("INSERT INTO readiness (content) VALUES (?1)", [.blob([1])])
@@ -362,7 +363,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("Closing answers what waits, and refuses what comes later")
+    @Test("Closing answers waiting requests and refuses later ones")
     func closing() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

@@ -45,13 +45,15 @@ struct AccessTests {
         }
     }
 
-    @Test("A revoked key is none, and a key of an app that is not configured opens nothing")
+    @Test("A revoked key is refused, and so is a key of an unconfigured app")
     func revoked() async throws {
-        try await PurchaseServerWorld.run { world async throws in
+        let time = TestUptime()
+        try await PurchaseServerWorld.run(uptime: time) { world async throws in
             let key = try await world.ledger.perform(CreateAPIKey(app: "example", name: "", scopes: [.backend]))
             let headers: HTTPFields = [.authorization: "Bearer \(key.text)"]
             #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 200)
             _ = try await world.ledger.perform(RevokeAPIKey(id: key.key.id))
+            time.advance(seconds: 1)
             #expect(try await world.send(.get, "/v1/orders", as: nil, headers: headers).status == 401)
             // Another server on the same database, whose settings have another app.
             let clock = world.clock
@@ -65,7 +67,7 @@ struct AccessTests {
         }
     }
 
-    @Test("A method that a path does not take is a 405 that names those it takes; what is not there is a 404")
+    @Test("An unsupported method is a 405 with Allow, and an unknown path is a 404")
     func methods() async throws {
         try await PurchaseServerWorld.run { world in
             for (path, allowed) in [
@@ -94,6 +96,23 @@ struct AccessTests {
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
             #expect(answer.status == 413)
             #expect(try answer.problem == "body_too_large")
+        }
+    }
+
+    @Test("Without a setting, /v1 takes a body of 1 MiB and no more, and verifyReceipt takes larger ones")
+    func apiBodyLimit() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))
+            let full = order + Data(repeating: 0x20, count: (1 << 20) - order.count)
+            #expect(try await world.send(.post, "/v1/orders", data: full).status == 201)
+            for path in ["/v1/orders", "/v1/purchases", "/v1/restores"] {
+                let refused = try await world.send(.post, path, data: full + Data([0x20]))
+                #expect(refused.status == 413, "\(path)")
+                #expect(try refused.document?.code == "body_too_large")
+                #expect(try refused.document?.expected == "at most 1048576 bytes")
+            }
+            let receipt = try await world.send(.post, "/verifyReceipt", data: full + full, as: nil)
+            #expect(receipt.status == 200 && receipt.text.hasPrefix(#"{"status":"#))
         }
     }
 

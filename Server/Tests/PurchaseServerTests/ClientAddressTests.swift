@@ -6,11 +6,11 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Who sent a request, where the operator's proxies stand between.
+/// The sender of a request behind the operator's proxies.
 @Suite("The address of the client")
 struct ClientAddressTests {
     @Test(
-        "A range has the addresses that begin alike",
+        "A range contains the addresses with its prefix",
         arguments: [
             ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", false), ("192.0.2.128/25", "192.0.2.127", false),
@@ -23,7 +23,7 @@ struct ClientAddressTests {
     }
 
     @Test(
-        "What is no range is none",
+        "Text that is not a range is refused",
         arguments: ["", "/8", "10.0.0.0/33", "10.0.0.0/-1", "10/8/1", "a", "::1/129", "::1/"])
     func noRanges(text: String) {
         #expect(AddressRange(text) == nil)

@@ -7,7 +7,7 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// What only raw connections show: chunks, Host headers, slow senders.
+/// Behaviour that needs raw connections: chunks, Host headers, slow senders.
 @Suite("Connections")
 struct ConnectionTests {
     private func withServer(
@@ -111,7 +111,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A connection that says nothing, or only half a header, is closed after the idle time")
+    @Test("A silent connection, or one with half a header, is closed after the idle time")
     func idle() async throws {
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 1) }) { port in
             for start in ["", "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
@@ -125,7 +125,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A client that asks whether to go on is told so before it sends its body")
+    @Test("A client that sends Expect: 100-continue gets 100 before it sends its body")
     func expectation() async throws {
         try await withServer { port in
             let body = try Self.json()

@@ -10,11 +10,12 @@ import Testing
 /// Every answer to a claim tells the app what to do with its transaction.
 @Suite("Dispositions")
 struct DispositionTests {
-    @Test("A claim that is not judged is never finished: the operator corrects the request, or it is sent again")
+    @Test("A claim that is not decided is never finished: the operator corrects the request, or it is sent again")
     func unjudged() async throws {
         try await PurchaseServerWorld.run { configuration in
             configuration.limits.bodyBytes = 100_000
             configuration.limits.perKey = RateLimit(perSecond: 1, burst: 4)
+            configuration.limits.addressPercentOfKey = 100
         } _: { world async throws in
             let body = Data("{}".utf8)
             for path in ["/v1/purchases", "/v1/purchases?a=b"] {
@@ -54,7 +55,7 @@ struct DispositionTests {
         }
     }
 
-    @Test("What is refused names its disposition: worthless, to be sent again, or a matter of the operator")
+    @Test("A refusal names its disposition: refused, retry or operator")
     func judged() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let first = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())

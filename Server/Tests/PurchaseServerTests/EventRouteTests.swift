@@ -12,7 +12,7 @@ import Testing
 struct EventRouteTests {
     private static let coins = "com.example.app.coins"
 
-    @Test("Every change is listed once, in order, whatever the size of the pages")
+    @Test("Every change is listed once and in order, for any page size")
     func pages() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let empty = try await world.send(.get, "/v1/events", as: .backend)
@@ -23,7 +23,7 @@ struct EventRouteTests {
                 let order = try created.message(OrderMessage.self)
                 let claim = try PurchaseServerWorld.signed("\(number)").claim(orderID: order.orderID)
                 #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
-                // A repeat is no change.
+                // A repeat is not a change.
                 #expect(try await world.send(.post, "/v1/purchases", claim, as: .client).status == 200)
             }
             let whole = try await world.send(.get, "/v1/events?after=0", as: .backend).message(EventPage.self)
@@ -81,7 +81,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("Entitlements are answered for a past time, and nobody of a name has none")
+    @Test("Entitlements are answered for a past time, and an unknown customer has none")
     func past() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let bought = MintedWorld.moment

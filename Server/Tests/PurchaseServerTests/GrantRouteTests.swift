@@ -6,7 +6,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// What an operator grants and revokes, over HTTP.
+/// Grants and revocations by an operator, over HTTP.
 @Suite("Grants and revocations")
 struct GrantRouteTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
@@ -87,7 +87,7 @@ struct GrantRouteTests {
         }
     }
 
-    @Test("A revocation of a purchase takes it from its owner, whatever Apple says, and only from them")
+    @Test("A manual revocation revokes a purchase for its owner only, regardless of Apple's facts")
     func revocation() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let claim = try PurchaseServerWorld.purchase("2000000000000002", product: Self.pro)
@@ -112,7 +112,7 @@ struct GrantRouteTests {
         }
     }
 
-    @Test("What is wrong with a request is named, with what it must be, and grants nothing")
+    @Test("An invalid request grants nothing, and the answer has the member and the expected form")
     func refusals() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let long = String(repeating: "x", count: 501)

@@ -7,17 +7,18 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// Text that takes quadratic time to compare or to hash as a Swift string, at each door and in each field. None of these tests
-/// looks at a clock: what takes quadratic time for a megabyte does not end within the limit.
+/// Text that takes quadratic time to compare or hash as a Swift string, at each route and in each field. None of these
+/// tests measures time: quadratic work on a megabyte does not end within the limit.
 @Suite("Hostile Unicode", .timeLimit(.minutes(5)))
 struct HostileTextTests {
     /// Combining marks in an order that Unicode has to change, in about so many bytes.
     static func marks(_ bytes: Int) -> String { "e" + String(repeating: "\u{301}\u{316}", count: bytes / 4) }
 
-    private static let megabyte = marks(1 << 20)
+    /// As large as fits into a body of `/v1` with some members beside it.
+    private static let megabyte = marks((1 << 20) - 1024)
 
     @Test(
-        "A megabyte as a member's name is refused, as itself, in an inner object, and escaped",
+        "A member name of a megabyte is refused, plain, in a nested object, and escaped",
         arguments: [
             "/verifyReceipt", "/sandbox/verifyReceipt", "/v1/orders", "/v1/purchases", "/v1/customers/a/consume",
         ])
@@ -66,7 +67,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("A header field that the server reads must be ASCII, and any other may hold what it likes")
+    @Test("A header field that the server reads must be ASCII; other fields may have any text")
     func headers() async throws {
         let marks = Self.marks(12_000)
         try await PurchaseServerWorld.run { world async throws in
@@ -108,7 +109,7 @@ struct HostileTextTests {
                 // The parser refuses a target beyond ASCII itself, without a document.
                 #expect(code.isEmpty || answer.contains(#""code":"\#(code)""#), "\(answer)")
             }
-            // The same connection goes on behind a refusal.
+            // The same connection continues after a refusal.
             let two = try await RawConnection.open(port: world.client.port) { connection in
                 try await connection.send(
                     "GET /healthz HTTP/1.1\r\nX: y\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -116,7 +117,7 @@ struct HostileTextTests {
                 return try await connection.readToEnd()
             }
             #expect(two.contains("HTTP/1.1 400") && two.hasSuffix(#"{"status":"ok"}"#), "\(two)")
-            // It ends where the sender said so.
+            // It ends where the sender announced.
             for head in [
                 "GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: Close", "GET /healthz HTTP/1.0\r\nHost: a b",
             ] {

@@ -72,7 +72,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("A claim is decided anew each time: an Idempotency-Key changes nothing, and every claim is recorded")
+    @Test("A claim is decided again each time: an Idempotency-Key has no effect, and every claim is recorded")
     func claims() async throws {
         try await PurchaseServerWorld.run { world async throws in
             func send(_ claim: PurchaseRequest) async throws -> PurchaseServerWorld.Answer {

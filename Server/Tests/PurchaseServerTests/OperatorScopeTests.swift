@@ -6,7 +6,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Who may use the newer routes, and the list of testers.
+/// The scopes of the newer routes, and the list of testers.
 @Suite("Scopes of operators' routes")
 struct OperatorScopeTests {
     private static let id = "2f0c6f5e-6f3c-4a0e-9b0a-7d1f5b1c9e11"
@@ -21,7 +21,7 @@ struct OperatorScopeTests {
         (.get, "/v1/testers", .admin), (.put, "/v1/testers/bob", .admin), (.delete, "/v1/testers/bob", .admin),
     ]
 
-    @Test("A route takes keys of its scope and of admin, and no others")
+    @Test("A route accepts only keys of its scope and of admin")
     func scopes() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (method, path, scope) in Self.routes {

@@ -9,13 +9,13 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// What one client can take from the others.
+/// The effect of one client on the others.
 @Suite("Overload")
 struct OverloadTests {
-    @Test("An address has as many connections as it may; the next is closed, until one of them is")
+    @Test("An address has a limited number of connections; a further one is closed until one of them ends")
     func connectionsPerAddress() async throws {
         let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-        // The test's framework has a connection of its own, which is one of the three, sooner or later.
+        // The test framework has a connection of its own, which is sooner or later one of the three.
         try await PurchaseServerWorld.run {
             $0.limits.connectionsPerAddress = 3
             $0.limits.uncountedAddresses = []
@@ -79,7 +79,7 @@ struct OverloadTests {
                     let part = String(repeating: "x", count: 65_536)
                     let sent = try await connection.sendUntilClosed(
                         isChunked ? "10000\r\n\(part)\r\n" : part, times: 50_000)
-                    // All of it would be 3 GB; what the client's own buffers take is some of that.
+                    // The whole would be 3 GB; the client's own buffers take some of it.
                     #expect(sent < 50_000, "\(status)")
                 }
             }
@@ -100,7 +100,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "A body that is announced as larger than any is refused before it comes, and nobody is told to send it",
+        "A body with a too large Content-Length is refused before it is sent",
         arguments: ["17825793", "9223372036854775807", "9223372036854775808", "18446744073709551615"])
     func announcedLength(length: String) async throws {
         try await PurchaseServerWorld.run { world async throws in
@@ -158,7 +158,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("When as much waits to be verified as may, the next is told to come again, and probes are answered")
+    @Test("If the queue of verifications is full, the next request gets Retry-After, and probes are answered")
     func busyWorkers() async throws {
         try await PurchaseServerWorld.run {
             $0.limits.waitingVerifications = 0
@@ -196,7 +196,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("Wrong shared secrets are limited by address and app: then nobody's secret is looked at")
+    @Test("Wrong shared secrets are limited by address and app; above the limit every secret is refused")
     func wrongSecrets() async throws {
         let time = TestUptime()
         func body(_ password: String?, bundleID: String = "com.example.app") throws -> Data {
@@ -223,7 +223,7 @@ struct OverloadTests {
                 #expect(refused.headers[.retryAfter] == "100")
                 #expect(refused.headers[try #require(HTTPField.Name("Assay-Reason"))] == "rate_limited")
             }
-            // What needs no secret, and what belongs to another app, is answered all the same.
+            // Requests that need no secret, and requests for another app, are still answered.
             #expect(try await send(none).text.hasSuffix(#""status":0}"#))
             #expect(try await send(other).text.hasSuffix(#""status":0}"#))
             time.advance(seconds: 100)

@@ -13,7 +13,7 @@ struct OwnerRouteTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
     private static let token = "2f0c6f5e-6f3c-4a0e-9b0a-7d1f5b1c9e11"
 
-    @Test("A token gives its customer the purchases that carry it, those known before too, and nobody else ever")
+    @Test("A token gives its customer all purchases that carry it, including earlier ones, and never another customer")
     func token() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let carrying = try PurchaseServerWorld.signed("1") { $0.appAccountToken = Self.token }
@@ -129,7 +129,7 @@ struct OwnerRouteTests {
         }
     }
 
-    @Test("Customers are told apart by their bytes, and named in paths by percent-encoding")
+    @Test("Customers are distinguished by their bytes, and percent-encoded in paths")
     func names() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let grant = GrantRequest(productID: Self.coins, quantity: 2, reason: "goodwill")

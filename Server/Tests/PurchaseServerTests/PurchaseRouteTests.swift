@@ -120,7 +120,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("Evidence is observed whatever becomes of its claim: a refund without a customer withdraws the purchase")
+    @Test("Evidence is observed even if its claim is refused: a refund without a customer withdraws the purchase")
     func refundWithoutCustomer() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let bought = try PurchaseServerWorld.signed("1")
@@ -144,7 +144,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("The evidence of a submission is given back byte by byte; without evidence it is a 404")
+    @Test("The evidence of a submission is returned byte for byte; without evidence it is a 404")
     func evidence() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let claim = try PurchaseServerWorld.purchase()
@@ -154,6 +154,15 @@ struct PurchaseRouteTests {
             #expect(evidence.status == 200 && evidence.text == claim.receiptData)
             #expect(evidence.headers[.contentType] == "application/octet-stream")
             #expect(evidence.headers[.xContentTypeOptions] == "nosniff")
+            #expect(evidence.headers[try #require(HTTPField.Name("Assay-Evidence"))] == "whole")
+            let record = try await world.send(.get, "/v1/submissions/\(answer.submissionID)", as: .backend)
+                .message(SubmissionMessage.self)
+            #expect(record.leafHash == answer.leafHash && record.evidenceKept == "whole")
+            #expect(record.evidenceSize == claim.receiptData.map { Int64($0.utf8.count) })
+            for part in ["", "/evidence"] {
+                let refused = try await world.send(.get, "/v1/submissions/\(answer.submissionID)\(part)", as: .client)
+                #expect(try refused.status == 403 && refused.problem == "scope_insufficient")
+            }
             let empty = try await world.send(.post, "/v1/purchases", data: Data("{}".utf8), as: .client)
             let id = try #require(try empty.document?.submissionID)
             let none = try await world.send(.get, "/v1/submissions/\(id)/evidence", as: .backend)
@@ -164,7 +173,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("Entitlements are asked for an environment and a time, and a name stands for all products that give it")
+    @Test("Entitlements can be queried for an environment and a time, and a named entitlement covers its products")
     func entitlementQuestions() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (transaction, product) in [("2000000000000002", "pro"), ("2000000000000004", "monthly")] {
@@ -194,7 +203,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("Entitlements have a tag; whoever has them already gets 304 and nothing else")
+    @Test("Entitlements have an ETag; a matching If-None-Match gets 304 without a body")
     func entityTag() async throws {
         try await PurchaseServerWorld.run { world async throws in
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
@@ -213,7 +222,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("Customers whose names Unicode calls the same are two, and a purchase is granted to one of them")
+    @Test("Customers with canonically equivalent names are two, and a purchase is granted to one of them")
     func equivalentNames() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let (composed, decomposed) = ("jos\u{E9}", "jose\u{301}")

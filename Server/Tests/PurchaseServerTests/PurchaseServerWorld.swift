@@ -16,6 +16,8 @@ import Testing
 struct PurchaseServerWorld: Sendable {
     let client: LiveClient
     let database: SQLiteDatabase
+    /// Its file.
+    let path: String
     let ledger: PurchaseLedger
     let clock: TestClock
     /// Texts of keys, by their scope.
@@ -50,7 +52,8 @@ struct PurchaseServerWorld: Sendable {
         configuration.anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
         configuration.apps = ["example": app]
         change(&configuration)
-        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path, busySeconds: busySeconds)
+        let path = folder.appending(path: "assay.sqlite").path
+        let database = try SQLiteDatabase(path: path, busySeconds: busySeconds)
         try await LedgerMigrations.migrate(database, now: 0)
         let clock = TestClock()
         let ledger = try await PurchaseLedger.open(
@@ -68,7 +71,7 @@ struct PurchaseServerWorld: Sendable {
             uptime: uptime.read)
         try await server.live { client async throws in
             let world = PurchaseServerWorld(
-                client: client, database: database, ledger: ledger, clock: clock, keys: texts)
+                client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts)
             try await body(world)
             #expect(try await ledger.audit().findings == [], "the audit found differences")
         }

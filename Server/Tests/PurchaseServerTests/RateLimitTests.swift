@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 /// How often somebody may come. The time that counts stands still unless a test moves it.
 @Suite("Limits of requests in a time")
 struct RateLimitTests {
-    @Test("A key that sends too many requests is told when to try again, other keys are not, and then it may")
+    @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
     func perKey() async throws {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { configuration in
@@ -20,6 +21,7 @@ struct RateLimitTests {
             time.advance(seconds: 70)
             let refused = try await world.send(.get, "/v1/orders", as: .backend)
             #expect(try refused.problem == "rate_limited")
+            #expect(try refused.document?.detail?.contains("(limits.per_key)") == true)
             #expect(refused.headers[.retryAfter] == "30")
             #expect(try await world.send(.get, "/v1/orders", as: .admin).status == 200)
             time.advance(seconds: 30)
@@ -45,6 +47,36 @@ struct RateLimitTests {
             time.advance(seconds: 0.1)
             #expect(try await world.send(.get, "/readyz", as: nil).status == 200)
             #expect(try await world.send(.get, "/readyz", as: nil).status == 429)
+        }
+    }
+
+    @Test("One address takes at most its part of a key that installations share, and the others have the rest")
+    func addressPart() async throws {
+        let (time, name) = (TestUptime(), try #require(HTTPField.Name("X-Forwarded-For")))
+        try await PurchaseServerWorld.run(uptime: time) { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.04, burst: 16)
+            configuration.trustedProxies = ["127.0.0.1", "::1"].compactMap(AddressRange.init)
+        } _: { world async throws in
+            func send(_ address: String, as scope: APIKeyScope = .client) async throws -> PurchaseServerWorld.Answer {
+                try await world.send(.post, "/v1/purchases", data: Data("{}".utf8), as: scope, headers: [name: address])
+            }
+            for _ in 0..<4 { #expect(try await send("192.0.2.1").status == 400) }
+            let refused = try await send("192.0.2.1")
+            #expect(refused.status == 429 && refused.headers[.retryAfter] == "100")
+            #expect(try refused.problem == "rate_limited")
+            #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
+            #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
+            for _ in 0..<20 { #expect(try await send("192.0.2.1").status == 429) }
+            // Nothing of that was taken from the key.
+            for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
+                for _ in 0..<4 { #expect(try await send(address).status == 400) }
+            }
+            let all = try await send("192.0.2.9")
+            #expect(all.status == 429)
+            #expect(try all.document?.detail?.contains("(limits.per_key)") == true)
+            // The key of a backend is its own.
+            for _ in 0..<16 { #expect(try await send("192.0.2.1", as: .admin).status == 400) }
+            #expect(try await send("192.0.2.1", as: .admin).status == 429)
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A connection over which a test says exactly what it wants, byte by byte.
+/// A connection over which a test writes exact bytes.
 struct RawConnection {
     private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -22,12 +22,12 @@ struct RawConnection {
         }
     }
 
-    /// Sends one request over a connection of its own, and reads its answer.
+    /// Sends one request over a separate connection, and reads its answer.
     static func request(port: Int, _ request: String) async throws -> String {
         try await open(port: port) { connection in try await connection.request(request) }
     }
 
-    /// What goes out and comes in.
+    /// The bytes in both directions.
     struct Exchange {
         var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
         let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -36,16 +36,16 @@ struct RawConnection {
             try await outbound.write(ByteBuffer(string: text))
         }
 
-        /// Sends a request, and reads its answer by its length; what there is of it, if the other side closes.
+        /// Sends a request, and reads its answer by its length, or the received part if the other side closes.
         mutating func request(_ text: String) async throws -> String {
             var answer = ""
             do {
                 try await send(text)
                 while !Self.isWhole(answer), let part = try await iterator.next() { answer += String(buffer: part) }
             } catch is IOError {
-                // Reset: closed all the same.
+                // Reset also counts as closed.
             } catch is ChannelError {
-                // Closed before anybody asked.
+                // Closed before the first read.
             }
             return answer
         }
@@ -67,14 +67,14 @@ struct RawConnection {
                 do {
                     try await outbound.write(buffer)
                 } catch {
-                    // Whatever it is called, nobody takes any more.
+                    // After any error, the other side reads no more.
                     return count
                 }
             }
             return times
         }
 
-        /// Sends one part after the other, slowly; whether the other side closed before the last of them.
+        /// Sends one part after the other, slowly. Returns whether the other side closed before the last part.
         func isCutOff(_ parts: [String]) async throws -> Bool {
             for part in parts {
                 do {
@@ -104,9 +104,9 @@ struct RawConnection {
             do {
                 while let part = try await iterator.next() { answer += String(buffer: part) }
             } catch is IOError {
-                // Reset: closed all the same.
+                // Reset also counts as closed.
             } catch is ChannelError {
-                // Closed before anybody asked.
+                // Closed before the first read.
             }
             return answer
         }

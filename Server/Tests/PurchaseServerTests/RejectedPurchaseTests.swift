@@ -8,13 +8,13 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What the purchase server refuses, over real HTTP.
+/// Refusals of the purchase server, over real HTTP.
 @Suite("Rejected purchases")
 struct RejectedPurchaseTests {
-    @Test("What is missing or malformed is a 400 that names it, and is in the record")
+    @Test("A missing or malformed member is a 400 with its name, and is in the record")
     func fields() async throws {
         try await PurchaseServerWorld.run { world async throws in
-            // As members by name, because what is wrong with them cannot be written with the types.
+            // As members by name, because the types cannot express wrong members.
             func json(_ members: [String: Any]) throws -> Data { try JSONSerialization.data(withJSONObject: members) }
             let encoded = try JSONEncoder().encode(try PurchaseServerWorld.purchase())
             let whole = try #require(try JSONSerialization.jsonObject(with: encoded) as? [String: Any])

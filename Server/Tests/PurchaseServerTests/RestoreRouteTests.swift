@@ -27,7 +27,7 @@ struct RestoreRouteTests {
         return try answer.message(RestoreAnswer.self)
     }
 
-    @Test("A receipt gives its customer every purchase in it, once, and says the same again when it is repeated")
+    @Test("A receipt gives its customer every purchase in it once, and a repeat gets the same answer")
     func receipt() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let request = RestoreRequest(customerID: "alice", receiptData: try Self.receipt())
@@ -51,7 +51,7 @@ struct RestoreRouteTests {
         }
     }
 
-    @Test("Empty evidence is refused like any other that proves nothing, and moves no place in the request")
+    @Test("Empty evidence is refused like other evidence without proof, and keeps its position in the request")
     func empty() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let bought = try PurchaseServerWorld.signed("12").jws
@@ -95,7 +95,7 @@ struct RestoreRouteTests {
                 uniqueKeysWithValues: answer.entitlements.map { ($0.productID, $0.reason) })
             #expect(reasons[Self.coins] == .some(nil) && reasons[Self.pro] == .revoked)
             #expect(reasons[Self.monthly] == .expired)
-            // Expired and revoked purchases bind their owner all the same.
+            // Expired and revoked purchases still bind their owner.
             let stranger = try await Self.restore(
                 RestoreRequest(customerID: "bob", signedTransactions: [expired.jws, revoked.jws]), world)
             #expect(stranger.purchases.map(\.code) == ["already_claimed", "already_claimed"])
@@ -120,7 +120,7 @@ struct RestoreRouteTests {
         }
     }
 
-    @Test("A malformed restore names what is wrong, and its evidence is observed all the same")
+    @Test("A malformed restore names the wrong member, and its evidence is observed nevertheless")
     func flaws() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let signed = try PurchaseServerWorld.signed("1").jws
@@ -160,7 +160,7 @@ struct RestoreRouteTests {
         }
     }
 
-    @Test("A refund that a restore brings is news, and a forged receipt restores nothing")
+    @Test("A refund in a restore is recorded, and a forged receipt restores nothing")
     func news() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let bought = try PurchaseServerWorld.signed("1")

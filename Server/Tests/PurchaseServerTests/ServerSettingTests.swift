@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The table of settings: each place where one can be given, and which place is the strongest.
+/// The table of settings: each place in which one can be given, and their precedence.
 @Suite("Settings of the server")
 struct ServerSettingTests {
     private func configuration(
@@ -22,7 +22,7 @@ struct ServerSettingTests {
         path
     }
 
-    @Test("No name, variable or option stands for two settings")
+    @Test("Each name, variable and option belongs to one setting")
     func unique() {
         #expect(ServerSetting.all.count > 15)
         for names in [
@@ -57,7 +57,7 @@ struct ServerSettingTests {
     @Test("The default that is written is the default that is used")
     func defaults() throws {
         let silent = try configuration()
-        // A rate alone sets a burst, too.
+        // A rate without a burst also sets the burst.
         for setting in ServerSetting.all where setting.defaultText != "none" && !setting.name.hasSuffix("per_second") {
             let texts = setting.defaultText.components(separatedBy: ", ").map { "\"\($0)\"" }
             let name = setting.name.components(separatedBy: ".")
@@ -73,7 +73,7 @@ struct ServerSettingTests {
     }
 
     @Test(
-        "A value that is wrong is told with the place where it was given",
+        "A wrong value is reported with the place where it was given",
         arguments: [
             (["--port": ["x"]], [:], "--port is 'x'. Write a whole number from 0 to 65535."),
             ([:], ["ASSAY_PORT": "70000"], "ASSAY_PORT is '70000'. Write a whole number from 0 to 65535."),

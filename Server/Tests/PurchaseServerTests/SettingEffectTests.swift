@@ -145,7 +145,7 @@ struct SettingEffectTests {
     }
 
     @Test(
-        "transfer decides whether a non-consumable follows whoever claims it",
+        "transfer decides whether a claim transfers a non-consumable",
         arguments: [(TransferPolicy.deny, 409), (.move, 200)])
     func transfer(policy: TransferPolicy, status: Int) async throws {
         try await Self.run {

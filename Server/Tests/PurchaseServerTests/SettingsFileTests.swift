@@ -78,7 +78,7 @@ struct SettingsFileTests {
         #expect(tool.app.environments == [.production, .sandbox], "App Review sends sandbox receipts to production")
     }
 
-    @Test("A file with nothing in it sets nothing", arguments: ["", "\n\n", "# nothing\n", "apps:\n"])
+    @Test("An empty file sets nothing", arguments: ["", "\n\n", "# nothing\n", "apps:\n"])
     func empty(text: String) throws {
         let settings = try SettingsFile(text)
         #expect(settings.apps.isEmpty)
@@ -121,7 +121,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "A wrong value of an app is told with the setting, what was found, and what to write",
+        "A wrong value of an app is reported with the setting, the value found, and the right form",
         arguments: [
             ("transfer: maybe", "transfer is 'maybe'", "deny, move"),
             ("sandbox_access: me", "sandbox_access is 'me'", "testers, everyone, nobody"),
@@ -159,7 +159,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test("Two apps with one bundle id or one Apple id are told, because a purchase would be granted in both")
+    @Test("Two apps with one bundle id or one Apple id are an error, because a purchase would be granted in both")
     func twoApps() throws {
         let text = """
             apps:
@@ -180,7 +180,7 @@ struct SettingsFileTests {
         #expect(problems.map(\.line) == [6, 7])
     }
 
-    @Test("Environments are taken in any case, and unknown ones only where somebody besides Apple is trusted")
+    @Test("Environments are accepted in any letter case, and unknown ones only with a trusted authority besides Apple")
     func environments() throws {
         func text(_ name: String, _ server: String = "") -> String {
             "\(server)apps:\n  game:\n    bundle_ids: [a]\n    environments: [\(name), sandbox]\n"
@@ -206,13 +206,13 @@ struct SettingsFileTests {
         return "secret"
     }
 
-    @Test("Files that are named and cannot be used are told with the other problems, and so is a database of no kind")
+    @Test("Unusable files are reported with the other problems, and so is an unknown kind of database")
     func files() throws {
         var surroundings = SettingsFile.Surroundings()
         surroundings.files = Self.files
         let text = """
             server:
-              database: postgres://localhost
+              database: mysql://localhost
               trust: [good, bad.pem]
             apps:
               game:
@@ -231,7 +231,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "What is no YAML, or has a key twice, is told with its line",
+        "Text that is not YAML, or has a key twice, is reported with its line",
         arguments: [("apps: [", 1), ("server:\n  host: a\n  host: b\n", 2), ("a: b: c", 1)])
     func malformed(text: String, line: Int) {
         let error = #expect(throws: SettingsFile.Problems.self) { try SettingsFile(text) }

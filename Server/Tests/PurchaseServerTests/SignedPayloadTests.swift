@@ -34,7 +34,7 @@ struct SignedPayloadTests {
             signedTransaction: jws, productID: "com.example.app.coins", transactionID: "1", customerID: customerID)
     }
 
-    @Test("A notification is a claim of the transaction in it, and a refund in one counts without a customer")
+    @Test("A notification claims its transaction, and a refund in it counts without a customer")
     func claims() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let purchase = try claim(notification(), customerID: "alice")

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Seconds that pass when a test says so.
+/// Seconds that pass on the command of a test.
 final class TestUptime: Sendable {
     private let seconds = Mutex(0.0)
 
-    /// What time it is.
+    /// The present time.
     var read: @Sendable () -> Double {
         { self.seconds.withLock { $0 } }
     }

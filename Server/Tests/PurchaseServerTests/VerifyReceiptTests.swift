@@ -14,7 +14,7 @@ import Testing
 /// The drop-in, over real HTTP in one process.
 @Suite("verifyReceipt")
 struct VerifyReceiptTests {
-    /// What would take sixty times its size, once decoded.
+    /// Text that would take sixty times its size when decoded.
     private static let many = #"{"receipt-data":"x\u0041","a":["# + String(repeating: "1,", count: 5000) + "1]}"
 
     private func server(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws -> some ApplicationProtocol {
@@ -96,7 +96,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("A receipt with subscriptions is answered with what was bought when it was signed, newest first")
+    @Test("A receipt with subscriptions is answered with the purchases at its signature, newest first")
     func subscriptions() async throws {
         func period(_ number: Int, of subscription: String) -> PurchaseTemplate {
             .subscription(
@@ -146,7 +146,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("What cannot be verified is answered with Apple's status, alone, and the reason beside it")
+    @Test("Evidence that does not verify gets only Apple's status, with the reason in a header")
     func failures() async throws {
         let receipt = try MintedWorld.mint(production())
         let cases: [(name: String, method: HTTPRequest.Method, body: ByteBuffer, status: Int, reason: String)] = [
@@ -210,13 +210,13 @@ struct VerifyReceiptTests {
             #expect(try await answer(plain, nil) == "valid")
             #expect(try await answer(plain, "0123456789abcdef") == "valid")
             #expect(try await answer(plain, "wrong") == #"{"status":21004}"#)
-            // What is not genuine is told so, whatever the secret.
+            // A forged receipt is reported as forged, whatever the secret is.
             let forged = try MintedWorld.mint(production(), fault: .wrongRoot)
             #expect(try await answer(forged, "wrong") == #"{"status":21003}"#)
         }
     }
 
-    @Test("Where apps share a server, each one's shared secret is asked for with its receipts, and no other")
+    @Test("If apps share a server, each app's receipts require its own shared secret")
     func sharedSecrets() async throws {
         let receipt = try MintedWorld.mint(production(MintedWorld.purchases()))
         for (secrets, password, status) in [
@@ -231,7 +231,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("Whatever the content type says, JSON is read as JSON")
+    @Test("JSON is read with any content type")
     func contentTypes() async throws {
         let request = try body(try MintedWorld.mint(production()))
         try await server().live { client async throws in
@@ -259,7 +259,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("What would take more memory than all requests together may is told to try again")
+    @Test("A request beyond the memory limit of all requests gets 503 and Retry-After")
     func serverBusy() async throws {
         let request = try body(try MintedWorld.mint(production()))
         try await server { $0.limits.bufferedBytes = request.readableBytes - 1 }.live { client async throws in
@@ -271,7 +271,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("Xcode's receipts are answered at the sandbox address where they are accepted, and nowhere else")
+    @Test("Xcode's receipts are answered only at the sandbox address, if they are accepted")
     func xcode() async throws {
         let signer = try MintedWorld.xcodeSigner()
         let receipt = try signer.encode(
@@ -292,7 +292,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("The server says that it is alive, and answers what it does not know with a problem document")
+    @Test("The server answers health checks, and unknown paths with a problem document")
     func healthAndProblems() async throws {
         try await server().live { client async throws in
             let health = try await client.execute(uri: "/healthz", method: .get)

@@ -1,7 +1,7 @@
 import AppStoreSimulator
 import Foundation
 
-/// What the store of a history sells, and to whom.
+/// The products and customers of a history's store.
 enum HistoryCatalog {
     static let app = "com.example.app"
     static let consumables = ["coins", "gems"]
@@ -12,7 +12,7 @@ enum HistoryCatalog {
     /// The last day of a month, from which months could drift.
     static let start = Date(timeIntervalSince1970: 1_769_860_800)  // 2026-01-31T12:00:00Z
 
-    /// How long the passes last, which no evidence says.
+    /// The duration of the passes, which no evidence states.
     static func passes() throws -> [String: StorePeriod] {
         ["season": try period("P1M"), "visit": try period("P10D")]
     }
@@ -26,8 +26,8 @@ enum HistoryCatalog {
             try store.addProduct(bundleID: app, productID: name, kind: .nonRenewing)
         }
         let trial = StoreOffer(offerID: "trial", kind: .introductory, mode: .freeTrial, period: try period("P3D"))
-        // Among the products of one group are upgrades, downgrades, and changes at the same level, of the same length (at once)
-        // and of another one (with the next period). A week is shorter than most grace periods.
+        // The products of one group include upgrades, downgrades, and changes at the same level, of the same length (at
+        // once) and of another length (with the next period). A week is shorter than most grace periods.
         let terms: [(productID: String, group: String, level: Int, period: String)] = [
             ("gold", "club", 1, "P1M"), ("platinum", "club", 1, "P1M"), ("silver", "club", 2, "P1M"),
             ("bronze", "club", 2, "P1W"), ("news", "press", 1, "P1W"),

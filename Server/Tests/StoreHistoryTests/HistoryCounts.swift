@@ -1,4 +1,4 @@
-/// How often what happened in a history.
+/// The number of occurrences in a history.
 struct HistoryCounts: CustomStringConvertible, Sendable {
     var steps = 0
     var refusedSteps = 0

@@ -13,7 +13,7 @@ struct HistoryQuestions: Sendable {
     private(set) var activeAnswers = 0
     private(set) var inactiveAnswers = 0
     private(set) var shortfalls = 0
-    /// Where the ledger's answers differ from what is expected.
+    /// The differences between the ledger's answers and the expected ones.
     private(set) var differences: [String] = []
 
     init(store: AppStore, expected: ExpectedEntitlements, server: HistoryServer, random: SeededGenerator) {
@@ -25,7 +25,7 @@ struct HistoryQuestions: Sendable {
 
     mutating func ask() async throws {
         let customer = pick(HistoryCatalog.customers)
-        // Who claims what another customer bought has it in that one's environment.
+        // A customer who claims another customer's purchase has it in the environment of the purchase.
         let isSandbox = (customer == "tess") != (Int.random(in: 0..<4, using: &random) == 0)
         let environment = isSandbox ? StoreEnvironment.sandbox : .production
         let products = store.products
@@ -46,7 +46,7 @@ struct HistoryQuestions: Sendable {
         }
     }
 
-    /// Now, or a time of the history; mostly one beside a boundary, where an answer changes.
+    /// Now, or a time of the history; mostly one near a boundary, where an answer changes.
     private mutating func time(_ boundaries: [Date]) -> Date {
         asked += 1
         if asked.isMultiple(of: 20) { return store.now }

@@ -59,7 +59,7 @@ final class HistoryServer: Sendable {
         }
     }
 
-    /// What may become of a claim with genuine evidence.
+    /// The possible answers to a claim with genuine evidence.
     private static let claimCodes: Set<String> = [
         "accepted", "already_claimed", "app_account_token_mismatch", "subscription_expired", "purchase_withdrawn",
         "purchase_revoked", "purchase_cancelled", "purchase_upgraded",
@@ -98,7 +98,7 @@ final class HistoryServer: Sendable {
         }
     }
 
-    /// What a customer may use at a time, by product.
+    /// The entitlements of a customer at a time, by product.
     func entitlements(
         of customer: String, in environment: StoreEnvironment, at time: Date, now: Date
     ) async throws -> [String: ExpectedEntitlements.Access] {
@@ -131,7 +131,7 @@ final class HistoryServer: Sendable {
     }
 }
 
-/// A clock that shows what it is told.
+/// A clock that a test sets.
 private final class HistoryClock: Sendable {
     private let time: Mutex<Date>
 

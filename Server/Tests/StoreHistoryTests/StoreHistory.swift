@@ -7,7 +7,8 @@ import ServerTestSupport
 import Synchronization
 import TestSupport
 
-/// A store and a ledger, between which evidence is lost, repeated and delayed, and what everybody should have.
+/// A store and a ledger, between which evidence is lost, repeated and delayed, and the expected entitlements of
+/// everybody.
 struct StoreHistory: Sendable {
     private(set) var counts = HistoryCounts()
     private(set) var store: AppStore
@@ -17,7 +18,7 @@ struct StoreHistory: Sendable {
     private let server: HistoryServer
     /// Evidence on its way.
     private var delayed: [HistoryDelivery] = []
-    /// Evidence that says what no later evidence says.
+    /// Evidence with facts that no later evidence has.
     private var irreplaceable: [HistoryDelivery] = []
     private var transactionIDs: [String] = []
     private var kinds: Set<StoreEvent.Kind> = []
@@ -26,12 +27,12 @@ struct StoreHistory: Sendable {
     /// The lots that the server knows as they are.
     private var synchronized: [String: StoreTransaction] = [:]
 
-    /// Runs a history in a folder of its own.
+    /// Runs a history in a new folder.
     static func with(seed: UInt64, _ body: (StoreHistory) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-history-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that stays behind in the temporary folder harms nothing.
+            // A folder that is left in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         var rules = ExpectedEntitlements.Rules()
@@ -103,7 +104,7 @@ struct StoreHistory: Sendable {
         try await happen { [options] store, _ in
             try store.buy(product, of: HistoryCatalog.app, by: customer, options: options)
         }
-        // The app claims what it was sold.
+        // The app claims its purchase.
         guard transactionIDs.count > count, let sold = transactionIDs.last else { return }
         try await claim(sold, by: customer)
     }
@@ -124,7 +125,7 @@ struct StoreHistory: Sendable {
         let receipt = try store.receipt(of: HistoryCatalog.app, for: customer)
         let fate = fate()
         guard !receipt.transactions.isEmpty, fate != .lost else { return }
-        // Sometimes somebody else signs in to the app on that device.
+        // Sometimes another customer signs in to the app on that device.
         let claimant = Int.random(in: 0..<5, using: &random) == 0 ? pick(HistoryCatalog.customers) : customer
         let bytes = Array(try evidence.appReceipt(of: HistoryCatalog.app, for: customer, in: store).utf8)
         var originals: [String] = []
@@ -140,7 +141,7 @@ struct StoreHistory: Sendable {
         try await claim(transaction, by: customer)
     }
 
-    /// An operator transfers a purchase that somebody has.
+    /// An operator transfers a purchase from its owner.
     private mutating func move(to customer: String) async throws {
         guard let original = expected.originals.randomElement(using: &random),
             let owner = expected.owner(of: original), owner != customer
@@ -223,7 +224,7 @@ struct StoreHistory: Sendable {
     private mutating func touch(
         where isFit: (StoreTransaction) -> Bool, _ body: (inout AppStore, String) throws -> Void
     ) async throws {
-        // Rather what happened lately, which is more likely to be running.
+        // Prefers recent purchases, which are more likely to be active.
         let recent = Bool.random(using: &random) ? transactionIDs.suffix(20) : transactionIDs[...]
         let fit = try recent.filter { isFit(try store.transaction($0)) }
         guard let id = fit.randomElement(using: &random) else { return }
@@ -240,7 +241,7 @@ struct StoreHistory: Sendable {
             // A refund that is reversed leaves the lot as it was, and the server may know of the refund alone.
             if let id = event.transaction?.transactionID { synchronized[id] = nil }
             guard event.notification != nil else { continue }
-            // Only the renewal info of the time says that there was a grace period.
+            // Only the renewal info of that time has the grace period.
             let isIrreplaceable = event.subscription?.status == .gracePeriod
             let fate = fate()
             guard fate != .lost || isIrreplaceable, let signed = try evidence.notification(of: event, in: store) else {
@@ -294,7 +295,7 @@ struct StoreHistory: Sendable {
                 by: customer, bytes), fate)
     }
 
-    /// What a network may do to evidence.
+    /// The effects of a network on evidence.
     private enum Fate {
         case lost, delivered, delayed, duplicated
     }
@@ -324,8 +325,8 @@ struct StoreHistory: Sendable {
         for original in delivery.claimedOriginals { expected.claim(original, by: delivery.claimant ?? "") }
     }
 
-    /// Delivers the latest signed data of every transaction and subscription, what is still on its way, and the notifications of
-    /// grace periods, in random order.
+    /// Delivers the latest signed data of every transaction and subscription, the pending evidence, and the
+    /// notifications of grace periods, in random order.
     mutating func deliverEverything() async throws {
         try store.moveClock(to: store.now.addingTimeInterval(3600))
         try await publish()
@@ -356,7 +357,7 @@ struct StoreHistory: Sendable {
     // MARK: The end
 
     /// Asks the ledger, when all evidence has arrived.
-    /// - Returns: where its answers differ from what is expected.
+    /// - Returns: the differences between its answers and the expected ones.
     mutating func differences(questions: Int) async throws -> [String] {
         var round = HistoryQuestions(store: store, expected: expected, server: server, random: random)
         for _ in 0..<questions { try await round.ask() }
@@ -366,12 +367,12 @@ struct StoreHistory: Sendable {
         return round.differences
     }
 
-    /// What the audit of the ledger finds.
+    /// The findings of the ledger's audit.
     func audit() async throws -> [String] {
         try await server.ledger.audit().findings.map { "\($0)" }
     }
 
-    /// The kinds of events that every history must have, and this one does not.
+    /// The kinds of events that every history must have and this one lacks.
     var missingEvents: [StoreEvent.Kind] {
         // Some apps have no grace period.
         let exceptions: Set<StoreEvent.Kind> = [
@@ -389,7 +390,7 @@ struct StoreHistory: Sendable {
     }
 }
 
-/// Why a history cannot go on.
+/// The reasons why a history cannot continue.
 struct HistoryError: Error, CustomStringConvertible {
     let description: String
 }

@@ -5,7 +5,7 @@ import Testing
 /// The ledger against the store: random histories, in which evidence is lost, repeated and delayed. When all of it has arrived, the
 /// ledger answers for every time as the store itself would.
 ///
-/// `dev/torture.sh store` runs twenty, `ASSAY_STORE_HISTORIES` as many as it says, from seed 1.
+/// `dev/torture.sh store` runs twenty histories, `ASSAY_STORE_HISTORIES` sets another number, from seed 1.
 @Suite("The ledger and the store")
 struct StoreHistoryTests {
     private static let wantedHistories = ProcessInfo.processInfo.environment["ASSAY_STORE_HISTORIES"].flatMap {
@@ -15,10 +15,10 @@ struct StoreHistoryTests {
     /// Without a wanted number, four that have all policies and all lengths of the grace period among them.
     private static let seeds: ClosedRange<UInt64> = wantedHistories.map { 1...max(1, $0) } ?? 5...8
 
-    /// How many steps a history has.
+    /// The number of steps of a history.
     private static let steps = wantedHistories == nil ? 300 : 1000
 
-    /// How many questions are asked about a history, each about every product.
+    /// The number of questions about a history, each about every product.
     private static let questions = 400
 
     @Test("agree about every customer, product and time once all evidence has arrived", arguments: seeds)
@@ -31,9 +31,9 @@ struct StoreHistoryTests {
             print("history \(seed): \(history.report)")
             #expect(differences == [], "seed \(seed)")
             #expect(try await history.audit() == [], "seed \(seed)")
-            // A history in which nothing happened would agree, too.
+            // A history without events would agree as well.
             #expect(history.counts.activeAnswers > 100 && history.counts.inactiveAnswers > 100, "seed \(seed)")
-            // Chance can leave out one kind of event, and not the same one in each history.
+            // By chance one kind of event can be missing, but a different kind in each history.
             #expect(Self.steps < 1000 || history.missingEvents.count <= 1, "seed \(seed): \(history.missingEvents)")
         }
     }

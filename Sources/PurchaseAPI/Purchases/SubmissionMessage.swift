@@ -17,6 +17,10 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var evidenceKind: String?
     /// SHA-256 of the evidence as it was sent, in hexadecimal.
     public var evidenceSHA256: String?
+    /// The bytes of the evidence as it was sent; absent in lists.
+    public var evidenceSize: Int64?
+    /// How much of it is kept: `whole`, `prefix` or `none`; absent in lists.
+    public var evidenceKept: String?
     /// The key that it came with.
     public var keyID: String?
     public var sourceAddress: String?
@@ -67,6 +71,8 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         case transactionID = "transaction_id"
         case evidenceKind = "evidence_kind"
         case evidenceSHA256 = "evidence_sha256"
+        case evidenceSize = "evidence_size"
+        case evidenceKept = "evidence_kept"
         case keyID = "key_id"
         case sourceAddress = "source_address"
         case leafHash = "leaf_hash"

@@ -8,7 +8,7 @@ enum BERTranscoder {
     static let constructedString = VerificationError(
         .asn1Malformed, expected: "octet strings in one piece", found: "one in several")
 
-    /// The same value in definite lengths. What follows it is not touched and counts as trailing.
+    /// Rewrites the value with definite lengths. The bytes after it are not read and count as trailing.
     static func definite(_ bytes: [UInt8]) throws(VerificationError) -> [UInt8] {
         let slice = bytes[...]
         let span = slice.span
@@ -69,7 +69,7 @@ enum BERTranscoder {
             output += content
             return
         }
-        // The pieces are primitive octet strings by now: nested ones were joined on the way up.
+        // The pieces are primitive octet strings here: nested ones were joined on the way up.
         let slice = content[...]
         let pieces = slice.span
         var joined: [UInt8] = []

@@ -1,4 +1,4 @@
-/// One element of DER: its tag and where its content lies. It owns no bytes.
+/// One element of DER: its tag and the position of its content. It owns no bytes.
 struct DERElement {
     /// The identifier octet (X.690, 8.1.2): class, constructed bit and number. Receipts use no numbers above 30.
     let tag: UInt8
@@ -41,7 +41,7 @@ struct DERCursor {
     private(set) var position: Int
     let end: Int
 
-    /// A walk over the given part of the bytes; a part that does not lie in them is empty to `next`.
+    /// A cursor over a part of the bytes; a part that is out of range is empty to `next`.
     init(_ range: Range<Int>) {
         position = range.lowerBound
         end = range.upperBound
@@ -54,7 +54,7 @@ struct DERCursor {
         position < end && position < bytes.count ? bytes[position] : nil
     }
 
-    /// The next element, whatever it is.
+    /// The next element, with any tag.
     @inline(__always)
     mutating func next(_ bytes: Span<UInt8>) throws(VerificationError) -> DERElement {
         let start = position
@@ -90,7 +90,7 @@ struct DERCursor {
         return element
     }
 
-    /// The next element if it has this tag; otherwise nothing moves.
+    /// The next element if it has this tag; otherwise the cursor stays.
     mutating func nextIf(_ tag: UInt8, _ bytes: Span<UInt8>) throws(VerificationError) -> DERElement? {
         guard peek(bytes) == tag else { return nil }
         return try next(bytes)
@@ -110,7 +110,7 @@ struct DERCursor {
         }
     }
 
-    /// A length of more than one byte (X.690, 8.1.3.5): in DER it is definite and as short as it can be (10.1).
+    /// A length of more than one byte (X.690, 8.1.3.5): in DER it is definite and minimal (10.1).
     @inline(never)
     private static func longLength(
         _ bytes: Span<UInt8>, at start: Int, end: Int

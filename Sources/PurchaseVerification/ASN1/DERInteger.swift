@@ -25,7 +25,7 @@ enum DERInteger {
         return value
     }
 
-    /// The value of an INTEGER of one to eight bytes that is minimal and not negative; `nil` for any other.
+    /// The value of a minimal, non-negative INTEGER of one to eight bytes; `nil` for any other.
     @inline(__always)
     static func shortUInt64(_ bytes: Span<UInt8>, _ content: Range<Int>) -> UInt64? {
         let count = content.upperBound &- content.lowerBound
@@ -33,12 +33,12 @@ enum DERInteger {
         return shortUInt64(unchecked: bytes.bytes, content.lowerBound, count: count)
     }
 
-    /// The same of so many bytes from the offset on; the caller has found that eight lie within the bytes.
+    /// The same for a number of bytes from an offset; the caller has checked that eight bytes are in range.
     @inline(__always)
     static func shortUInt64(unchecked bytes: RawSpan, _ start: Int, count: Int) -> UInt64? {
         guard count >= 1, count <= 8 else { return nil }
         let loaded = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
-        // A set sign bit is a negative number, and nine zero bits in front of more are one byte too many.
+        // A set sign bit is a negative number; nine zero bits at the start are one byte too many.
         guard loaded &>> 63 == 0, count == 1 || loaded &>> 55 != 0 else { return nil }
         return loaded &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)
     }

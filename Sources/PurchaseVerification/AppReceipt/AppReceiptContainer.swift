@@ -1,4 +1,4 @@
-/// An app receipt taken apart, with nothing checked yet: the CMS container, and where the attributes lie in it.
+/// A parsed app receipt before any check: the CMS container, and the position of the attributes in it.
 struct AppReceiptContainer {
     /// The container in definite lengths; all offsets of `signedData` point into it.
     let bytes: [UInt8]
@@ -44,7 +44,7 @@ struct AppReceiptContainer {
     /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and nothing else that is evidence begins so.
     static func isRecognized(_ bytes: [UInt8]) -> Bool { bytes.first == DERTag.sequence }
 
-    /// The one embedded certificate that the signer names by issuer and serial number (RFC 5652, 5.3).
+    /// The one embedded certificate with the issuer and serial number of the signer (RFC 5652, 5.3).
     func signerCertificate() throws(VerificationError) -> Range<Int> {
         let slice = bytes[...]
         let span = slice.span

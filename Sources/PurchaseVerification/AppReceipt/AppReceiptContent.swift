@@ -100,8 +100,12 @@ extension AppReceiptContent: Equatable {
 }
 
 extension AppReceiptPayload {
+    /// A slice of the array would be retained for each text, which costs a tenth of reading a large receipt.
     func text(_ compact: CompactRange) -> String? {
-        compact.range.map { String(decoding: bytes[$0], as: UTF8.self) }
+        guard let range = compact.range, range.upperBound <= bytes.count else { return nil }
+        return bytes.withUnsafeBufferPointer { bytes in
+            String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+        }
     }
 
     func raw(_ compact: CompactRange) -> [UInt8]? {

@@ -1,9 +1,9 @@
 /// The signed content of an app receipt: a SET of attributes, read into offsets and numbers.
 ///
-/// It keeps the bytes it points into. Strings are made when somebody asks for them: a receipt of 187 purchases holds over a
-/// thousand, and most callers look at a few (Benchmarks/README.md).
+/// It keeps the bytes that it points into. Strings are created on access: a receipt of 187 purchases has over a
+/// thousand, and most callers read a few (Benchmarks/README.md).
 final class AppReceiptPayload: Sendable {
-    /// The whole container, or the payload's own bytes where it came in a form that had to be rewritten.
+    /// The whole container, or the payload's own bytes if the container had to be rewritten.
     let bytes: [UInt8]
     /// The content of the SET.
     let range: Range<Int>
@@ -18,7 +18,7 @@ final class AppReceiptPayload: Sendable {
             let slice = bytes[...]
             (record, purchases) = try Self.read(slice.span, range)
         } catch let error where error.code.isASN1 {
-            // The signature is good by now: it is not the receipt that is damaged, it says something unknown.
+            // The signature has been verified: the receipt is not damaged but has unknown content.
             throw VerificationError(
                 .attributeMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
         }
@@ -55,8 +55,8 @@ final class AppReceiptPayload: Sendable {
         return (record, purchases)
     }
 
-    /// The creation date alone, the one fact that is needed before anything is verified: it says at which moment the
-    /// certificates are judged, and nothing else is believed of it until the signature is.
+    /// The creation date, the only fact that is needed before the signature is verified: it determines the time for the
+    /// validity of the certificates, and nothing else.
     static func creationDate(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(VerificationError) -> Timestamp {
         var cursor = DERCursor(range)
         while !cursor.isAtEnd {
@@ -79,7 +79,8 @@ final class AppReceiptPayload: Sendable {
         throw VerificationError(.creationDateMissing, expected: "a date in attribute 12", found: "none")
     }
 
-    /// Where the attributes lie in the signed content: inside a SET, which may be wrapped in one more OCTET STRING.
+    /// The position of the attributes in the signed content: inside a SET, which may be wrapped in one more OCTET
+    /// STRING.
     static func attributes(_ bytes: Span<UInt8>, content: Range<Int>) throws(VerificationError) -> Range<Int> {
         var outer = DERCursor(content)
         if let wrapped = try outer.nextIf(DERTag.octetString, bytes) {
@@ -94,7 +95,7 @@ final class AppReceiptPayload: Sendable {
         return attributes
     }
 
-    /// All attributes of the receipt itself, purchases included, as they stand.
+    /// All attributes of the receipt itself, including purchases, unchanged.
     func attributes(in range: Range<Int>? = nil) -> [ReceiptAttribute] {
         let ownBytes = self.bytes[...]
         let bytes = ownBytes.span
@@ -115,7 +116,7 @@ final class AppReceiptPayload: Sendable {
     }
 }
 
-/// The attribute types met so far, in constant space: those that Apple uses lie in two narrow ranges.
+/// The attribute types found so far, in constant space: Apple's types are in two narrow ranges.
 struct SeenAttributes {
     private var low: UInt64 = 0
     private var purchase: UInt64 = 0

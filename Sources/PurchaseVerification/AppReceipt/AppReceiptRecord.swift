@@ -1,7 +1,7 @@
 /// The attributes of the receipt itself, as offsets and numbers.
 struct AppReceiptRecord: Sendable {
     var receiptType = CompactRange.absent
-    /// The environment of the receipt type, where it is one that is known; it is asked for several times.
+    /// The environment of the receipt type, if it is known; it is used several times.
     var knownEnvironment: AppStoreEnvironment?
     var bundleID = CompactRange.absent
     /// The whole DER value of the bundle id, which goes into the device hash.
@@ -18,7 +18,7 @@ struct AppReceiptRecord: Sendable {
     var originalPurchaseDate: Timestamp?
     var expirationDate: Timestamp?
 
-    /// Takes in one attribute; a type without a meaning here stays where it is.
+    /// Reads one attribute; a type without a meaning here is skipped.
     mutating func read(
         _ bytes: Span<UInt8>, _ attribute: ReceiptAttributeElement
     ) throws(VerificationError) {
@@ -47,7 +47,7 @@ struct AppReceiptRecord: Sendable {
         default: break
         }
     }
-    /// As `AppStoreEnvironment(receiptType:)` reads the text, without making it; `nil` for a type that is not known.
+    /// The result of `AppStoreEnvironment(receiptType:)`, without creating the text; `nil` for an unknown type.
     private static func environment(_ bytes: Span<UInt8>, _ receiptType: CompactRange) -> AppStoreEnvironment? {
         guard let range = receiptType.range else { return nil }
         switch range.count {

@@ -1,10 +1,11 @@
 /// One purchase of a verified receipt.
 public typealias InAppPurchase = InAppPurchaseContent<Verified>
 
-/// One purchase as it was read from bytes that nobody vouches for.
+/// One purchase, read from unverified bytes.
 public typealias UnverifiedInAppPurchase = InAppPurchaseContent<Unverified>
 
-/// What a receipt says of one purchase. The parameter tells whether it was verified; there is no public initialiser.
+/// The content of one purchase in a receipt. The type parameter says whether it was verified; there is no public
+/// initialiser.
 public struct InAppPurchaseContent<Trust>: Sendable {
     private let payload: AppReceiptPayload
     private let record: PurchaseRecord
@@ -14,7 +15,7 @@ public struct InAppPurchaseContent<Trust>: Sendable {
         self.record = record
     }
 
-    /// How many were bought (attribute 1701).
+    /// The quantity (attribute 1701).
     public var quantity: UInt64? { record.quantity }
 
     /// The product (attribute 1702).
@@ -32,7 +33,7 @@ public struct InAppPurchaseContent<Trust>: Sendable {
     /// When it was first bought (attribute 1706).
     public var originalPurchaseDate: Timestamp? { record.originalPurchaseDate }
 
-    /// What kind of product it is (attribute 1707).
+    /// The kind of product (attribute 1707).
     public var productType: ProductType? { record.productType.map(ProductType.init(rawValue:)) }
 
     /// When the paid period ends; only for auto-renewable subscriptions (attribute 1708).
@@ -59,7 +60,7 @@ public struct InAppPurchaseContent<Trust>: Sendable {
     /// Whether it was bought or comes through Family Sharing (attribute 1722; absent before 2021).
     public var ownershipType: OwnershipType? { record.ownershipType.map(OwnershipType.init(rawValue:)) }
 
-    /// Every attribute of the purchase as it stands, known or not.
+    /// Every attribute of the purchase, unchanged, known or not.
     public var attributes: [ReceiptAttribute] {
         record.range.range.map { payload.attributes(in: $0) } ?? []
     }
@@ -89,7 +90,7 @@ public enum ProductType: Sendable, Hashable {
     }
 }
 
-/// Who owns a purchase, as attribute 1722 numbers it.
+/// The type of ownership of a purchase (attribute 1722).
 public enum OwnershipType: Sendable, Hashable {
     case purchased
     case familyShared

@@ -1,8 +1,8 @@
-/// One purchase, as offsets and numbers. It has 128 bytes and no more: thousands of them stand in a row.
+/// One purchase, as offsets and numbers. It has at most 128 bytes, because a receipt may have thousands of them.
 struct PurchaseRecord: Sendable {
     /// The content of the purchase's own SET.
     let range: CompactRange
-    /// Which attributes have a value: bit n stands for attribute 1700 + n.
+    /// The attributes that have a value: bit n is attribute 1700 + n.
     private var present: UInt64 = 0
     private(set) var productID = CompactRange.absent
     private(set) var transactionID = CompactRange.absent
@@ -58,8 +58,8 @@ struct PurchaseRecord: Sendable {
 
 /// The short way: a purchase of which every attribute is as Apple writes it.
 extension PurchaseRecord {
-    /// The purchase, if its form is the usual one in every point; any other, malformed ones included, is left to `any`, which
-    /// reads it from its start.
+    /// The purchase, if its encoding is the usual one in every respect; `any` reads all others from the start,
+    /// including malformed ones.
     @inline(never)
     private static func usual(_ bytes: RawSpan, _ value: Range<Int>) -> PurchaseRecord? {
         // 31 82 LL LL: a SET of 256 bytes or more that takes up the whole value.
@@ -250,7 +250,7 @@ extension PurchaseRecord {
         }
     }
 
-    /// Keeps a value, and that there is one; an empty date is none.
+    /// Stores a value and marks it as present; an empty date counts as absent.
     private mutating func keep<Value>(
         _ value: Value?, _ attribute: ReceiptAttributeElement, _ field: WritableKeyPath<PurchaseRecord, Value>
     ) {

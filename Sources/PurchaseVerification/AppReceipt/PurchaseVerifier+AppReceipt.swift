@@ -16,7 +16,7 @@ extension PurchaseVerifier {
         return receipt
     }
 
-    /// The verified path from the container's signer to an anchor, valid at the moment and with Apple's markers.
+    /// The verified path from the container's signer to an anchor, valid at the time and with Apple's markers.
     private func certificatePath(
         of container: AppReceiptContainer, at moment: Timestamp
     ) throws(VerificationError) -> CertificatePath {

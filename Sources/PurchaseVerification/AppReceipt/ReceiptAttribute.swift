@@ -1,6 +1,7 @@
-/// The attribute types of an app receipt: of the receipt itself, and from 1701 on of one purchase (docs/receipt-format.md).
+/// The attribute types of an app receipt: of the receipt itself, and from 1701 on of one purchase
+/// (docs/receipt-format.md).
 ///
-/// The names say what an attribute means; where only part of a meaning is proven, the accessor says so.
+/// The names state the meaning of an attribute; if only a part of a meaning is proven, the accessor says so.
 enum ReceiptAttributeType {
     static let receiptType: Int64 = 0
     static let adamID: Int64 = 1
@@ -53,13 +54,13 @@ struct ReceiptAttributeElement {
         }
     }
 
-    /// An attribute as nearly all are: shorter than 128 bytes, its type in one or two bytes, its version in one; or a purchase
-    /// of 256 bytes or more. It is recognised by two loads and skipped as a whole; any other form, malformed ones included, is
-    /// left to `any`.
+    /// An attribute in the usual encoding: shorter than 128 bytes, its type in one or two bytes, its version in one; or
+    /// a purchase of 256 bytes or more. It is recognised with two loads and skipped as a whole; `any` reads all others,
+    /// including malformed ones.
     @inline(__always)
     private static func short(_ bytes: Span<UInt8>, _ cursor: inout DERCursor) -> ReceiptAttributeElement? {
         let start = cursor.position
-        // The shortest has 10 bytes; six more are loaded, which lie in the container.
+        // The shortest has 10 bytes; six more bytes are loaded, which are still in the container.
         guard start >= 0, start &+ 16 <= bytes.count else { return nil }
         let raw = bytes.bytes
         let first = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -75,7 +76,7 @@ struct ReceiptAttributeElement {
             version = Int64(second & 0xFF)
             guard second & 0xFF80 == 0x0400 else { return nil }
             (valueLength, valueStart, end) = (Int(second >> 16 & 0xFF), 11, 2 &+ Int(first >> 8 & 0xFF))
-            // Two bytes where one would do are not DER.
+            // Two bytes for a value that fits in one are not DER.
             guard type >= 0x80 else { return nil }
         } else if first & 0x80FF_FF80_FFFF_80FF == 0x0001_0200_0102_0030 {
             // 30 LL 02 01 TT 02 01 VV | 04 LL
@@ -89,7 +90,7 @@ struct ReceiptAttributeElement {
             version = Int64(second >> 8 & 0xFF)
             valueLength = Int(UInt16(truncatingIfNeeded: second >> 32).byteSwapped)
             (valueStart, end) = (14, 4 &+ Int(UInt16(truncatingIfNeeded: first >> 16).byteSwapped))
-            // Two bytes where one would do are not DER; the outer length is larger than this one.
+            // Two bytes for a value that fits in one are not DER; the outer length is larger than this one.
             guard valueLength >= 0x100 else { return nil }
         } else {
             return nil
@@ -124,16 +125,16 @@ struct ReceiptAttributeElement {
     }
 }
 
-/// An attribute as it stands in the receipt, for whoever needs more than the typed accessors give.
+/// An attribute of the receipt, unchanged, for callers that need more than the typed accessors.
 public struct ReceiptAttribute: Sendable, Hashable {
     /// The attribute type; from 1701 on it belongs to a purchase.
     public let type: Int64
     /// The version that the receipt states for it.
     public let version: Int64
-    /// The bytes of the value: a DER element of its own for most types, raw bytes for 4 to 7.
+    /// The bytes of the value: a DER element for most types, raw bytes for 4 to 7.
     public let value: [UInt8]
 
-    /// What the value holds, judged by its own form.
+    /// The decoded value, by its own encoding.
     public enum Content: Sendable {
         case text(String)
         case number(UInt64)

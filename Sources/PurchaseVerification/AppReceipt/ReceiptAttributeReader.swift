@@ -1,11 +1,11 @@
 /// Reads the DER value inside an attribute.
 ///
-/// Each kind of value has a short way for the form that Apple writes, and a long way for every other: what the short way does
-/// not recognise is read again from its start, so that both accept and refuse the same.
+/// Each kind of value has a fast path for Apple's encoding, and a slow path for every other: the slow path reads the
+/// value again from its start, so that both accept and refuse the same.
 struct ReceiptAttributeReader {
     let type: Int64
 
-    /// Text: a UTF8String, or an IA5String where Apple writes one. The offsets of its characters.
+    /// The offsets of the characters of a text: a UTF8String, or an IA5String if Apple writes one.
     @inline(__always)
     func text(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> CompactRange {
         if let content = Self.shortContent(bytes, value, DERTag.utf8String), bytes.isASCII(content) {
@@ -14,7 +14,7 @@ struct ReceiptAttributeReader {
         return try anyText(bytes, value)
     }
 
-    /// A date; `nil` where the string is empty, as Apple writes a date that does not apply.
+    /// A date; `nil` if the string is empty, as Apple writes a date that does not apply.
     @inline(__always)
     func date(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> Timestamp? {
         if let content = Self.shortContent(bytes, value, DERTag.ia5String) {
@@ -35,7 +35,7 @@ struct ReceiptAttributeReader {
         return try anyUnsigned(bytes, value)
     }
 
-    /// The content of an element that takes up the whole value, has this tag and a length of one byte.
+    /// The content of an element that fills the value, with this tag and a length of one byte.
     @inline(__always)
     private static func shortContent(_ bytes: Span<UInt8>, _ value: Range<Int>, _ tag: UInt8) -> Range<Int>? {
         let count = value.upperBound &- value.lowerBound
@@ -95,7 +95,7 @@ struct ReceiptAttributeReader {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether all bytes between the offsets, which must lie in the span, are ASCII.
+    /// Whether all bytes between the offsets are ASCII. The offsets must be in the span.
     @inline(__always)
     func isASCII(_ range: Range<Int>) -> Bool {
         let raw = bytes
@@ -108,7 +108,8 @@ extension Span where Element == UInt8 {
 }
 
 extension RawSpan {
-    /// Whether so many bytes from the offset on are ASCII; the caller has found that they and eight more lie in the span.
+    /// Whether a number of bytes from the offset are ASCII; the caller has checked that they and eight more are in the
+    /// span.
     @inline(__always)
     func isASCII(unchecked start: Int, count: Int) -> Bool {
         var bits: UInt64 = 0
@@ -119,7 +120,7 @@ extension RawSpan {
             offset &+= 8
             rest &-= 8
         }
-        // The last load reaches past the bytes; what lies past them is shifted out, all of it where nothing is left.
+        // The last load reaches past the bytes; the excess is shifted out, all of it if no byte is left.
         let last = UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
         bits |= (last &<< UInt64(truncatingIfNeeded: 56 &- 8 &* rest)) &<< 8
         return bits & 0x8080_8080_8080_8080 == 0

@@ -1,14 +1,15 @@
 /// The dates of receipts: RFC 3339, with a fraction in receipts of Mac apps, and with a zone offset without colon in those of
 /// Xcode (`2020-07-22T18:33:15+0100`).
 enum ReceiptDate {
-    /// The moment of `YYYY-MM-DDTHH:MM:SSZ`, which nearly all dates are; `nil` for every other text, dates included.
+    /// The time of `YYYY-MM-DDTHH:MM:SSZ`, the format of nearly all dates; `nil` for every other text, including other
+    /// dates.
     @inline(__always)
     static func readUTCSeconds(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
         guard range.count == 20, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
         return readUTCSeconds(unchecked: bytes.bytes, range.lowerBound)
     }
 
-    /// The same of the 20 bytes from the offset on, which the caller has found to lie within the bytes.
+    /// The same for the 20 bytes from the offset; the caller has checked that they are in range.
     @inline(__always)
     static func readUTCSeconds(unchecked bytes: RawSpan, _ start: Int) -> Timestamp? {
         let first = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -17,10 +18,10 @@ enum ReceiptDate {
         return utcSeconds(first, second, third)
     }
 
-    /// The same of its 20 characters in three words, the first one at the upper end.
+    /// The same for its 20 characters in three words, the first character in the highest byte.
     @inline(__always)
     static func utcSeconds(_ first: UInt64, _ second: UInt64, _ third: UInt32) -> Timestamp? {
-        // The separators where they must be, and nothing but a digit's upper half elsewhere: YYYY-MM- DDTHH:MM :SSZ
+        // The separators in their positions, and only the upper half of a digit elsewhere: YYYY-MM- DDTHH:MM :SSZ
         guard first & 0xF0F0_F0F0_FFF0_F0FF == 0x3030_3030_2D30_302D,
             second & 0xF0F0_FFF0_F0FF_F0F0 == 0x3030_5430_303A_3030, third & 0xFFF0_F0FF == 0x3A30_305A
         else { return nil }
@@ -35,7 +36,7 @@ enum ReceiptDate {
         guard month >= 1, month <= 12, day >= 1, day <= 28 || day <= CivilDate.days(inMonth: month, of: year),
             hour < 24, minute < 60, seconds < 60
         else { return nil }
-        // As `CivilDate` counts, without what years before 0 need.
+        // The calculation of `CivilDate`, without the part for years before 0.
         let shiftedYear = year &- (month <= 2 ? 1 : 0) &+ 400
         let shiftedMonth = month &+ (month > 2 ? -3 : 9)
         let leapDays = shiftedYear / 4 &- shiftedYear / 100 &+ shiftedYear / 400
@@ -45,7 +46,7 @@ enum ReceiptDate {
         return Timestamp(millisecondsSince1970: (days &* 86_400 &+ secondsOfDay) &* 1000)
     }
 
-    /// The moment, or `nil` if the text is no date of this form.
+    /// The time, or `nil` if the text is not a date in this format.
     static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
         // YYYY-MM-DDTHH:MM:SS and at least a Z.
         guard range.count >= 20, range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
@@ -72,7 +73,7 @@ enum ReceiptDate {
         return Timestamp(millisecondsSince1970: milliseconds)
     }
 
-    /// The number of two digits, of which the second lies so many bits up in the word.
+    /// The number of two digits; the second digit is this many bits up in the word.
     @inline(__always)
     private static func number(_ word: UInt64, _ shift: UInt64) -> Int64 {
         Int64(truncatingIfNeeded: (word >> (shift &+ 8) & 0xF) &* 10 &+ (word >> shift & 0xF))
@@ -91,7 +92,7 @@ enum ReceiptDate {
                 weight /= 10
                 position += 1
             }
-            // Nine digits are nanoseconds; nobody writes more.
+            // Nine digits are nanoseconds, the finest precision in use.
             guard (1...9).contains(position - first) else { return nil }
         }
         guard position < range.upperBound else { return nil }
@@ -110,7 +111,7 @@ enum ReceiptDate {
         return milliseconds + (zone == UInt8(ascii: "+") ? -offset : offset)
     }
 
-    /// Two digits; the caller has checked that they lie in the bytes.
+    /// Two digits; the caller has checked that they are in range.
     @inline(__always)
     private static func digits(_ bytes: Span<UInt8>, _ offset: Int) -> Int64? {
         guard let tens = digit(bytes[offset]), let ones = digit(bytes[offset + 1]) else { return nil }

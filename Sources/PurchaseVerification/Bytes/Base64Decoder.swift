@@ -1,16 +1,26 @@
+import CBase64
+
 /// Strict base64 (RFC 4648, 4): nothing but the alphabet, complete, with padding only at the end.
 ///
-/// Foundation decodes the same texts, but takes over half of all the instructions that a small receipt costs beyond its
-/// signature check (Benchmarks/README.md). This one looks up two characters at a time; a test compares the two.
+/// Of a receipt, nearly all bytes come through here, so whole blocks are decoded by a processor's own look-ups where it has them,
+/// and two characters at a time elsewhere (docs/decisions.md, 57). Tests compare both with Foundation's decoder.
 enum Base64Decoder {
+    /// How whole blocks are decoded.
+    enum Way: Sendable {
+        /// 32 characters at a time, by instructions that not every processor has.
+        case vectors
+        /// Two characters at a time, by a table.
+        case table
+    }
+
     /// The same for text in an array.
-    static func decode(_ text: [UInt8]) -> [UInt8]? {
+    static func decode(_ text: [UInt8], by way: Way = usualWay) -> [UInt8]? {
         let slice = text[...]
-        return decode(slice.span)
+        return decode(slice.span, by: way)
     }
 
     /// The decoded bytes, or `nil` where the text is not base64.
-    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+    static func decode(_ text: Span<UInt8>, by way: Way = usualWay) -> [UInt8]? {
         let count = text.count
         guard count > 0 else { return [] }
         guard count % 4 == 0 else { return nil }
@@ -20,17 +30,40 @@ enum Base64Decoder {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
             // The span checks each store. What is not written is never seen: then the text is no base64.
             var output = buffer.extracting(..<size).mutableSpan
-            guard let decoded = decodeBlocks(text, into: &output) else { return }
+            guard let decoded = decodeBlocks(text, into: &output, by: way) else { return }
             isValid = decodeRest(text, from: decoded, padding: padding, into: &output)
             written = isValid ? size : 0
         }
         return isValid ? bytes : nil
     }
 
+    private static let usualWay: Way = base64_blocks_works() ? .vectors : .table
+
     private static let pad = UInt8(ascii: "=")
 
     /// Decodes blocks of 16 characters, as long as more follow than padding can be in; returns how many characters that were.
-    private static func decodeBlocks(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
+    @inline(__always)
+    private static func decodeBlocks(
+        _ text: Span<UInt8>, into output: inout MutableSpan<UInt8>, by way: Way
+    ) -> Int? {
+        // Too short for a block of either; the tables are not asked for.
+        guard text.count >= 24 else { return 0 }
+        switch way {
+        case .vectors: return decodeVectors(text, into: &output)
+        case .table: return decodeByTable(text, into: &output)
+        }
+    }
+
+    private static func decodeVectors(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
+        let decoded = text.withUnsafeBufferPointer { characters in
+            output.withUnsafeMutableBufferPointer { bytes in
+                base64_blocks(characters.baseAddress, characters.count, bytes.baseAddress, bytes.count)
+            }
+        }
+        return decoded < 0 ? nil : decoded
+    }
+
+    private static func decodeByTable(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
         let input = text.bytes
         let count = text.count
         let pairs = pairs.span
@@ -67,11 +100,10 @@ enum Base64Decoder {
     /// The twelve bits of two characters, by both of them as they lie in memory. Of these 128 kB one text uses 16.
     private static let pairs: ContiguousArray<UInt16> = {
         var pairs = ContiguousArray<UInt16>(repeating: notInAlphabet, count: 1 << 16)
-        let values = (UInt8.min...UInt8.max).compactMap { character in
-            value(character).map { (Int(character), UInt16($0)) }
-        }
-        for (first, firstValue) in values {
-            for (second, secondValue) in values { pairs[second << 8 | first] = firstValue << 6 | secondValue }
+        for (first, firstValue) in values.enumerated() where firstValue < 64 {
+            for (second, secondValue) in values.enumerated() where secondValue < 64 {
+                pairs[second << 8 | first] = UInt16(firstValue) << 6 | UInt16(secondValue)
+            }
         }
         return pairs
     }()
@@ -83,6 +115,7 @@ enum Base64Decoder {
     private static func decodeRest(
         _ text: Span<UInt8>, from start: Int, padding: Int, into bytes: inout MutableSpan<UInt8>
     ) -> Bool {
+        let values = values
         var written = start / 4 * 3
         var position = start
         while position < text.count {
@@ -91,8 +124,9 @@ enum Base64Decoder {
             for offset in 0..<4 {
                 word <<= 6
                 guard offset < characters else { continue }
-                guard let value = value(text[position + offset]) else { return false }
-                word |= value
+                let value = values[Int(text[position + offset])]
+                guard value < 64 else { return false }
+                word |= UInt32(value)
             }
             for byte in 0..<(characters - 1) {
                 bytes[written] = UInt8(truncatingIfNeeded: word >> UInt32(16 - 8 * byte))
@@ -103,17 +137,17 @@ enum Base64Decoder {
         return true
     }
 
-    private static func value(_ character: UInt8) -> UInt32? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character) + 4
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
+    /// The six bits of a character; 64 for one that is not in the alphabet.
+    private static let values: ContiguousArray<UInt8> = {
+        var values = ContiguousArray<UInt8>(repeating: 64, count: 256)
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+        for (value, character) in alphabet.utf8.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
 }
 
-/// The decoder, for the test that compares it with Foundation's.
-package func decodeBase64(_ text: [UInt8]) -> [UInt8]? { Base64Decoder.decode(text) }
+/// Both ways to decode, for the tests that compare them with Foundation's. Where a processor has no such vectors, both are the same.
+package enum Base64DecoderWays {
+    package static func vectors(_ text: [UInt8]) -> [UInt8]? { Base64Decoder.decode(text) }
+    package static func table(_ text: [UInt8]) -> [UInt8]? { Base64Decoder.decode(text, by: .table) }
+}

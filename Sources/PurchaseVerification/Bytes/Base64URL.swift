@@ -1,8 +1,8 @@
-/// Base64url without padding, as JWS has it (RFC 7515, 2). Strict: each value has one spelling.
+/// Base64url without padding, as in JWS (RFC 7515, 2). Strict: each value has one encoding.
 enum Base64URL {
     private typealias Characters = SIMD16<UInt8>
 
-    /// The decoded bytes, or `nil` where the text is not base64url.
+    /// The decoded bytes, or `nil` if the text is not base64url.
     static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         let count = text.count
         guard count > 0, count % 4 != 1, !hasUnusedBits(text[count - 1], count % 4) else { return nil }
@@ -11,7 +11,8 @@ enum Base64URL {
         return Base64Decoder.decode(characters)
     }
 
-    /// The same in the usual alphabet and with its padding; empty where the text holds what only that one has.
+    /// The same in the standard alphabet with padding; empty if the text has characters that only the standard alphabet
+    /// has.
     private static func plain(_ text: Span<UInt8>) -> [UInt8] {
         let size = (text.count + 3) / 4 * 4
         return [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
@@ -20,7 +21,7 @@ enum Base64URL {
         }
     }
 
-    /// Writes the text in the usual alphabet, with its padding; `false` where it holds what only that one has.
+    /// Writes the text in the standard alphabet with padding; `false` if it has characters that only that alphabet has.
     private static func translate(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Bool {
         let count = text.count
         let input = text.bytes
@@ -54,7 +55,7 @@ enum Base64URL {
         return true
     }
 
-    // Whole vectors only, for the reason that `Base64Decoder` names.
+    // Whole vectors only; `Base64Decoder` states the reason.
     @inline(__always)
     private static func vector(_ value: UInt8) -> Characters { Characters(repeating: value) }
 

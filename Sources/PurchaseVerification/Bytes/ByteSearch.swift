@@ -1,13 +1,18 @@
-/// Searches in text, 16 characters at a time: evidence is mostly long strings in which nothing is to be found.
+/// Searches in text, 64 and 16 characters at a time: evidence is mostly long strings in which nothing is to be found.
 extension Span where Element == UInt8 {
     private typealias Block = SIMD16<UInt8>
 
     /// The offset of the first such byte at or behind the start; `nil` where there is none.
     func offset(of byte: UInt8, from start: Int) -> Int? {
         var position = start
+        while position + 64 <= count {
+            let (first, second) = (Self.equal(block(position), byte), Self.equal(block(position + 16), byte))
+            let (third, fourth) = (Self.equal(block(position + 32), byte), Self.equal(block(position + 48), byte))
+            if Self.isAnySet((first | second) | (third | fourth)) { break }
+            position += 64
+        }
         while position + 16 <= count {
-            let block = bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Block.self)
-            if let offset = Self.firstSet(Self.mask(block .== Self.block(byte))) { return position + offset }
+            if let offset = Self.firstSet(Self.equal(block(position), byte)) { return position + offset }
             position += 16
         }
         while position < count {
@@ -19,13 +24,25 @@ extension Span where Element == UInt8 {
 
     /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or
     /// what is no printable ASCII; the end where there is none.
+    @inline(__always)
     func endOfPlainText(from start: Int) -> Int {
+        // Most strings end within their first block. Those that do not are long.
+        guard start + 16 <= count else { return endOfLongPlainText(from: start) }
+        if let offset = Self.firstSet(Self.specials(block(start))) { return start + offset }
+        return endOfLongPlainText(from: start + 16)
+    }
+
+    @inline(never)
+    private func endOfLongPlainText(from start: Int) -> Int {
         var position = start
+        while position + 64 <= count {
+            let (first, second) = (Self.specials(block(position)), Self.specials(block(position + 16)))
+            let (third, fourth) = (Self.specials(block(position + 32)), Self.specials(block(position + 48)))
+            if Self.isAnySet((first | second) | (third | fourth)) { break }
+            position += 64
+        }
         while position + 16 <= count {
-            let block = bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Block.self)
-            let controls = Self.mask(block .< Self.block(0x20)) | Self.mask(block .>= Self.block(0x7F))
-            let quotes = Self.mask(block .== Self.block(0x22)) | Self.mask(block .== Self.block(0x5C))
-            if let offset = Self.firstSet(controls | quotes) { return position + offset }
+            if let offset = Self.firstSet(Self.specials(block(position))) { return position + offset }
             position += 16
         }
         while position < count {
@@ -37,11 +54,30 @@ extension Span where Element == UInt8 {
     }
 
     @inline(__always)
-    private static func block(_ byte: UInt8) -> Block { Block(repeating: byte) }
+    private func block(_ position: Int) -> Block {
+        bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Block.self)
+    }
+
+    @inline(__always)
+    private static func equal(_ block: Block, _ byte: UInt8) -> Block { mask(block .== Block(repeating: byte)) }
+
+    /// 255 where a byte needs a look in a quoted string. Signed, bytes from 0x80 on are below zero.
+    @inline(__always)
+    private static func specials(_ block: Block) -> Block {
+        let signed = unsafeBitCast(block, to: SIMD16<Int8>.self)
+        let controls = mask(signed .< SIMD16<Int8>(repeating: 0x20)) | equal(block, 0x7F)
+        return controls | equal(block, 0x22) | equal(block, 0x5C)
+    }
 
     // As vectors of 0 and 255: what a mask itself offers is no inlined code, but a call for each lane.
     @inline(__always)
     private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> Block { unsafeBitCast(mask, to: Block.self) }
+
+    @inline(__always)
+    private static func isAnySet(_ block: Block) -> Bool {
+        let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
+        return words[0] | words[1] != 0
+    }
 
     /// The first lane that is not 0.
     @inline(__always)

@@ -11,10 +11,10 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// As many of the bytes between the offsets as a message shows, and one more where there are more.
+    /// The bytes between the offsets, up to the limit of a message, and one more if there are more.
     func shown(_ range: Range<Int>) -> [UInt8] { copy(range.prefix(VerificationBudget.shownBytes + 1)) }
 
-    /// A copy of the bytes between the offsets, which must lie within the span.
+    /// A copy of the bytes between the offsets, which must be in the span.
     func copy(_ range: Range<Int>) -> [UInt8] {
         extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
     }
@@ -43,7 +43,7 @@ extension Span where Element == UInt8 {
 }
 
 extension RawSpan {
-    /// Both stretches must lie within their spans, which the callers have checked.
+    /// The callers have checked that both ranges are in their spans.
     fileprivate func isEqual(_ start: Int, _ other: RawSpan, _ otherStart: Int, count: Int) -> Bool {
         var offset = 0
         while offset &+ 64 <= count {
@@ -73,7 +73,7 @@ extension RawSpan {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits, the first 64 of them: what a message shows must not grow with hostile input.
+/// Bytes as lower-case hexadecimal digits, limited to the first 64: a message must not grow with hostile input.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     var text = ""
     for (index, byte) in bytes.enumerated() {

@@ -1,4 +1,5 @@
-/// UTF-8 judged as bytes (RFC 3629, 4): `String` would have to be made first, and some of its checks need newer systems.
+/// Validates UTF-8 in bytes (RFC 3629, 4): creating a `String` first would cost more, and some of its checks need newer
+/// systems.
 extension Span where Element == UInt8 {
     /// Whether all of the bytes are well-formed UTF-8.
     var isUTF8: Bool {
@@ -10,7 +11,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// How many bytes the UTF-8 character at the offset has; `nil` where there is none.
+    /// The length of the UTF-8 character at the offset; `nil` if it is malformed.
     func lengthOfCharacter(at position: Int) -> Int? {
         guard position < count else { return nil }
         let length: Int

@@ -13,7 +13,7 @@ enum ContentSignature {
             return try verify(content, bytes, signer.signature, key: key)
         }
         try SignedAttributes(bytes, attributes).require(content, bytes)
-        // The attributes stand in the SignerInfo as [0]; what is signed is the same with the tag of a SET.
+        // The attributes in the SignerInfo have the tag [0]; the signature covers them with the tag of a SET.
         let header = SignedAttributes.setHeader(length: attributes.count)
         let digest = MessageDigest(signer.digestAlgorithm, prefix: header, bytes, attributes)
         try verify(digest, bytes, signer.signature, key: key)
@@ -31,7 +31,7 @@ enum ContentSignature {
     }
 }
 
-/// The offsets of the two signed attributes that CMS demands (RFC 5652, 11.1 and 11.2).
+/// The offsets of the two signed attributes that CMS requires (RFC 5652, 11.1 and 11.2).
 struct SignedAttributes {
     private var contentType: Range<Int>?
     private var messageDigest: Range<Int>?

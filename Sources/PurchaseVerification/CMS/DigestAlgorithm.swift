@@ -37,7 +37,7 @@ enum MessageDigest {
     case sha384(SHA384Digest)
     case sha512(SHA512Digest)
 
-    /// The digest of a prefix and of the bytes between the offsets, which must lie within the span.
+    /// The digest of a prefix and of the bytes between the offsets, which must be in the span.
     init(_ algorithm: DigestAlgorithm, prefix: [UInt8] = [], _ bytes: Span<UInt8>, _ range: Range<Int>) {
         switch algorithm {
         case .sha1: self = .sha1(Self.hash(Insecure.SHA1.self, prefix, bytes, range))

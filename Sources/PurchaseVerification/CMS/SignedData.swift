@@ -1,4 +1,4 @@
-/// The offsets of a CMS SignedData (RFC 5652, 5.1) in the shape that receipts have: version 1, plain data inside, no
+/// The offsets of a CMS SignedData (RFC 5652, 5.1) with the structure of receipts: version 1, plain data inside, no
 /// revocation lists, one signer named by issuer and serial number.
 ///
 ///     SignedData ::= SEQUENCE { version, digestAlgorithms SET, encapContentInfo,
@@ -6,9 +6,9 @@
 struct SignedData {
     /// The content octets that were signed.
     let content: Range<Int>
-    /// The embedded certificates, in the order in which they stand.
+    /// The embedded certificates, in their order.
     let certificates: [Range<Int>]
-    /// The one signer.
+    /// The signer.
     let signer: SignerInfo
 
     init(_ bytes: Span<UInt8>) throws(VerificationError) {
@@ -39,7 +39,7 @@ struct SignedData {
         try Self.requireAnnounced(signer.digestAlgorithm, bytes, digestAlgorithms)
     }
 
-    /// The content of the SignedData inside the outermost ContentInfo, behind which nothing may follow.
+    /// The content of the SignedData inside the outermost ContentInfo, which must be the last element.
     private static func contentInfo(_ bytes: Span<UInt8>) throws(VerificationError) -> Range<Int> {
         var outer = DERCursor(0..<bytes.count)
         guard outer.peek(bytes) == DERTag.sequence else {

@@ -8,7 +8,7 @@ struct SignerInfo {
     /// The content octets of the serial number.
     let serialNumber: Range<Int>
     let digestAlgorithm: DigestAlgorithm
-    /// The content octets of the signed attributes, where there are some.
+    /// The content octets of the signed attributes, if there are any.
     let signedAttributes: Range<Int>?
     let signatureAlgorithm: CMSSignatureAlgorithm
     let signature: Range<Int>
@@ -37,7 +37,7 @@ struct SignerInfo {
         signatureAlgorithm = try CMSSignatureAlgorithm(
             bytes, algorithmIdentifier: try signerInfo.next(DERTag.sequence, bytes).content)
         signature = try signerInfo.next(DERTag.octetString, bytes).content
-        // Nobody signs the unsigned attributes and no receipt has any: what would be there could only mislead.
+        // Unsigned attributes are not signed and no receipt has any, so they could only mislead.
         try signerInfo.finish()
 
         if let named = signatureAlgorithm.digestAlgorithm, named != digestAlgorithm {
@@ -50,7 +50,7 @@ struct SignerInfo {
 /// RSASSA-PKCS1-v1_5 in the spellings that signers use: Apple's `rsaEncryption`, Xcode's `sha256WithRSAEncryption`
 /// (RFC 5754, 3.2, allows both).
 struct CMSSignatureAlgorithm {
-    /// The digest that the spelling names, if it names one.
+    /// The digest that the algorithm's name includes, if it includes one.
     let digestAlgorithm: DigestAlgorithm?
     /// The name of the spelling.
     let name: String

@@ -1,4 +1,4 @@
-/// An X.509 certificate, read but not judged (RFC 5280, 4.1).
+/// A parsed X.509 certificate before any check (RFC 5280, 4.1).
 ///
 /// It is a class because a copied struct of this size costs more than the signature check saves, and because Swift 6.3.1
 /// miscompiles large structs that come out of throwing functions (docs/decisions.md, 6).
@@ -17,9 +17,9 @@ final class Certificate: Sendable {
     let signature: [UInt8]
     let extensions: CertificateExtensions
 
-    /// Reads one certificate that takes up all of the bytes. The key is not required to be an acceptable one yet.
+    /// Reads one certificate that fills all of the bytes. Its key need not be acceptable yet.
     ///
-    /// - Parameter rsaModulusBytes: which sizes of an RSA key are acceptable. Only the caller knows what the key is for.
+    /// - Parameter rsaModulusBytes: the acceptable sizes of an RSA key. Only the caller knows the purpose of the key.
     init(
         _ der: [UInt8], rsaModulusBytes: ClosedRange<Int> = VerificationBudget.rsaModulusBytes
     ) throws(VerificationError) {
@@ -116,7 +116,7 @@ final class Certificate: Sendable {
 }
 
 extension ReasonCode {
-    /// The codes of the DER reader, which say nothing about what was being read.
+    /// The codes of the DER reader, which do not name the structure that was being read.
     var isASN1: Bool {
         switch self {
         case .asn1Truncated, .asn1Malformed, .asn1LengthNotMinimal, .asn1IntegerNotMinimal, .trailingBytes: true

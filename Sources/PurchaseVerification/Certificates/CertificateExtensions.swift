@@ -1,18 +1,18 @@
-/// What the extensions of a certificate say, as far as a path depends on it (RFC 5280, 4.2).
+/// The extensions of a certificate that a path depends on (RFC 5280, 4.2).
 struct CertificateExtensions: Sendable {
-    /// `cA` of the basic constraints; `false` where they are absent.
+    /// `cA` of the basic constraints; `false` if they are absent.
     private(set) var isAuthority = false
-    /// How many authorities may follow below this one; `nil` for any number.
+    /// The number of authorities that may follow below this one; `nil` for any number.
     private(set) var pathLength: Int64?
-    /// The bits of the key usage, the first one (digitalSignature) highest; `nil` where the extension is absent.
+    /// The bits of the key usage, the first one (digitalSignature) highest; `nil` if the extension is absent.
     private(set) var keyUsage: UInt16?
     /// Whether the key is for certain purposes only (4.2.1.12).
     private(set) var hasExtendedKeyUsage = false
-    /// Whether this is one of Apple's receipt signing certificates.
+    /// Whether the certificate has Apple's marker for receipt signing.
     private(set) var hasReceiptSigningMarker = false
-    /// Whether this is one of Apple's Worldwide Developer Relations authorities.
+    /// Whether the certificate has Apple's marker of the Worldwide Developer Relations authorities.
     private(set) var hasDeveloperRelationsMarker = false
-    /// Whether this is one of Apple's purchase receipt certificates, which signed transaction receipts until 2016.
+    /// Whether the certificate has Apple's marker for purchase receipts, which signed transaction receipts until 2016.
     private(set) var hasPurchaseReceiptMarker = false
     /// Whether this is Apple's iTunes Store authority.
     private(set) var hasITunesStoreMarker = false
@@ -72,7 +72,7 @@ struct CertificateExtensions: Sendable {
         } else if bytes.holds(ObjectIdentifier.extendedKeyUsage, at: oid) {
             hasExtendedKeyUsage = true
         } else if isCritical, !bytes.holds(ObjectIdentifier.certificatePolicies, at: oid) {
-            // Policies do not restrict a path whose caller asks for none (RFC 5280, 6.1.5 g), so they may be critical.
+            // Policies do not restrict a path if the caller requires none (RFC 5280, 6.1.5 g), so they may be critical.
             unknownCriticalExtension = unknownCriticalExtension ?? ObjectIdentifier.dotted(bytes.shown(oid))
         }
     }
@@ -110,11 +110,12 @@ struct CertificateExtensions: Sendable {
     /// Whether the key may sign other things than certificates. An absent key usage allows everything (RFC 5280, 4.2.1.3).
     var maySignContent: Bool { keyUsage.map { $0 & 0x8000 != 0 } ?? true }
 
-    /// Whether the key may sign certificates of receipt signers. An authority that is limited to certain purposes may not:
-    /// receipts are none of them, and Xcode's signing certificate, which every developer holds, is such an authority.
+    /// Whether the key may sign certificates of receipt signers. An authority with an extended key usage may not,
+    /// because it does not include receipts; Xcode's signing certificate, which every developer holds, is such an
+    /// authority.
     var maySignCertificates: Bool { !hasExtendedKeyUsage && (keyUsage.map { $0 & 0x0400 != 0 } ?? true) }
 
-    /// A search of its own, apart from anything that throws (docs/decisions.md, 6).
+    /// A separate function that does not throw (docs/decisions.md, 6).
     @inline(never)
     private static func contains(_ identifier: [UInt8], in seen: [[UInt8]]) -> Bool {
         seen.contains { $0 == identifier }

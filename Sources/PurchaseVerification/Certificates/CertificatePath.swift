@@ -1,10 +1,10 @@
-/// A leaf that a trust anchor vouches for: the proof that all of its certificates were checked. Only
-/// `CertificatePathBuilder` makes one.
+/// A leaf that a trust anchor vouches for. Only `CertificatePathBuilder` creates one, after all certificates of the
+/// path were checked.
 ///
-/// The validity period is kept beside it, because it must be judged anew for each receipt.
+/// The validity period is kept separately, because it is checked again for each receipt.
 final class CertificatePath: Sendable {
     let leaf: Certificate
-    /// The authorities between the leaf and the anchor, the leaf's issuer first; empty where the anchor issued the leaf or
+    /// The authorities between the leaf and the anchor, the leaf's issuer first; empty if the anchor issued the leaf or
     /// is the leaf.
     let intermediates: [Certificate]
     let anchor: TrustAnchor
@@ -22,24 +22,24 @@ final class CertificatePath: Sendable {
         }
     }
 
-    /// Whether the leaf is itself what the operator trusts.
+    /// Whether the operator trusts the leaf itself.
     var isLeafAnchored: Bool { anchor.mayStandForItself && leaf.der == anchor.certificate.der }
 
-    /// Whether every certificate of the path is valid at the moment.
+    /// Whether every certificate of the path is valid at the time.
     func isValid(at moment: Timestamp) -> Bool { validity.contains(moment) }
 }
 
 /// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
 ///
-/// Candidates may stand in any order. Embedded roots play no part: a path ends at an anchor that the caller holds.
+/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller.
 struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
-    /// The moment at which every certificate must be valid: when the evidence says it was signed.
+    /// The time at which every certificate must be valid: the signing date of the evidence.
     let moment: Timestamp
     private var candidates: [Certificate] = []
     private var unreadable: VerificationError?
     private var signatureChecks = 0
-    /// The failure that came nearest to an anchor, which tells most.
+    /// The failure that came nearest to an anchor, which is the most useful one.
     private var bestFailure: (depth: Int, error: VerificationError)?
 
     init(anchors: [TrustAnchor], at moment: Timestamp) {
@@ -47,8 +47,8 @@ struct CertificatePathBuilder {
         self.moment = moment
     }
 
-    /// Adds a certificate that may lie on the path. One that cannot be read counts only if no path is found without it: a
-    /// verdict must not depend on whether the rest of the chain was seen before.
+    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it:
+    /// the verdict must not depend on whether the rest of the chain was seen before.
     mutating func add(_ read: () throws(VerificationError) -> Certificate) {
         do throws(VerificationError) {
             let candidate = try read()
@@ -60,7 +60,7 @@ struct CertificatePathBuilder {
 
     /// The path, with every check of a certificate path made; the marker extensions are checked by `MarkerPolicy`.
     mutating func path(from leaf: Certificate) throws(VerificationError) -> CertificatePath {
-        // What a leaf is for says nothing where the operator trusts it by its bytes.
+        // The markers of a leaf are irrelevant if the operator trusts it by its bytes.
         if let anchor = anchors.first(where: { $0.mayStandForItself && $0.certificate.der == leaf.der }) {
             try leaf.validity.require(moment, of: leaf.subject.description)
             return CertificatePath(leaf: leaf, intermediates: [], anchor: anchor)
@@ -70,7 +70,7 @@ struct CertificatePathBuilder {
                 ?? VerificationError(
                     .issuerUnknown, expected: "an issuer that is trusted or embedded", found: leaf.issuer.description)
         }
-        // Judged last: of a stranger's certificate, that nobody trusts it says more than that it has expired.
+        // Checked last: for an unknown certificate, "untrusted" is more useful than "expired".
         try requireUsable(leaf)
         guard leaf.extensions.maySignContent else {
             throw VerificationError(
@@ -79,11 +79,11 @@ struct CertificatePathBuilder {
         return path
     }
 
-    /// Looks for what issued the last certificate of the chain: first among the anchors, then among the candidates.
+    /// Finds the issuer of the last certificate of the chain: first among the anchors, then among the candidates.
     private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
         guard let current = chain.last, let leaf = chain.first else { return nil }
-        // Only at a root: an intermediate that the operator names vouches for transaction receipts, where none travels along.
-        // Here one does, and it must be right in every respect.
+        // Only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
+        // contain one. This evidence contains its intermediate, which must be correct in every respect.
         for anchor in anchors where anchor.certificate.isSelfIssued && anchor.certificate.subject == current.issuer {
             if try issued(chain, by: anchor.certificate) {
                 return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
@@ -141,7 +141,7 @@ struct CertificatePathBuilder {
         }
     }
 
-    /// What every certificate of a path must be.
+    /// The requirements for every certificate of a path.
     private func requireUsable(_ certificate: Certificate) throws(VerificationError) {
         try certificate.validity.require(moment, of: certificate.subject.description)
         if let unknown = certificate.extensions.unknownCriticalExtension {
@@ -151,7 +151,7 @@ struct CertificatePathBuilder {
 
     private mutating func note(_ depth: Int, _ error: VerificationError) {
         guard depth >= bestFailure?.depth ?? 0 else { return }
-        // At the same depth a reason against an issuer that was found tells more than that none was.
+        // At the same depth, a failure of an issuer that was found is more useful than a missing issuer.
         if depth == bestFailure?.depth, error.code == .issuerUnknown { return }
         bestFailure = (depth, error)
     }

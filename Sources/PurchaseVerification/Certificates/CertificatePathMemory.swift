@@ -1,10 +1,11 @@
-/// The certificate paths that were verified before, of all kinds of evidence: a receipt whose chain was seen costs one signature
-/// check and not three.
+/// The certificate paths that were verified before, for all kinds of evidence: a receipt with a known chain costs one
+/// signature check instead of three.
 ///
-/// A path enters only after it was verified in full, so nobody without a trusted authority's key can fill the memory; the oldest
-/// leaves when it is full. Validity is not part of what is remembered: the caller judges it for each piece of evidence.
+/// A path enters only after it was fully verified, so nobody without a trusted authority's key can fill the memory; if
+/// it is full, the oldest entry is removed. Validity is not remembered: the caller checks it for each piece of
+/// evidence.
 final class CertificatePathMemory: Sendable {
-    /// What a path is found again by.
+    /// The key of a remembered path.
     private enum Entry: Sendable {
         /// The bytes of its leaf and of its intermediates, all of which the evidence must hold.
         case chain(CertificatePath)
@@ -16,10 +17,10 @@ final class CertificatePathMemory: Sendable {
 
     private let entries = Locked<[Entry]>([])
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { entries.withLock { $0.count } }
 
-    /// How many headers of signed payloads are among them.
+    /// The number of entries with the header of a signed payload.
     var headers: Int {
         entries.withLock { entries in
             entries.reduce(0) { count, entry in if case .header = entry { count + 1 } else { count } }
@@ -46,8 +47,8 @@ final class CertificatePathMemory: Sendable {
         return nil
     }
 
-    /// The remembered leaf of a transaction receipt, valid at the moment. A leaf is remembered once for each authority whose
-    /// period it was judged in.
+    /// The remembered leaf of a transaction receipt, valid at the time. A leaf is remembered once for each authority in
+    /// whose period it was checked.
     func leaf(_ field: SignatureField, at moment: Timestamp) -> VerifiedLeaf? {
         let bytes = field.bytes[...]
         for entry in entries.withLock({ $0 }) {

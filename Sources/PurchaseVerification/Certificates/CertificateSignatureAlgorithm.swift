@@ -1,7 +1,7 @@
 import Crypto
 
-/// The algorithms with which a certificate may be signed. SHA-1 is here for one reason: Apple's receipt chains used it
-/// until 2024, and those receipts are still presented. MD5 and everything else is refused.
+/// The accepted signature algorithms of certificates. SHA-1 is accepted only because Apple's receipt chains used it
+/// until 2024, and clients still send those receipts. MD5 and all others are refused.
 enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
     case sha1WithRSAEncryption
     case sha256WithRSAEncryption
@@ -53,7 +53,7 @@ enum CertificateSignatureAlgorithm: String, Sendable, CaseIterable {
 /// ECDSA over the curves of Apple's authorities; the signature is a SEQUENCE of two integers (RFC 3279, 2.2.3).
 enum ECDSASignature {
     static func isValid(_ signature: [UInt8], by key: P256.Signing.PublicKey, for digest: MessageDigest) -> Bool {
-        // What is not even the form of a signature verifies nothing.
+        // A malformed signature verifies nothing.
         guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return switch digest {
         case .sha1: false
@@ -64,7 +64,7 @@ enum ECDSASignature {
     }
 
     static func isValid(_ signature: [UInt8], by key: P384.Signing.PublicKey, for digest: MessageDigest) -> Bool {
-        // What is not even the form of a signature verifies nothing.
+        // A malformed signature verifies nothing.
         guard let signature = try? P384.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return switch digest {
         case .sha1: false

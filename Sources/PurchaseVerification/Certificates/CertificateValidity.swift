@@ -20,10 +20,10 @@ struct CertificateValidity: Sendable, Equatable {
         CertificateValidity(notBefore: max(notBefore, other.notBefore), notAfter: min(notAfter, other.notAfter))
     }
 
-    /// Whether the moment lies in the period.
+    /// Whether the time is in the period.
     func contains(_ moment: Timestamp) -> Bool { moment >= notBefore && !isOver(at: moment) }
 
-    /// Checks that the moment lies in the period.
+    /// Checks that the time is in the period.
     func require(_ moment: Timestamp, of subject: @autoclosure () -> String) throws(VerificationError) {
         guard moment >= notBefore else {
             throw VerificationError(
@@ -35,13 +35,14 @@ struct CertificateValidity: Sendable, Equatable {
         }
     }
 
-    /// Certificates count whole seconds, so the last one lasts to its end.
+    /// Certificates count whole seconds, so the last second is included to its end.
     private func isOver(at moment: Timestamp) -> Bool {
         moment.millisecondsSince1970 > notAfter.millisecondsSince1970 + 999
     }
 }
 
-/// UTCTime and GeneralizedTime in the one form that certificates may use: seconds, and Z (RFC 5280, 4.1.2.5.1 and .2).
+/// UTCTime and GeneralizedTime in the only format that certificates may use: with seconds and Z (RFC 5280, 4.1.2.5.1
+/// and .2).
 enum CertificateTime {
     static func read(_ bytes: Span<UInt8>, _ element: DERElement) throws(VerificationError) -> Timestamp {
         let malformed = VerificationError(.certificateMalformed, expected: "a time as RFC 5280 prescribes")

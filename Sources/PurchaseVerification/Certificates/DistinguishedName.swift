@@ -1,5 +1,5 @@
-/// A Name (RFC 5280, 4.1.2.4). Two names are the same if their DER is: Apple writes each name in one way only, and a looser
-/// comparison would have to be right in every encoding.
+/// A Name (RFC 5280, 4.1.2.4). Two names are equal if their DER is equal: Apple encodes each name in one way only, and
+/// a looser comparison would have to be correct for every encoding.
 struct DistinguishedName: Sendable, Hashable {
     /// The whole Name in DER.
     let der: [UInt8]

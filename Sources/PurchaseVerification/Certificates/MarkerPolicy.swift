@@ -1,7 +1,7 @@
 /// Apple's marker extensions: the leaf signs receipts, and a Worldwide Developer Relations authority issued it.
 ///
-/// They are what tells a receipt from all else that Apple signs (provisioning profiles, App Attest, developers' code). A leaf
-/// that the operator trusts by its own bytes needs none.
+/// The markers distinguish receipts from other data that Apple signs (provisioning profiles, App Attest, developers'
+/// code). A leaf that the operator trusts by its bytes needs none.
 enum MarkerPolicy {
     static func require(_ path: CertificatePath) throws(VerificationError) {
         guard !path.isLeafAnchored else { return }

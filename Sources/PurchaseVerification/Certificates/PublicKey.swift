@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
 
-/// A public key that may take part in a path: RSA, or one of the two curves of Apple's authorities.
+/// A public key that may be part of a path: RSA, or one of the two curves of Apple's authorities.
 enum PublicKey: Sendable {
     case rsa(RSAPublicKey)
     case p256(P256.Signing.PublicKey)
@@ -54,7 +54,7 @@ enum PublicKey: Sendable {
             .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.shown(curve)))
     }
 
-    /// What kind of key it is, for people.
+    /// The kind of key, for people.
     var kind: String {
         switch self {
         case .rsa(let key): "RSA \(key.modulusBytes * 8)"
@@ -64,15 +64,15 @@ enum PublicKey: Sendable {
     }
 }
 
-/// An RSA key with the exponent 65,537, decoded once and kept for many signatures. It has 2,048 to 4,096 bit, but where the
-/// caller names another size: the transaction receipts of 2009 to 2016 are signed with 1,024.
+/// An RSA key with the exponent 65,537, decoded once and kept for many signatures. It has 2,048 to 4,096 bits, unless
+/// the caller names another size: the transaction receipts of 2009 to 2016 are signed with 1,024.
 struct RSAPublicKey: Sendable {
     private let key: _RSA.Signing.PublicKey
     /// The length of the modulus, and so of each signature.
     let modulusBytes: Int
 
     /// - Parameters:
-    ///   - pkcs1: where RSAPublicKey ::= SEQUENCE { modulus, publicExponent } lies (RFC 8017, A.1.1).
+    ///   - pkcs1: the position of RSAPublicKey ::= SEQUENCE { modulus, publicExponent } (RFC 8017, A.1.1).
     ///   - whole: the SubjectPublicKeyInfo around it.
     fileprivate init(
         _ bytes: Span<UInt8>, pkcs1: Range<Int>, whole: Range<Int>, modulusBytes accepted: ClosedRange<Int>
@@ -99,14 +99,14 @@ struct RSAPublicKey: Sendable {
                 found: "0x\(hexadecimal(bytes.shown(exponent)))")
         }
         do {
-            // The range above has judged the size; the other initialiser would refuse 1,024 bit.
+            // The range above has checked the size; the other initialiser would refuse 1,024 bits.
             key = try _RSA.Signing.PublicKey(unsafeDERRepresentation: bytes.copy(whole))
         } catch {
             throw VerificationError(.publicKeyUnacceptable, expected: "a usable RSA key")
         }
     }
 
-    /// The same for a signature of its own.
+    /// The same for a signature in an array.
     func isValid(_ signature: [UInt8], for digest: MessageDigest) -> Bool {
         let slice = signature[...]
         return isValid(slice.span, for: digest)

@@ -1,16 +1,16 @@
-/// A certificate that the caller trusts because of what it is, not because of who signed it.
+/// A certificate that the caller trusts by its bytes, regardless of its issuer.
 ///
-/// Nothing in the evidence can add one. Apple's roots are in `apple`; the operator names all others.
+/// Evidence cannot add one. Apple's roots are in `apple`; the operator names all others.
 public struct TrustAnchor: Sendable {
     let certificate: Certificate
     let authority: Authority
 
-    /// For what an anchor may vouch.
+    /// The environments that an anchor may vouch for.
     enum Authority: Sendable {
         /// Apple: production and sandbox.
         case apple
-        /// An authority that the operator named: every environment that they accept, if the certificate may issue others;
-        /// if it may not, it can only stand for itself, and for environments that are local to a developer's machine.
+        /// An authority named by the operator: every environment that the operator accepts, if the certificate may
+        /// issue others; otherwise only itself, and only for environments that are local to a developer's machine.
         case operatorNamed
     }
 
@@ -48,8 +48,8 @@ public struct TrustAnchor: Sendable {
 
     /// Whether the anchor may vouch for evidence of this environment.
     ///
-    /// Apple never signs what Xcode or a simulator makes. And whoever holds the key of a lone certificate, as every developer
-    /// holds Xcode's, must not be able to write production purchases with it.
+    /// Apple never signs evidence of Xcode or a simulator. And every developer holds the key of Xcode's certificate,
+    /// and must not be able to sign production purchases with it.
     func vouches(for environment: AppStoreEnvironment?, signedByAnchorItself: Bool) -> Bool {
         switch (authority, environment) {
         case (.apple, .production), (.apple, .sandbox): true

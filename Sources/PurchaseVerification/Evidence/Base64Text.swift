@@ -1,7 +1,7 @@
-/// Base64 as clients send it (RFC 4648): strictly first, and only where that fails with the repairs that are known to be
-/// needed, each of which is named in the result.
+/// Base64 as clients send it (RFC 4648): strict first, and if that fails with the known repairs, each of which is named
+/// in the result.
 enum Base64Text {
-    /// Whether all of the first bytes could be base64 in one of its spellings.
+    /// Whether all of the first bytes could be base64 in one of its encodings.
     static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
         for byte in bytes.prefix(16) where !isAlphabet(byte) && !isWhiteSpace(byte) && byte != UInt8(ascii: "=") {
             return false
@@ -14,7 +14,7 @@ enum Base64Text {
         // Some editors put a byte order mark in front.
         let afterMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let text = bytes[afterMark...].drop(while: isWhiteSpace)
-        // Looked for in the text alone: before it could stand a mark with nothing but white space behind it.
+        // Searched only in the text: before it, there could be a byte order mark followed by white space.
         guard let last = text.lastIndex(where: { !isWhiteSpace($0) }) else { return [] }
         return text[...last]
     }
@@ -55,7 +55,7 @@ enum Base64Text {
             }
         }
         let folded = decoded(characters.filter { $0 != UInt8(ascii: " ") })
-        // A space is a plus sign that a form post decoded, or indentation. Only one of the two can be whole.
+        // A space is a plus sign that a form post decoded, or indentation. Only one of the two gives a whole text.
         if spaces > 0, folded.map(isWhole) != true,
             let bytes = decoded(characters.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
         {
@@ -65,7 +65,7 @@ enum Base64Text {
         throw VerificationError(.base64Malformed, found: "\(text.count) characters that do not decode")
     }
 
-    /// Whether the bytes are one element of DER or BER that ends where they do.
+    /// Whether the bytes are exactly one element of DER or BER.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         if bytes.count > 4, bytes[1] == 0x80 { return bytes.suffix(2) == [0, 0] }
         let slice = bytes[...]

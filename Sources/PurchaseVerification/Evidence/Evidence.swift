@@ -38,7 +38,7 @@ public struct Evidence: Sendable {
         case .transactionReceipt: return .transactionReceipt
         case .compactJWS:
             do throws(VerificationError) {
-                return try SignedPayloadKind(try CompactJWS(bytes).payload).kind
+                return try EvidenceKind(signedPayload: try CompactJWS(bytes).payload)
             } catch {
                 return nil
             }
@@ -79,7 +79,8 @@ public struct Evidence: Sendable {
             return
         }
         if CompactJWS.isRecognized(text) {
-            (form, encoding, bytes) = (.compactJWS, .compactJWS, Array(text))
+            (form, encoding) = (.compactJWS, .compactJWS)
+            bytes = text.count == evidence.count ? evidence : Array(text)
             return
         }
         guard Base64Text.isText(text) else {
@@ -95,7 +96,10 @@ public struct Evidence: Sendable {
         }
         let list = Base64Text.trimmed(decoded)
         switch list.first {
-        case UInt8(ascii: "{"): (form, bytes) = (.transactionReceipt, Array(list))
+        case UInt8(ascii: "{"):
+            form = .transactionReceipt
+            // Mostly there is nothing to trim.
+            bytes = list.count == decoded.count ? decoded : Array(list)
         case nil: throw VerificationError(.evidenceEmpty)
         default:
             throw VerificationError(

@@ -67,7 +67,7 @@ struct SignedRenewalInfoFacts<Trust>: EvidenceFacts {
     var appAppleID: UInt64? { nil }
     var signingDate: Timestamp? { content.signedDate }
     var expirationDate: Timestamp? { nil }
-    /// It says how a subscription goes on, and proves no transaction.
+    /// Renewal info describes the next renewal and proves no transaction.
     var transactions: [TransactionFacts] { [] }
 
     func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
@@ -100,7 +100,7 @@ extension NotificationContent: EvidenceFacts {
     public var kind: EvidenceKind { .notification }
     public var applicationVersion: String? { claims.data?.bundleVersion }
 
-    /// When Apple signed it; where it does not say so, the latest date of the signed payloads in it.
+    /// The signing date; if it is absent, the latest date of the nested signed payloads.
     public var signingDate: Timestamp? {
         claims.signedDate
             ?? [

@@ -1,38 +1,39 @@
-/// A look into evidence that vouches for nothing: every check with its outcome, and what the bytes say.
+/// An inspection of evidence: every check with its result, and the content of the bytes. It vouches for nothing.
 ///
-/// Nothing in here is proof. To grant something, verify.
+/// An inspection proves nothing. Verify before you grant.
 public struct EvidenceInspection: Sendable {
-    /// The kind of evidence and its text encoding; `nil` where it was not recognised.
+    /// The kind of evidence and its text encoding; `nil` if it was not recognised.
     public let evidence: Evidence?
-    /// Each check in the order in which `PurchaseVerifier` makes it. Here the later ones run, too, where they can.
+    /// Each check in the order of `PurchaseVerifier`. After a failure, the later checks also run if they can.
     public let checks: [Check]
     /// The embedded certificates, in their order.
     public let certificates: [UnverifiedCertificate]
-    /// The names on the verified path from leaf to anchor; empty where there is none.
+    /// The names on the verified path from leaf to anchor; empty if there is none.
     public let certificatePath: [String]
-    /// How the content is signed, such as `SHA-256, rsaEncryption`; `nil` where the container could not be read.
+    /// The signature algorithm of the content, such as `SHA-256, rsaEncryption`; `nil` if the container could not be
+    /// read.
     public let signature: String?
-    /// The size of the signed container in bytes; `nil` where there is none.
+    /// The size of the signed container in bytes; `nil` if there is none.
     public let containerBytes: Int?
-    /// What the evidence says, as far as it could be read.
+    /// The content of the evidence, as far as it could be read.
     public let content: UnverifiedEvidence?
 
     /// One check and how it ended.
     public struct Check: Sendable {
-        /// What is checked, in a few words.
+        /// The subject of the check, in a few words.
         public let name: String
         public let outcome: Outcome
     }
 
-    /// How a check ended.
+    /// The result of a check.
     public enum Outcome: Sendable {
         case passed
         case failed(VerificationError)
-        /// It could not be made, because an earlier one failed: that counts as failed, too.
+        /// The check could not be made because an earlier one failed. This also counts as failed.
         case notPossible
     }
 
-    /// The first check that failed: what `PurchaseVerifier` would throw.
+    /// The first check that failed: the error that `PurchaseVerifier` would throw.
     public var firstFailure: VerificationError? {
         for check in checks {
             if case .failed(let error) = check.outcome { return error }
@@ -41,10 +42,10 @@ public struct EvidenceInspection: Sendable {
     }
 }
 
-/// Evidence of any kind, read from bytes that nobody vouches for: for showing, never for granting.
+/// Evidence of any kind, read from unverified bytes: for display, never for granting.
 public enum UnverifiedEvidence: Sendable {
     case appReceipt(UnverifiedAppReceipt)
-    /// A transaction receipt, and what stands beside it in its outer list without being signed.
+    /// A transaction receipt, and the unsigned entries of its outer list.
     case transactionReceipt(UnverifiedTransactionReceipt, unsigned: [(key: String, value: String)])
     case signedTransaction(UnverifiedSignedTransaction)
     case signedRenewalInfo(UnverifiedSignedRenewalInfo)
@@ -74,7 +75,7 @@ public enum UnverifiedEvidence: Sendable {
     }
 }
 
-/// What an embedded certificate says of itself.
+/// The fields of an embedded certificate.
 public struct UnverifiedCertificate: Sendable {
     /// The whole certificate.
     public let der: [UInt8]

@@ -2,7 +2,7 @@
 struct InspectionRun {
     private(set) var checks: [EvidenceInspection.Check] = []
 
-    /// The caller's demands, each a check of its own.
+    /// The caller's policies, each as a separate check.
     mutating func check(_ policies: [any PurchasePolicy], _ content: UnverifiedEvidence?) {
         for policy in policies {
             check(policy.name, after: content) { content throws(VerificationError) in try policy.check(content.facts) }

@@ -1,11 +1,11 @@
 extension PurchaseVerifier {
-    /// Makes every check on its own and reads what can be read, without vouching for any of it.
+    /// Makes every check separately and reads as much as possible, without vouching for any of it.
     ///
     /// - Parameters:
     ///   - evidence: evidence of any kind, in any encoding that `verify` takes.
-    ///   - policies: the caller's demands, each of which is shown as a check.
+    ///   - policies: the caller's policies, each of which is shown as a check.
     public func inspect(_ evidence: [UInt8], policies: [any PurchasePolicy]) -> EvidenceInspection {
-        // What is only looked at must not change what is remembered of evidence that was verified.
+        // An inspection must not change the memory of verified evidence.
         PurchaseVerifier(withoutMemoryOf: self).inspection(of: evidence, policies: policies)
     }
 
@@ -40,7 +40,7 @@ extension PurchaseVerifier {
         run.check("marker extensions", after: path) { path throws(VerificationError) in
             try MarkerPolicy.require(path)
         }
-        // Trusted by nobody where the path failed; it still shows whether the content was changed.
+        // Without a trusted path, the check still shows whether the content was changed.
         let signer = run.check("signing key", after: container) { container throws(VerificationError) in
             try Certificate(Array(container.bytes[try container.signerCertificate()])).publicKey.get()
         }
@@ -147,7 +147,7 @@ extension PurchaseVerifier {
         }
         let content = jws.flatMap { jws in claims.map { Self.unverified($0, jws.payload) } }
         if case .notification(let notification) = claims, !notification.nestedData.isEmpty {
-            // The whole of it, since what is nested counts only with its envelope.
+            // The whole notification, because nested data counts only with its envelope.
             run.check("signed data inside", after: jws) { jws throws(VerificationError) in
                 _ = try verifySignedPayload(jws.bytes, policies: [])
             }
@@ -172,7 +172,7 @@ extension PurchaseVerifier {
         }
     }
 
-    /// A notification with what it carries, as far as that can be read: the caller's demands look at it, too.
+    /// A notification with its nested data, as far as it can be read, because policies also check it.
     private static func unverified(_ claims: NotificationClaims, _ payload: [UInt8]) -> UnverifiedAppStoreNotification {
         var transaction: UnverifiedSignedTransaction?
         var renewalInfo: UnverifiedSignedRenewalInfo?
@@ -201,7 +201,7 @@ extension PurchaseVerifier {
             do throws(VerificationError) {
                 return UnverifiedCertificate(try Certificate(der, rsaModulusBytes: 128...512))
             } catch {
-                // The check of the certificate path reports it where it matters.
+                // The check of the certificate path reports the error if it matters.
                 return nil
             }
         }

@@ -1,103 +1,114 @@
-/// Reads the claims of one JSON object by name, and counts what it has read, so that the others can be kept.
+/// Reads the claims of one JSON object by name, and notes which ones, so that the others can be kept.
 struct ClaimReader {
-    private let container: KeyedDecodingContainer<ClaimName>
-    private var read: [String] = []
+    private let document: JSONDocument
+    /// The place of the object.
+    private let object: Int
+    /// The place of the member after the latest one that was found: most claims occur in the order in which they are read.
+    private var expected: Int
+    private var read: PlaceSet
 
-    init(_ decoder: any Decoder) throws(VerificationError) {
-        do {
-            container = try decoder.container(keyedBy: ClaimName.self)
+    /// The claims of a whole document.
+    init(_ json: [UInt8]) throws(VerificationError) {
+        let document: JSONDocument
+        do throws(JSONScanner.Failure) {
+            document = try JSONDocument(json)
         } catch {
+            throw VerificationError(.claimsMalformed, expected: error.expected)
+        }
+        try self.init(document, object: 0)
+    }
+
+    private init(_ document: JSONDocument, object: Int) throws(VerificationError) {
+        guard object < document.nodes.count, document.nodes[object].kind == .object else {
             throw VerificationError(.claimsMalformed, expected: "a JSON object")
         }
-        // No kind has more claims.
-        read.reserveCapacity(40)
+        self.document = document
+        self.object = object
+        expected = object + 1
+        read = PlaceSet(upTo: Int(document.nodes[object].next) - object)
     }
 
     /// Whether there is a claim of this name.
-    func has(_ name: String) -> Bool { container.contains(ClaimName(name)) }
+    func has(_ name: StaticString) -> Bool { place(of: name) != nil }
 
-    /// A claim on which a check or a decision rests. It may be absent or `null`, but of no other type.
-    mutating func claim<Value: Decodable>(
-        _ name: String, _ type: Value.Type = Value.self
+    // A claim on which a check or a decision rests. It may be absent or `null`, but of no other type.
+
+    mutating func claim(_ name: StaticString) throws(VerificationError) -> String? {
+        try claim(name, "String") { document, place in document.text(document.nodes[place]) }
+    }
+
+    mutating func claim(_ name: StaticString) throws(VerificationError) -> Int64? {
+        try claim(name, "Int64") { document, place in document.integer(document.nodes[place]) }
+    }
+
+    mutating func claim(_ name: StaticString) throws(VerificationError) -> UInt64? {
+        try claim(name, "UInt64") { document, place in document.integer(document.nodes[place]) }
+    }
+
+    mutating func claim(_ name: StaticString) throws(VerificationError) -> Bool? {
+        try claim(name, "Bool") { document, place in document.boolean(document.nodes[place]) }
+    }
+
+    mutating func claim(_ name: StaticString) throws(VerificationError) -> [String]? {
+        try claim(name, "[String]") { document, place in document.texts(at: place) }
+    }
+
+    /// The claims of an object inside, read by the closure.
+    mutating func object<Value>(
+        _ name: StaticString, _ read: (inout ClaimReader) throws(VerificationError) -> Value
     ) throws(VerificationError) -> Value? {
-        try claim(name, as: type) { try $0.decode(type, forKey: $1) }
-    }
-
-    // The same for the types that most claims have: the decoder's own methods for them take a third of the time.
-
-    mutating func claim(_ name: String) throws(VerificationError) -> String? {
-        try claim(name, as: String.self) { try $0.decode(String.self, forKey: $1) }
-    }
-
-    mutating func claim(_ name: String) throws(VerificationError) -> Int64? {
-        try claim(name, as: Int64.self) { try $0.decode(Int64.self, forKey: $1) }
-    }
-
-    mutating func claim(_ name: String) throws(VerificationError) -> Double? {
-        try claim(name, as: Double.self) { try $0.decode(Double.self, forKey: $1) }
-    }
-
-    mutating func claim(_ name: String) throws(VerificationError) -> Bool? {
-        try claim(name, as: Bool.self) { try $0.decode(Bool.self, forKey: $1) }
+        guard let place = find(name), document.nodes[place].kind != .null else { return nil }
+        var inner = try ClaimReader(document, object: place)
+        return try read(&inner)
     }
 
     @inline(__always)
     private mutating func claim<Value>(
-        _ name: String, as type: Value.Type, _ decode: (KeyedDecodingContainer<ClaimName>, ClaimName) throws -> Value
+        _ name: StaticString, _ type: StaticString, _ value: (JSONDocument, Int) -> Value?
     ) throws(VerificationError) -> Value? {
-        let key = ClaimName(name)
-        guard container.contains(key) else { return nil }
-        read.append(name)
-        do {
-            return try decode(container, key)
-        } catch {
-            // Asked only now: each question looks the claim up again.
-            if isNull(key) { return nil }
-            if let error = error as? VerificationError { throw error }
+        guard let place = find(name), document.nodes[place].kind != .null else { return nil }
+        guard let value = value(document, place) else {
             throw VerificationError(.claimsMalformed, expected: "\(name) as \(type)", found: "another type")
         }
+        return value
     }
 
-    /// A claim that only describes: of another type than expected, it stays among the others as it is.
-    mutating func description<Value: Decodable>(_ name: String, _ type: Value.Type = Value.self) -> Value? {
-        description(name) { try $0.decode(type, forKey: $1) }
+    // A claim that only describes: of another type than expected, it stays among the others as it is.
+
+    mutating func description(_ name: StaticString) -> String? {
+        description(name) { document, place in document.text(document.nodes[place]) }
     }
 
-    mutating func description(_ name: String) -> String? {
-        description(name) { try $0.decode(String.self, forKey: $1) }
+    mutating func description(_ name: StaticString) -> Int64? {
+        description(name) { document, place in document.integer(document.nodes[place]) }
     }
 
-    mutating func description(_ name: String) -> Int64? {
-        description(name) { try $0.decode(Int64.self, forKey: $1) }
+    mutating func description(_ name: StaticString) -> UInt64? {
+        description(name) { document, place in document.integer(document.nodes[place]) }
+    }
+
+    mutating func description(_ name: StaticString) -> [String]? {
+        description(name) { document, place in document.texts(at: place) }
+    }
+
+    mutating func description(_ name: StaticString) -> JSONValue? {
+        description(name) { document, place in document.value(at: place) }
     }
 
     @inline(__always)
     private mutating func description<Value>(
-        _ name: String, _ decode: (KeyedDecodingContainer<ClaimName>, ClaimName) throws -> Value
+        _ name: StaticString, _ value: (JSONDocument, Int) -> Value?
     ) -> Value? {
-        let key = ClaimName(name)
-        guard container.contains(key) else { return nil }
-        do {
-            let value = try decode(container, key)
-            read.append(name)
-            return value
-        } catch {
-            if isNull(key) { read.append(name) }
-            return nil
-        }
-    }
-
-    private func isNull(_ key: ClaimName) -> Bool {
-        do {
-            return try container.decodeNil(forKey: key)
-        } catch {
-            return false
-        }
+        guard let place = find(name), document.nodes[place].kind != .null else { return nil }
+        let value = value(document, place)
+        if value == nil { read.remove(place - object) }
+        return value
     }
 
     /// A moment in milliseconds since 1970, whole from Apple and with a fraction from Xcode.
-    mutating func date(_ name: String) throws(VerificationError) -> Timestamp? {
-        guard let milliseconds: Double = try claim(name) else { return nil }
+    mutating func date(_ name: StaticString) throws(VerificationError) -> Timestamp? {
+        let number: Double? = try claim(name, "Double") { document, place in document.number(document.nodes[place]) }
+        guard let milliseconds = number else { return nil }
         guard let moment = Timestamp(signedMilliseconds: milliseconds) else {
             throw VerificationError(
                 .claimsMalformed, expected: "milliseconds since 1970 as \(name)", found: "\(milliseconds)")
@@ -107,7 +118,7 @@ struct ClaimReader {
 
     /// A value of an open set.
     mutating func open<Value: OpenValue>(
-        _ name: String, _ type: Value.Type = Value.self
+        _ name: StaticString, _ type: Value.Type = Value.self
     ) throws(VerificationError) -> Value? where Value.RawValue == String {
         guard let raw: String = try claim(name) else { return nil }
         guard raw.isOpenValue else {
@@ -119,25 +130,22 @@ struct ClaimReader {
     }
 
     mutating func open<Value: OpenValue>(
-        _ name: String, _ type: Value.Type = Value.self
+        _ name: StaticString, _ type: Value.Type = Value.self
     ) throws(VerificationError) -> Value? where Value.RawValue == Int64 {
         guard let raw: Int64 = try claim(name) else { return nil }
         return Value(rawValue: raw)
     }
 
     /// A value of an open set that only describes.
-    mutating func openDescription<Value: OpenValue>(_ name: String, _ type: Value.Type = Value.self) -> Value?
+    mutating func openDescription<Value: OpenValue>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value?
     where Value.RawValue == String {
-        guard let raw: String = description(name) else { return nil }
-        guard raw.isOpenValue else {
-            // It stays among the others.
-            read.removeLast()
-            return nil
+        let raw: String? = description(name) { document, place in
+            document.text(document.nodes[place]).flatMap { $0.isOpenValue ? $0 : nil }
         }
-        return Value(rawValue: raw)
+        return raw.flatMap(Value.init)
     }
 
-    mutating func openDescription<Value: OpenValue>(_ name: String, _ type: Value.Type = Value.self) -> Value?
+    mutating func openDescription<Value: OpenValue>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value?
     where Value.RawValue == Int64 {
         guard let raw: Int64 = description(name) else { return nil }
         return Value(rawValue: raw)
@@ -145,19 +153,71 @@ struct ClaimReader {
 
     /// The claims that were not read, as they are.
     func others() throws(VerificationError) -> [String: JSONValue] {
-        let names = container.allKeys
-        guard names.count > read.count else { return [:] }
-        let known = Set(read)
         var others: [String: JSONValue] = [:]
-        for name in names where !known.contains(name.stringValue) {
-            do {
-                others[name.stringValue] = try container.decode(JSONValue.self, forKey: name)
-            } catch {
-                throw VerificationError(.claimsMalformed, expected: "JSON", found: name.stringValue)
+        var place = object + 1
+        let end = self.end
+        while place < end {
+            let node = document.nodes[place]
+            if !read.contains(place - object) {
+                guard let value = document.value(at: place) else {
+                    throw VerificationError(.claimsMalformed, expected: "JSON", found: document.name(node))
+                }
+                others[document.name(node)] = value
             }
+            place = Int(node.next)
         }
         return others
     }
+
+    /// The place of the claim, which then counts as read.
+    private mutating func find(_ name: StaticString) -> Int? {
+        guard let place = place(of: name) else { return nil }
+        expected = Int(document.nodes[place].next)
+        read.insert(place - object)
+        return place
+    }
+
+    private func place(of name: StaticString) -> Int? {
+        place(of: name, in: expected..<end) ?? place(of: name, in: (object + 1)..<expected)
+    }
+
+    private func place(of name: StaticString, in members: Range<Int>) -> Int? {
+        let bytes = document.bytes[...]
+        let nodes = document.nodes[...]
+        return name.withUTF8Buffer { (name: UnsafeBufferPointer<UInt8>) in
+            Self.place(of: name.span, in: members, nodes.span, bytes.span)
+        }
+    }
+
+    private static func place(
+        of name: Span<UInt8>, in members: Range<Int>, _ nodes: Span<JSONNode>, _ bytes: Span<UInt8>
+    ) -> Int? {
+        var place = members.lowerBound
+        while place < members.upperBound {
+            let node = nodes[place]
+            if bytes.isEqual(node.name, name) { return place }
+            place = Int(node.next)
+        }
+        return nil
+    }
+
+    /// The place behind the last member.
+    private var end: Int { Int(document.nodes[object].next) }
+}
+
+/// A set of small numbers.
+private struct PlaceSet {
+    private var words: [UInt64]
+
+    init(upTo limit: Int) { words = Array(repeating: 0, count: limit / 64 + 1) }
+
+    func contains(_ place: Int) -> Bool { words[place / 64] & Self.bit(place) != 0 }
+
+    mutating func insert(_ place: Int) { words[place / 64] |= Self.bit(place) }
+
+    mutating func remove(_ place: Int) { words[place / 64] &= ~Self.bit(place) }
+
+    private static func bit(_ place: Int) -> UInt64 { 1 << UInt64(place & 63) }
 }
 
 extension String {
@@ -165,16 +225,6 @@ extension String {
     fileprivate var isOpenValue: Bool {
         utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
-}
-
-/// The name of a claim.
-struct ClaimName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(_ name: String) { stringValue = name }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }
 
 extension Timestamp {

@@ -2,9 +2,9 @@
 struct CompactJWS: Sendable {
     /// The whole text.
     let bytes: [UInt8]
-    /// Where the base64url of the header lies.
+    /// The position of the base64url of the header.
     let header: Range<Int>
-    /// Where the text lies that is signed: header, dot and payload (RFC 7515, 5.1).
+    /// The position of the signing input: header, dot and payload (RFC 7515, 5.1).
     let signingInput: Range<Int>
     /// The decoded payload.
     let payload: [UInt8]
@@ -33,7 +33,7 @@ struct CompactJWS: Sendable {
         header = 0..<first
         signingInput = 0..<second
         payload = try Self.decode(bytes, (first + 1)..<second, "payload")
-        // Without an algorithm there is no signature; that the header names none says more than that it is missing.
+        // Without an algorithm there is no signature; a missing algorithm is the more useful error.
         let signature = (second + 1)..<bytes.count
         self.signature = signature.isEmpty ? [] : try Self.decode(bytes, signature, "signature")
     }

@@ -10,29 +10,6 @@ public enum JSONValue: Sendable {
     case object([String: JSONValue])
 }
 
-extension JSONValue: Decodable {
-    /// Takes whatever the decoder holds.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        // A decoder says what a value is only by failing for what it is not.
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSONValue].self))
-        }
-    }
-}
-
 extension JSONValue: Equatable {
     /// Compares strings byte by byte.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The JOSE header of signed data (RFC 7515, 4), as far as it may have a say: the algorithm, which must be ES256, and the
 /// certificates. Keys, addresses of keys and names of keys in it are not looked at.
 struct JWSHeader: Sendable {
@@ -15,23 +9,25 @@ struct JWSHeader: Sendable {
     /// - Throws: `jws_header_malformed`, `jws_algorithm_unsupported`, `jws_header_unsupported`, `certificates_missing`,
     ///   `jws_certificate_count_unsupported`.
     init(_ json: [UInt8]) throws(VerificationError) {
-        if let excess = JSONBounds.excess(of: json) {
-            throw VerificationError(.jwsHeaderMalformed, expected: excess)
-        }
-        let fields: Fields
-        do {
-            fields = try JSONDecoder().decode(Fields.self, from: Data(json))
+        let algorithm: String?
+        let chain: [String]?
+        let hasCritical: Bool
+        do throws(VerificationError) {
+            var fields = try ClaimReader(json)
+            algorithm = try fields.claim("alg")
+            chain = try fields.claim("x5c")
+            hasCritical = fields.has("crit")
         } catch {
-            throw VerificationError(.jwsHeaderMalformed, expected: "a JSON object with alg and x5c")
+            throw VerificationError(.jwsHeaderMalformed, expected: error.expected)
         }
-        guard let algorithm = fields.alg, algorithm.isSame(as: "ES256") else {
-            throw VerificationError(.jwsAlgorithmUnsupported, expected: "ES256", found: fields.alg ?? "none at all")
+        guard let algorithm, algorithm.isSame(as: "ES256") else {
+            throw VerificationError(.jwsAlgorithmUnsupported, expected: "ES256", found: algorithm ?? "none at all")
         }
         // What is critical must be understood (RFC 7515, 4.1.11), and nothing is.
-        guard !fields.hasCritical else {
+        guard !hasCritical else {
             throw VerificationError(.jwsHeaderUnsupported, expected: "no crit", found: "crit")
         }
-        guard let texts = fields.x5c, !texts.isEmpty else {
+        guard let texts = chain, !texts.isEmpty else {
             throw VerificationError(.certificatesMissing, expected: "x5c")
         }
         guard texts.count == 3 || texts.count == 1 else {
@@ -49,20 +45,5 @@ struct JWSHeader: Sendable {
         self.certificates = certificates
         isCanonical =
             json == Array(#"{"alg":"ES256","x5c":[\#(texts.map { "\"\($0)\"" }.joined(separator: ","))]}"#.utf8)
-    }
-
-    private struct Fields: Decodable {
-        let alg: String?
-        let x5c: [String]?
-        let hasCritical: Bool
-
-        enum CodingKeys: String, CodingKey { case alg, x5c, crit }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            alg = try container.decodeIfPresent(String.self, forKey: .alg)
-            x5c = try container.decodeIfPresent([String].self, forKey: .x5c)
-            hasCritical = container.contains(.crit)
-        }
     }
 }

@@ -1,6 +1,6 @@
 extension PurchaseVerifier {
-    /// Verifies signed data of any kind: form, certificates at the date of signing, signature, claims, what is nested in them,
-    /// and the policies, in this order.
+    /// Verifies signed data of any kind, in this order: form, certificates at the signing date, signature, claims,
+    /// nested data, and policies.
     func verifySignedPayload(
         _ bytes: [UInt8], policies: [any PurchasePolicy]
     ) throws(VerificationError) -> VerifiedEvidence {
@@ -22,7 +22,7 @@ extension PurchaseVerifier {
         {
             return (jws.payload, claims, path)
         }
-        // Whatever failed above fails again below, with the reason that comes first for a stranger, too.
+        // Any failure above fails again below, where the error is the same for a verifier with an empty memory.
         guard let signingDate = try SigningDate(jws.payload).moment else {
             throw VerificationError(.creationDateMissing, expected: "signedDate")
         }
@@ -31,7 +31,7 @@ extension PurchaseVerifier {
         return (jws.payload, try AnySignedClaims(jws.payload), path)
     }
 
-    /// The claims, where everything is in order with a path that was verified before.
+    /// The claims, if all checks pass with a path that was verified before.
     private static func claims(
         _ jws: CompactJWS, by path: CertificatePath
     ) -> AnySignedClaims? {
@@ -89,15 +89,15 @@ extension NotificationClaims {
     }
 }
 
-/// What a notification carries, as far as it was verified.
+/// The nested data of a notification that was verified so far.
 struct NestedSignedPayload {
     private(set) var transaction: SignedTransaction?
     private(set) var renewalInfo: SignedRenewalInfo?
     private(set) var appTransaction: AppTransaction?
-    /// The environment of what was added last.
+    /// The environment of the data that was added last.
     private(set) var environment: AppStoreEnvironment?
 
-    /// Takes in one, which must be of a kind that is not there yet, and of the same app and environment as the envelope.
+    /// Adds nested data, whose kind must not be present yet, and whose app and environment must be the envelope's.
     mutating func add<Trust>(
         _ claims: AnySignedClaims, _ payload: [UInt8], of envelope: NotificationContent<Trust>
     ) throws(VerificationError) {

@@ -5,15 +5,15 @@ public typealias SignedRenewalInfo = SignedContent<RenewalInfoClaims, Verified>
 /// An app transaction that the verifier vouches for.
 public typealias AppTransaction = SignedContent<AppTransactionClaims, Verified>
 
-/// The same, read from bytes that nobody vouches for: for showing, never for granting. Only `inspect` makes one.
+/// The same, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
 public typealias UnverifiedSignedTransaction = SignedContent<TransactionClaims, Unverified>
-/// The same, read from bytes that nobody vouches for.
+/// The same, read from unverified bytes.
 public typealias UnverifiedSignedRenewalInfo = SignedContent<RenewalInfoClaims, Unverified>
-/// The same, read from bytes that nobody vouches for.
+/// The same, read from unverified bytes.
 public typealias UnverifiedAppTransaction = SignedContent<AppTransactionClaims, Unverified>
 
-/// The content of signed data: its claims can be read as if they were its own properties, such as
-/// `transaction.productID`. The second parameter tells whether it was verified; there is no public initialiser.
+/// The content of signed data: its claims are readable like its own properties, such as `transaction.productID`. The
+/// second type parameter says whether it was verified; there is no public initialiser.
 @dynamicMemberLookup
 public struct SignedContent<Claims: SignedClaims, Trust>: Sendable {
     let claims: Claims
@@ -35,7 +35,7 @@ extension SignedContent: Equatable {
 }
 
 extension SignedContent where Claims == TransactionClaims {
-    /// Where the purchase was made. Data of 2021 does not state it: then the transaction's number tells.
+    /// The environment of the purchase. Data of 2021 does not state it; then the transaction id determines it.
     public var environment: AppStoreEnvironment {
         claims.statedEnvironment.map { AppStoreEnvironment($0) }
             ?? SandboxIdentifier.environment(
@@ -44,7 +44,7 @@ extension SignedContent where Claims == TransactionClaims {
 }
 
 extension SignedContent where Claims == RenewalInfoClaims {
-    /// Where the subscription was bought. Data of 2021 does not state it: then the transaction's number tells.
+    /// The environment of the subscription. Data of 2021 does not state it; then the transaction id determines it.
     public var environment: AppStoreEnvironment {
         claims.statedEnvironment.map { AppStoreEnvironment($0) }
             ?? SandboxIdentifier.environment(
@@ -53,13 +53,13 @@ extension SignedContent where Claims == RenewalInfoClaims {
 }
 
 extension SignedContent where Claims == AppTransactionClaims {
-    /// Where the app was obtained; `nil` where it does not say.
+    /// The environment from which the app was obtained; `nil` if it is not stated.
     public var environment: AppStoreEnvironment? { claims.receiptType.map { AppStoreEnvironment($0) } }
 }
 
 /// A server notification that the verifier vouches for, with the signed data in it.
 public typealias AppStoreNotification = NotificationContent<Verified>
-/// The same, read from bytes that nobody vouches for.
+/// The same, read from unverified bytes.
 public typealias UnverifiedAppStoreNotification = NotificationContent<Unverified>
 
 /// The content of a server notification of version 2, and of the signed data that it carries.
@@ -105,7 +105,7 @@ public struct NotificationContent<Trust>: Sendable {
             ?? claims.externalPurchaseToken?.appAppleID
     }
 
-    /// Where it happened; `nil` where it does not say.
+    /// The environment of the notification; `nil` if it is not stated.
     public var environment: AppStoreEnvironment? {
         (claims.data?.environment ?? claims.summary?.environment ?? claims.appData?.environment)
             .map { AppStoreEnvironment($0) } ?? claims.externalPurchaseToken?.environment
@@ -113,7 +113,7 @@ public struct NotificationContent<Trust>: Sendable {
 }
 
 extension NotificationContent: Equatable {
-    /// Two are equal if their signed payloads are the same bytes; what they carry is part of it.
+    /// Two are equal if their signed payloads have the same bytes, including nested data.
     public static func == (left: NotificationContent, right: NotificationContent) -> Bool {
         left.payload == right.payload
     }

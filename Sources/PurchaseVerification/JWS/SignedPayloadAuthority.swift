@@ -16,12 +16,13 @@ struct SignedPayloadAuthority: Sendable {
         return memory.path(header: jws.header, bytes.span)
     }
 
-    /// The verified path of the header's leaf, valid at the moment and with Apple's markers.
+    /// The verified path of the header's leaf, valid at the time and with Apple's markers.
     func path(_ jws: CompactJWS, at moment: Timestamp) throws(VerificationError) -> CertificatePath {
         let header = try JWSHeader(try jws.decodedHeader())
         let path = try path(header, at: moment)
-        // A header can be spelt in many ways, so that strangers could fill the memory with one genuine chain. Only Apple's
-        // own spelling enters, and only with the very root that the path ends in; of other spellings, the chain enters.
+        // One header can be written in many ways, so attackers could fill the memory with variants of one genuine
+        // chain. Only Apple's own encoding enters, and only with the root at which the path ends; for other encodings,
+        // only the chain enters.
         if header.isCanonical, header.certificates.last == path.anchor.certificate.der {
             memory.remember(path, header: Array(jws.bytes[jws.header]))
         } else {
@@ -53,7 +54,7 @@ struct SignedPayloadAuthority: Sendable {
             builder.add { () throws(VerificationError) in try Certificate(intermediate) }
         }
         let path = try builder.path(from: leaf)
-        // One certificate is enough only where the operator trusts it by its bytes, as Xcode's.
+        // One certificate is enough only if the operator trusts it by its bytes, as Xcode's.
         guard header.certificates.count == 3 || path.isLeafAnchored else {
             throw VerificationError(
                 .jwsCertificateCountUnsupported, expected: "3 certificates", found: "\(header.certificates.count)")
@@ -75,7 +76,7 @@ struct SignedPayloadAuthority: Sendable {
     }
 
     private static func isSigned(_ jws: CompactJWS, by key: P256.Signing.PublicKey) -> Bool {
-        // What is not even the form of a signature verifies nothing.
+        // A malformed signature verifies nothing.
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: jws.signature) else { return false }
         var hash = SHA256()
         jws.bytes[jws.signingInput].withUnsafeBytes { hash.update(bufferPointer: $0) }

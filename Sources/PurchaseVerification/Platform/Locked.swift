@@ -4,9 +4,10 @@
     import Synchronization
 #endif
 
-/// A value that one thread at a time reads or changes.
+/// A value that only one thread at a time reads or changes.
 ///
-/// `Mutex` needs iOS 18 and macOS 15, so Apple's systems take an `NSLock`. Elsewhere `NSLock` would pull in all of Foundation.
+/// `Mutex` needs iOS 18 and macOS 15, so Apple's systems use an `NSLock`. On other systems `NSLock` would link all of
+/// Foundation.
 final class Locked<Value: Sendable>: @unchecked Sendable {
     #if canImport(Darwin)
         private let lock = NSLock()

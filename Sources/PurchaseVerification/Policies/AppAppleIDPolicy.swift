@@ -1,6 +1,6 @@
-/// Evidence of production names this number of the app. In the sandbox, where none is named, nothing is compared.
+/// Requires this number of the app in production evidence. In the sandbox, evidence without a number passes.
 ///
-/// Signed transactions and renewal info never name it; their bundle id tells the app.
+/// Signed transactions and renewal info never contain it; their bundle id identifies the app.
 public struct AppAppleIDPolicy: PurchasePolicy {
     private let appAppleID: UInt64
 

@@ -1,5 +1,5 @@
-/// The evidence belongs to this version of the app: on iOS the build number, on the Mac the version. Signed transactions and
-/// renewal info name none, and fail.
+/// Requires this version of the app: on iOS the build number, on the Mac the version. Signed transactions and renewal
+/// info have no version, and fail.
 public struct ApplicationVersionPolicy: PurchasePolicy {
     private let versions: Set<String>
 

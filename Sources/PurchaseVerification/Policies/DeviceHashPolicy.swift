@@ -6,9 +6,9 @@ import Crypto
     public import Foundation
 #endif
 
-/// The evidence was made for this device. In an app receipt, attribute 5 is the SHA-1 of device identifier, opaque value
-/// (attribute 4) and bundle id (the DER value of attribute 2), in this order (Apple, "Validating receipts on the device").
-/// Transaction receipts name the device, and StoreKit 2 has a hash of its own.
+/// Requires evidence for this device. In an app receipt, attribute 5 is the SHA-1 of device identifier, opaque value
+/// (attribute 4) and bundle id (the DER value of attribute 2), in this order (Apple, "Validating receipts on the
+/// device"). Transaction receipts name the device, and StoreKit 2 has its own hash.
 public struct DeviceHashPolicy: PurchasePolicy {
     private let device: DeviceIdentifier
 
@@ -80,7 +80,7 @@ enum DeviceVerification {
     }
 }
 
-/// What identifies a device to its receipts.
+/// The identifier of a device in its receipts.
 public struct DeviceIdentifier: Sendable, Hashable {
     /// 16 bytes of a vendor identifier on iOS, 6 bytes of a network address on the Mac.
     public let bytes: [UInt8]
@@ -111,7 +111,7 @@ public struct DeviceIdentifier: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The bytes as a UUID in lower case; `nil` where they are not 16.
+    /// The bytes as a UUID in lower case; `nil` if they are not 16.
     var uuidText: String? {
         guard bytes.count == 16 else { return nil }
         let digits = hexadecimal(bytes)

@@ -1,5 +1,6 @@
-/// The receipt has not expired (attribute 21). Only receipts of the Volume Purchase Program say when they do; one that does
-/// not say it never expires (Apple, "expiration_date"). The end of a subscription's period is another thing.
+/// Requires that the receipt has not expired (attribute 21). Only receipts of the Volume Purchase Program have an
+/// expiry date; a receipt without one never expires (Apple, "expiration_date"). This is not the end of a subscription's
+/// period.
 public struct ExpirationPolicy: PurchasePolicy {
     private let moment: Timestamp
 

@@ -1,4 +1,4 @@
-/// The evidence was signed lately, so that it cannot be an old one that was kept.
+/// Requires evidence that was signed recently, so that old evidence cannot be reused.
 public struct FreshnessPolicy: PurchasePolicy {
     private let moment: Timestamp
     private let limit: Int64

@@ -1,26 +1,26 @@
-/// One demand that a caller makes of genuine evidence. Policies are composed in a list and checked in its order.
+/// A check that a caller makes on genuine evidence. Policies are composed in a list and checked in its order.
 ///
-/// Evidence that lacks what a policy needs fails it: a check that could not run is a failure. (A receipt without an expiration
-/// date does not expire; that is what the absence means.)
+/// Evidence that lacks a fact which a policy needs fails it: a check that could not run is a failure. (A receipt
+/// without an expiry date does not expire; that is the meaning of the absence.)
 public protocol PurchasePolicy: Sendable {
-    /// What is checked, in two or three words, for people.
+    /// The subject of the check in two or three words, for people.
     var name: String { get }
 
-    /// Checks the evidence. The method takes unverified content, too, so that `inspect` can show each check; only
-    /// `PurchaseVerifier` turns passing into a verified value.
+    /// Checks the evidence. The method also accepts unverified content, so that `inspect` can show each check; only
+    /// `PurchaseVerifier` creates verified values.
     ///
     /// - Throws: the reason against it, with the two facts that disagreed.
     func check(_ facts: some EvidenceFacts) throws(VerificationError)
 }
 
-/// What policies look at, whatever the kind of evidence. What a kind does not say is `nil`.
+/// The facts that policies use, for every kind of evidence. A fact that a kind does not state is `nil`.
 public protocol EvidenceFacts {
     var kind: EvidenceKind { get }
     /// The bundle id of the app.
     var bundleID: String? { get }
     /// The version of the app.
     var applicationVersion: String? { get }
-    /// Where the purchase was made.
+    /// The environment of the purchase.
     var environment: AppStoreEnvironment? { get }
     /// The App Store's number of the app.
     var appAppleID: UInt64? { get }
@@ -33,11 +33,11 @@ public protocol EvidenceFacts {
 
     /// Checks that the evidence was made for the device.
     ///
-    /// - Throws: `device_hash_mismatch`, or `attribute_missing` where it names no device.
+    /// - Throws: `device_hash_mismatch`, or `attribute_missing` if it names no device.
     func requireDevice(_ device: DeviceIdentifier) throws(VerificationError)
 }
 
-/// What evidence says of one transaction, or what a client says of it.
+/// The facts of one transaction, from evidence or from a client.
 public struct TransactionFacts: Sendable {
     public var transactionID: String
     public var originalTransactionID: String?
@@ -45,7 +45,7 @@ public struct TransactionFacts: Sendable {
     public var quantity: UInt64?
     public var purchaseDate: Timestamp?
 
-    /// - Parameters: what is known; `nil` stands for what is not.
+    /// - Parameters: the known facts; `nil` for unknown ones.
     public init(
         transactionID: String, originalTransactionID: String? = nil, productID: String? = nil,
         quantity: UInt64? = nil, purchaseDate: Timestamp? = nil

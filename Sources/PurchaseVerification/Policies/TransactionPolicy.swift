@@ -1,9 +1,9 @@
-/// The evidence proves the transaction that a client speaks of: the checks that Apple demanded of iOS 5 apps in 2012, when a
-/// genuine receipt of one purchase was handed to every app (Apple, TP40012484).
+/// Requires that the evidence proves the transaction that a client claims: the checks that Apple required of iOS 5 apps
+/// in 2012, when a genuine receipt of one purchase was sent by every app (Apple, TP40012484).
 public struct TransactionPolicy: PurchasePolicy {
     private let claimed: TransactionFacts
 
-    /// - Parameter claimed: what the client says of the transaction; only what is not `nil` is compared.
+    /// - Parameter claimed: the transaction as the client states it; only facts that are not `nil` are compared.
     public init(_ claimed: TransactionFacts) { self.claimed = claimed }
 
     public var name: String { "transaction" }
@@ -32,9 +32,9 @@ public struct TransactionPolicy: PurchasePolicy {
     }
 }
 
-/// None of the transactions was seen before: whoever sends the same proof twice, or somebody else's, gets nothing for it.
+/// Requires that no transaction was seen before: a repeated proof, or a copied one, grants nothing.
 ///
-/// Meant for evidence of one transaction. An app receipt keeps its purchases, so that this policy takes it once only.
+/// For evidence of one transaction. An app receipt keeps its purchases, so this policy accepts it only once.
 public struct UnseenTransactionPolicy: PurchasePolicy {
     private let isSeen: @Sendable (String) -> Bool
 

@@ -7,7 +7,8 @@
 /// Apple's authorities below its root that issue the certificates of transaction receipts, as published figures: name, public
 /// key and validity. Their certificates do not travel with a receipt.
 ///
-/// Those with an elliptic key issue none of these, and are left out. A test checks each key against its identifier.
+/// Apple's authorities with elliptic-curve keys issue no such leaves and are omitted. A test checks each key against
+/// its identifier.
 package enum AppleIssuingAuthority: String, CaseIterable, Sendable {
     case developerRelations2008
     case developerRelationsG1

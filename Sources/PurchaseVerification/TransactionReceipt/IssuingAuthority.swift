@@ -4,10 +4,10 @@ final class IssuingAuthority: Sendable {
     let publicKey: Result<PublicKey, VerificationError>
     let validity: CertificateValidity
     let role: Role
-    /// The operator's anchor that it is; `nil` where it is Apple's.
+    /// The operator's anchor; `nil` for an authority of Apple.
     private let anchor: TrustAnchor?
 
-    /// What an authority issues, which its marker extension says.
+    /// The kind of leaves that an authority issues, according to its marker extension.
     enum Role: String, Sendable {
         case developerRelations = "a developer relations authority"
         case iTunesStore = "an iTunes Store authority"

@@ -25,15 +25,26 @@ struct PropertyList: Sendable {
 
     /// The characters of a key's value as they stand between the quotes; `nil` where the key is not there.
     func value(_ key: StaticString) -> Range<Int>? {
-        for entry in entries where holds(key, at: entry.key) { return entry.value }
+        let characters = bytes[...]
+        let list = entries[...]
+        return key.withUTF8Buffer { (key: UnsafeBufferPointer<UInt8>) in
+            Self.value(key.span, list.span, characters.span)
+        }
+    }
+
+    private static func value(
+        _ key: Span<UInt8>, _ entries: Span<Entry>, _ characters: Span<UInt8>
+    ) -> Range<Int>? {
+        for index in 0..<entries.count where characters.isEqual(entries[index].key, key) {
+            return entries[index].value
+        }
         return nil
     }
 
     /// Whether exactly these characters stand there.
-    @inline(__always)
     func holds(_ name: StaticString, at range: Range<Int>) -> Bool {
-        guard range.count == name.utf8CodeUnitCount else { return false }
-        return name.withUTF8Buffer { isEqual(range, $0) }
+        let characters = bytes[...]
+        return name.withUTF8Buffer { (name: UnsafeBufferPointer<UInt8>) in characters.span.isEqual(range, name.span) }
     }
 
     /// Whether the characters have an escape among them.
@@ -51,16 +62,6 @@ struct PropertyList: Sendable {
 
     /// The text of a key's value.
     func text(_ key: StaticString) -> String? { value(key).map(text) }
-
-    private func isEqual(_ range: Range<Int>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard range.count == name.count else { return false }
-        var offset = range.lowerBound
-        for byte in name {
-            guard bytes[offset] == byte else { return false }
-            offset += 1
-        }
-        return true
-    }
 }
 
 /// Walks over the characters of a list, each at most once.
@@ -109,16 +110,18 @@ private struct PropertyListReader {
         return 1 << UInt64((first &+ key.count &* 5) & 63)
     }
 
+    @inline(__always)
     private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
         while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0D).contains(bytes[position]) {
             position += 1
         }
     }
 
+    @inline(__always)
     private mutating func expect(_ character: UInt8, _ bytes: Span<UInt8>) throws(VerificationError) {
         skipWhiteSpace(bytes)
         guard position < bytes.count, bytes[position] == character else {
-            throw malformed(bytes, expected: "'\(Character(UnicodeScalar(character)))'")
+            throw unexpected(bytes, expected: character)
         }
         position += 1
     }
@@ -179,6 +182,12 @@ private struct PropertyListReader {
         throw malformed(bytes, expected: "a closing quote")
     }
 
+    @inline(never)
+    private func unexpected(_ bytes: Span<UInt8>, expected character: UInt8) -> VerificationError {
+        malformed(bytes, expected: "'\(Character(UnicodeScalar(character)))'")
+    }
+
+    @inline(never)
     private func malformed(_ bytes: Span<UInt8>, expected: String) -> VerificationError {
         guard position < bytes.count else {
             return VerificationError(.propertyListMalformed, expected: expected, found: "the end")

@@ -1,4 +1,4 @@
-/// The signed part of a transaction receipt, read: one purchase.
+/// The parsed signed part of a transaction receipt: one purchase.
 ///
 /// It is a class because it is handed around whole (docs/decisions.md, 6).
 final class PurchaseInfo: Sendable {
@@ -18,7 +18,7 @@ final class PurchaseInfo: Sendable {
         }
         self.purchaseDate = purchaseDate
         originalPurchaseDate = try Self.date(list, "original-purchase-date", "original-purchase-date-ms")
-        // The name without an ending has always been milliseconds here; the formatted twins came beside it.
+        // The name without a suffix has always been in milliseconds here; the formatted variants were added later.
         expiresDate = try Self.date(list, "expires-date-formatted", "expires-date")
         cancellationDate = try Self.date(list, "cancellation-date", "cancellation-date-ms")
         quantity = try list.value("quantity").map { range throws(VerificationError) in
@@ -37,8 +37,8 @@ final class PurchaseInfo: Sendable {
         self.transactionID = transactionID
     }
 
-    /// When the purchase was made. It is read alone before the signature is checked, and judges the certificates; whether its
-    /// twin in words agrees is asked when the signature has said that the list is worth reading.
+    /// The purchase date. It is read alone before the signature is checked, for the validity of the certificates; it is
+    /// compared with its formatted variant after the signature was verified.
     static func purchaseDate(_ list: PropertyList) throws(VerificationError) -> Timestamp {
         let bytes = list.bytes[...]
         if let range = list.value("purchase-date-ms"), let moment = milliseconds(bytes.span, range) { return moment }
@@ -53,7 +53,7 @@ final class PurchaseInfo: Sendable {
         return Timestamp(millisecondsSince1970: milliseconds)
     }
 
-    /// A date that stands twice: in words and in milliseconds. Where both are there they must agree.
+    /// A date that is written twice, as text and in milliseconds. If both are present, they must agree.
     private static func date(
         _ list: PropertyList, _ wordsKey: StaticString, _ millisecondsKey: StaticString
     ) throws(VerificationError) -> Timestamp? {
@@ -111,7 +111,7 @@ enum GreenwichDate {
         let first = UInt64(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
         let second = UInt64(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
         let third = UInt32(bigEndian: raw.unsafeLoadUnaligned(fromByteOffset: start + 16, as: UInt32.self))
-        // The same as RFC 3339, but for the letters around the time: the spaces become T and Z.
+        // RFC 3339 except for the letters around the time: the spaces become T and Z.
         return ReceiptDate.utcSeconds(first, second ^ 0x0000_7400_0000_0000, third ^ 0x0000_007A)
     }
 }

@@ -26,6 +26,7 @@ extension TransactionReceiptContainer {
         let digest = MessageDigest(
             signature.version.digestAlgorithm, prefix: [signature.version.rawValue], signed.span,
             0..<purchaseInfo.count)
-        guard key.isValid(signature.signature, for: digest) else { throw VerificationError(.signatureInvalid) }
+        let field = signature.bytes[signature.signatureRange]
+        guard key.isValid(field.span, for: digest) else { throw VerificationError(.signatureInvalid) }
     }
 }

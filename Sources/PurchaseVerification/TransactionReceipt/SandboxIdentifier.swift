@@ -1,14 +1,14 @@
-/// How the sandbox numbers its transactions: sixteen digits, of which the first is 1 or 2. The App Store numbers those of
-/// production with other lengths.
+/// The format of transaction ids in the sandbox: sixteen digits, of which the first is 1 or 2. Ids of production have
+/// other lengths.
 ///
-/// A transaction receipt says that it comes from the sandbox only outside of what is signed, and signed payloads of 2021 do not
-/// say it at all. The number is signed, so it decides, whatever is written beside it (docs/decisions.md, 22).
+/// The environment in a transaction receipt is unsigned, and signed payloads of 2021 do not state it at all. The
+/// transaction id is signed, so it decides, even against the unsigned environment (docs/decisions.md, 22).
 enum SandboxIdentifier {
-    /// 2012-06-01T00:00:00Z. Receipts of the sandbox state their environment since then. Apple answered older ones like those of
-    /// production, and nobody can make new ones of them: the date is signed, too.
+    /// 2012-06-01T00:00:00Z. Receipts of the sandbox state their environment since then. Apple answered older ones like
+    /// those of production, and nobody can make new ones, because the date is signed.
     private static let firstStatement = Timestamp(millisecondsSince1970: 1_338_508_800_000)
 
-    /// The environment of evidence that states it nowhere, or only where nobody signs it.
+    /// The environment of evidence that does not state it, or states it only in an unsigned part.
     static func environment(
         transactionID: String?, unsigned: AppStoreEnvironment?, at moment: Timestamp?
     ) -> AppStoreEnvironment {

@@ -1,17 +1,18 @@
-/// Judges the certificate that a transaction receipt brings along. Its issuer does not travel: it is one of the authorities
-/// that are known by their keys.
+/// Checks the certificate in a transaction receipt. Its issuer is not included: it is one of the authorities that are
+/// known by their keys.
 struct TransactionReceiptAuthority: Sendable {
     private let authorities: [IssuingAuthority]
     var memory: CertificatePathMemory
 
-    /// - Parameter anchors: the operator's own ones issue leaves themselves if they are authorities; Apple's are known.
+    /// - Parameter anchors: the operator's anchors issue leaves if they are authorities; Apple's authorities are
+    ///   constants.
     init(anchors: [TrustAnchor], memory: CertificatePathMemory) {
         self.memory = memory
         let named = anchors.compactMap(IssuingAuthority.init(operatorNamed:))
         authorities = (anchors.contains { $0.isApple } ? IssuingAuthority.apple : []) + named
     }
 
-    /// The leaf, if an authority that may do so issued it, everything judged at the moment.
+    /// The leaf, if a permitted authority issued it, with everything checked at the time.
     func leaf(
         _ field: SignatureField, at moment: Timestamp
     ) throws(VerificationError) -> VerifiedLeaf {
@@ -61,7 +62,8 @@ struct TransactionReceiptAuthority: Sendable {
     }
 }
 
-/// A leaf certificate of a transaction receipt that was judged in full, but for the time, which is judged for each receipt.
+/// A fully checked leaf certificate of a transaction receipt, except for its validity, which is checked for each
+/// receipt.
 final class VerifiedLeaf: Sendable {
     let certificate: [UInt8]
     let version: TransactionReceiptVersion

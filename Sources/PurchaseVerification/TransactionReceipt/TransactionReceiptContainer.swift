@@ -64,8 +64,8 @@ struct SignatureField: Sendable {
     /// Where the leaf certificate lies in it, in DER. The authority above it does not travel.
     let certificateRange: Range<Int>
 
-    /// The RSA signature over version byte and purchase-info.
-    var signature: [UInt8] { Array(bytes[1..<(1 + version.signatureBytes)]) }
+    /// Where the RSA signature over version byte and purchase-info lies in it.
+    var signatureRange: Range<Int> { 1..<(1 + version.signatureBytes) }
     /// The leaf certificate.
     var certificate: [UInt8] { Array(bytes[certificateRange]) }
 

@@ -1,16 +1,16 @@
-/// A transaction receipt that the verifier vouches for. Only `PurchaseVerifier` makes one, so to hold one is the proof.
+/// A transaction receipt that the verifier vouches for. Only `PurchaseVerifier` creates one.
 public typealias TransactionReceipt = TransactionReceiptContent<Verified>
 
-/// The same content, read from bytes that nobody vouches for: for showing, never for granting. Only `inspect` makes one.
+/// The same content, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
 public typealias UnverifiedTransactionReceipt = TransactionReceiptContent<Unverified>
 
-/// What a receipt of the iOS 6 kind says of its one purchase (docs/receipt-format.md). The parameter tells whether it was
-/// verified; there is no public initialiser.
+/// The content of a transaction receipt of iOS 6, with its one purchase (docs/receipt-format.md). The type parameter
+/// says whether it was verified; there is no public initialiser.
 public struct TransactionReceiptContent<Trust>: Sendable {
     private let info: PurchaseInfo
     /// The version of the signature.
     public let version: TransactionReceiptVersion
-    /// Where the purchase was made: what the transaction's number says, and then what is stated beside the signed part.
+    /// The environment of the purchase: according to the transaction id first, then to the unsigned part.
     public let environment: AppStoreEnvironment?
 
     init(_ info: PurchaseInfo, version: TransactionReceiptVersion, unsignedEnvironment: AppStoreEnvironment?) {
@@ -35,10 +35,11 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     /// The version of the app (`bvrs`).
     public var bundleVersion: String? { info.list.text("bvrs") }
 
-    /// How many were bought (`quantity`).
+    /// The quantity (`quantity`).
     public var quantity: UInt64? { info.quantity }
 
-    /// When it was bought or renewed; the signing certificate is judged at this moment (`purchase-date-ms`).
+    /// The date of the purchase or renewal, at which the validity of the signing certificate is checked
+    /// (`purchase-date-ms`).
     public var purchaseDate: Timestamp { info.purchaseDate }
 
     /// When it was first bought (`original-purchase-date-ms`).
@@ -97,7 +98,7 @@ public struct TransactionReceiptContent<Trust>: Sendable {
 }
 
 extension TransactionReceiptContent: Equatable {
-    /// Two receipts are equal if they say the same: their signed bytes and the version that is signed with them.
+    /// Two receipts are equal if their signed bytes and the signed version are equal.
     public static func == (left: TransactionReceiptContent, right: TransactionReceiptContent) -> Bool {
         left.version == right.version && left.info.list.bytes == right.info.list.bytes
             && left.environment == right.environment

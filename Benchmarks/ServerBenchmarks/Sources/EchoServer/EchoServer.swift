@@ -1,7 +1,10 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOCore
+import NIOFoundationCompat
 import PurchaseServer
 
 /// What the library does with a request when nobody looks at it: the floor of every answer of `assay serve`.

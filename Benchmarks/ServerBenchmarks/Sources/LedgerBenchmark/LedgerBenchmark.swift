@@ -1,72 +1,126 @@
 import EvidenceMint
 import Foundation
+import PurchaseLedger
 
 /// Durable purchases per second beside the bare loop of the engine, in turns (Benchmarks/README.md).
 ///
 ///     ledger-benchmark [PURCHASES] [ROUNDS]
+///     ledger-benchmark --profile signed|receipts PURCHASES
+///     ledger-benchmark --export FOLDER PURCHASES
 @main
 enum LedgerBenchmark {
     static func main() async {
         do {
-            let numbers = try CommandLine.arguments.dropFirst().map { argument in
-                guard let number = Int(argument), number > 0 else {
-                    throw BenchmarkError("usage: ledger-benchmark [PURCHASES] [ROUNDS]")
-                }
-                return number
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            switch arguments.first {
+            case "--export":
+                guard arguments.count == 3 else { throw usage }
+                try Claims.export(
+                    count: try number(arguments[2]), authority: try AppStoreAuthority(),
+                    to: URL(fileURLWithPath: arguments[1]))
+            case "--profile":
+                guard arguments.count == 3 else { throw usage }
+                try await profile(
+                    arguments[1] == "signed" ? .signedTransactions : .appReceipts, try number(arguments[2]))
+            default:
+                let numbers = try arguments.map(number)
+                try await report(purchases: numbers.first ?? 20_000, rounds: numbers.dropFirst().first ?? 5)
             }
-            try await report(purchases: numbers.first ?? 4000, rounds: numbers.dropFirst().first ?? 5)
         } catch {
             FileHandle.standardError.write(Data("ledger-benchmark: \(error)\n".utf8))
             exit(2)
         }
     }
 
+    private static let usage = BenchmarkError(
+        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES"
+    )
+
+    private static func number(_ text: String) throws -> Int {
+        guard let number = Int(text), number > 0 else { throw usage }
+        return number
+    }
+
+    private struct Round {
+        let ledger: PurchaseRun.Result
+        let unauthenticated: PurchaseRun.Result
+        let single: PurchaseRun.Result
+        let bare: BareLoop.Result
+    }
+
     private static func report(purchases: Int, rounds: Int) async throws {
         let authority = try AppStoreAuthority()
-        var bare: [Int: [Double]] = [:]
-        var runs: [Row: [PurchaseRun.Result]] = [:]
-        let evidence = try Claims.allCases.map { ($0, try $0.evidence(count: purchases, authority: authority)) }
-        for _ in 0..<rounds {
-            for rows in [1, 32] {
-                bare[rows, default: []].append(
-                    try await inFolder { try BareLoop(rowsPerCommit: rows).run(count: purchases, in: $0) })
-            }
-            for (claims, evidence) in evidence {
-                for clients in [1, 32] {
-                    let run = PurchaseRun(clients: clients, evidence: evidence, authority: authority)
-                    runs[Row(claims: claims, clients: clients), default: []].append(
-                        try await inFolder { try await run.run(in: $0) })
-                }
-            }
-        }
         print(
-            "| \(purchases) durable writes, median of \(rounds) rounds | per second | to the bare loop | a commit | bytes kept |"
+            "\(purchases) purchases in an empty file, median of \(rounds) rounds. Writer figures are for each purchase.\n"
         )
-        print("|---|---:|---:|---:|---:|")
-        for rows in [1, 32] {
-            let rate = median(bare[rows] ?? [])
-            print("| bare loop, a row of 60 bytes, \(rows) a commit | \(whole(rate)) | 1.00 | \(rows) | |")
-        }
+        print(
+            "| | per second | to the bare loop | processor time of the writer, µs | statements | pages | purchases a commit "
+                + "| bytes kept | p50, ms | p99 | p99.9 |")
+        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
         for claims in Claims.allCases {
-            for clients in [1, 32] {
-                let results = runs[Row(claims: claims, clients: clients)] ?? []
-                let rate = median(results.map(\.perSecond))
-                let ratio = rate / median(bare[clients] ?? [])
-                print(
-                    "| \(claims.rawValue), \(clients) \(clients == 1 ? "client" : "clients") | \(whole(rate)) "
-                        + "| \(String(format: "%.2f", ratio)) "
-                        + "| \(String(format: "%.1f", median(results.map(\.purchasesPerCommit)))) "
-                        + "| \(whole(median(results.map(\.bytesPerPurchase)))) |")
+            let evidence = try claims.evidence(count: purchases, authority: authority)
+            let few = Array(evidence.prefix(max(1, purchases / 10)))
+            var results: [Round] = []
+            for _ in 0..<rounds {
+                results.append(
+                    try await inFolder { folder in
+                        let path = folder.appending(path: "ledger.sqlite").path
+                        let run = PurchaseRun(clients: 64, evidence: evidence, authority: authority)
+                        var without = run
+                        without.isAuthenticated = false
+                        return Round(
+                            ledger: try await run.run(path: path),
+                            unauthenticated: try await without.run(path: folder.appending(path: "plain.sqlite").path),
+                            single: try await PurchaseRun(clients: 1, evidence: few, authority: authority)
+                                .run(path: folder.appending(path: "single.sqlite").path),
+                            bare: try await BareLoop(purchasesPerCommit: 32).run(
+                                rowsOf: path, path: folder.appending(path: "bare.sqlite").path, authority: authority))
+                    })
+            }
+            let bare = median(results.map(\.bare.perSecond))
+            print(
+                "| \(claims.rawValue): bare loop, 32 a commit | \(text(bare, 0)) | 1.00 "
+                    + "| \(text(median(results.map { $0.bare.processorTime * 1e6 }), 1)) | "
+                    + "| \(text(median(results.map(\.bare.pages)), 1)) | 32 | | | | |")
+            for (name, path) in [
+                ("ledger, 64 clients", \Round.ledger),
+                ("ledger, 64 clients, entries without a code", \.unauthenticated),
+                ("ledger, 1 client", \.single),
+            ] {
+                printRow(
+                    "\(claims.rawValue): \(name)", results.map { $0[keyPath: path] }, results.map(\.bare.perSecond))
             }
         }
     }
 
-    private struct Row: Hashable {
-        let claims: Claims
-        let clients: Int
+    private static func printRow(_ name: String, _ results: [PurchaseRun.Result], _ bare: [Double]) {
+        func middle(_ value: (PurchaseRun.Result) -> Double) -> Double { median(results.map(value)) }
+        let ratio = median(zip(results, bare).map { $0.perSecond / $1 })
+        let writes = { (result: PurchaseRun.Result) in Double(max(1, result.figures.writes)) }
+        let columns = [
+            text(middle(\.perSecond), 0), text(ratio, 2),
+            text(middle { $0.figures.processorTime * 1e6 / writes($0) }, 1),
+            text(middle { Double($0.figures.statements) / writes($0) }, 1),
+            text(middle { Double($0.figures.pages) / writes($0) }, 1),
+            text(middle { writes($0) / Double(max(1, $0.figures.transactions)) }, 1),
+            text(middle(\.bytesPerPurchase), 0), text(middle { $0.latency(0.5) * 1000 }, 2),
+            text(middle { $0.latency(0.99) * 1000 }, 2), text(middle { $0.latency(0.999) * 1000 }, 2),
+        ]
+        print("| \(name) | \(columns.joined(separator: " | ")) |")
     }
 
-    private static func whole(_ number: Double) -> String { String(format: "%.0f", number) }
+    /// One run, for a profiler.
+    private static func profile(_ claims: Claims, _ count: Int) async throws {
+        let authority = try AppStoreAuthority()
+        let evidence = try claims.evidence(count: count, authority: authority)
+        let result = try await inFolder { folder in
+            try await PurchaseRun(clients: 64, evidence: evidence, authority: authority)
+                .run(path: folder.appending(path: "ledger.sqlite").path)
+        }
+        printRow(claims.rawValue, [result], [.nan])
+    }
+
+    private static func text(_ number: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", number) }
 
     private static func median(_ numbers: [Double]) -> Double {
         let sorted = numbers.sorted()

@@ -3,48 +3,31 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// The evidence that is submitted: one purchase each, none of them twice.
-enum Claims: String, CaseIterable {
-    case signedTransactions = "signed transactions"
-    case appReceipts = "app receipts"
-
-    static let moment = Date(timeIntervalSince1970: 1_700_000_000)
-
-    func evidence(count: Int, authority: AppStoreAuthority) throws -> [[UInt8]] {
-        try (0..<count).map { number in
-            let purchase = PurchaseTemplate.consumable(
-                productID: "com.example.app.coins", transactionID: "\(2_000_000_000_000_000 + number)",
-                purchaseDate: Self.moment)
-            switch self {
-            case .signedTransactions:
-                let template = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
-                return Array(try SignedPayloadEncoder(authority: authority).encode(template).utf8)
-            case .appReceipts:
-                let template = AppReceiptTemplate.sandbox(
-                    bundleID: "com.example.app", creationDate: Self.moment, purchases: [purchase])
-                let receipt = try AppReceiptEncoder(authority: authority.receipts).encode(template)
-                return Array(Data(receipt).base64EncodedData())
-            }
-        }
-    }
-}
-
 /// Purchases through the ledger: verified, decided, granted and recorded with their evidence, each answered after its commit
 /// is on the disk.
 struct PurchaseRun {
     let clients: Int
     let evidence: [[UInt8]]
     let authority: AppStoreAuthority
+    /// Whether entries are authenticated, as for the Merkle log.
+    var isAuthenticated = true
 
     /// What a run gave.
     struct Result {
         let perSecond: Double
-        let purchasesPerCommit: Double
         let bytesPerPurchase: Double
+        let figures: WriterFigures
+        /// Seconds from the submission to the answer, in order.
+        let latencies: [Double]
+
+        func latency(_ part: Double) -> Double {
+            latencies.isEmpty ? .nan : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
+        }
     }
 
-    func run(in folder: URL) async throws -> Result {
-        let path = folder.appending(path: "assay.sqlite").path
+    static func open(_ path: String, authority: AppStoreAuthority, isAuthenticated: Bool) async throws -> (
+        ledger: PurchaseLedger, database: SQLiteDatabase
+    ) {
         let database = try SQLiteDatabase(path: path)
         let now = Timestamp(millisecondsSince1970: Int64(Claims.moment.timeIntervalSince1970 * 1000) + 60_000)
         try await LedgerMigrations.migrate(database, now: now.millisecondsSince1970)
@@ -52,44 +35,66 @@ struct PurchaseRun {
             try TrustAnchor(certificate: $0.certificate)
         }
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
-        app.products = ["com.example.app.coins": RegisteredProduct(kind: .consumable)]
+        app.products = [Claims.product: RegisteredProduct(kind: .consumable)]
         let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now })
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now },
+            entryKey: isAuthenticated ? try EntryKey.openOrCreate(at: path + ".key") : nil)
+        return (ledger, database)
+    }
+
+    func run(path: String) async throws -> Result {
+        let (ledger, database) = try await Self.open(path, authority: authority, isAuthenticated: isAuthenticated)
+        let count = evidence.count
         let submissions = evidence.enumerated().map { number, evidence in
-            var submission = PurchaseSubmission(app: app.id)
+            var submission = PurchaseSubmission(app: "example")
             submission.keyID = "0123456789abcdef"
             submission.sourceAddress = "192.0.2.1"
-            submission.claim.productID = "com.example.app.coins"
-            submission.claim.transactionID = "\(2_000_000_000_000_000 + number)"
-            submission.claim.customerID = "customer-\(number % 997)"
+            submission.claim.productID = Claims.product
+            submission.claim.transactionID = Claims.transactionID(number)
+            submission.claim.customerID = Claims.customer(number, of: count)
             submission.evidence = evidence
             return submission
         }
+        let empty = try size(path)
+        let before = database.writerFigures
         let clients = clients
         let start = ContinuousClock.now
-        let granted = try await withThrowingTaskGroup(of: Int.self) { group in
+        let answers = try await withThrowingTaskGroup(of: [Double].self) { group in
             for client in 0..<clients {
                 group.addTask {
-                    var granted = 0
+                    var latencies: [Double] = []
                     for number in stride(from: client, to: submissions.count, by: clients) {
+                        let start = ContinuousClock.now
                         let outcome = try await ledger.submit(submissions[number])
-                        if outcome.verdict == .accepted && !outcome.isReplayed { granted += 1 }
+                        guard outcome.verdict == .accepted && !outcome.isReplayed else { continue }
+                        latencies.append((ContinuousClock.now - start).seconds)
                     }
-                    return granted
+                    return latencies
                 }
             }
-            return try await group.reduce(0, +)
+            return try await group.reduce(into: []) { $0 += $1 }
         }
         let seconds = (ContinuousClock.now - start).seconds
-        let commits = database.commits
+        var figures = database.writerFigures
         try await ledger.close()
-        guard granted == submissions.count else {
-            throw BenchmarkError("\(granted) of \(submissions.count) purchases were granted")
+        guard answers.count == count else {
+            throw BenchmarkError("\(answers.count) of \(count) purchases were granted")
         }
-        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        figures.transactions -= before.transactions
+        figures.writes -= before.writes
+        figures.statements -= before.statements
+        figures.pages -= before.pages
+        figures.processorTime -= before.processorTime
         return Result(
-            perSecond: Double(granted) / seconds,
-            purchasesPerCommit: Double(commits.writes) / Double(max(1, commits.transactions)),
-            bytesPerPurchase: Double(size) / Double(granted))
+            perSecond: Double(count) / seconds, bytesPerPurchase: Double(try size(path) - empty) / Double(count),
+            figures: figures, latencies: answers.sorted())
     }
+
+    private func size(_ path: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

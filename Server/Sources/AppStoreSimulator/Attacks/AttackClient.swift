@@ -30,6 +30,8 @@ struct AttackClient: Sendable {
     /// The status and the body of an answer.
     struct Answer: Sendable {
         let status: Int
+        /// The header `Assay-Reason` of the drop-in.
+        let reason: String?
         let body: Data
     }
 
@@ -102,14 +104,17 @@ struct AttackClient: Sendable {
 
     private static func read(_ inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>) async throws -> Answer {
         var status = 0
+        var reason: String?
         var body = Data()
         for try await part in inbound {
             switch part {
-            case .head(let head): status = Int(head.status.code)
+            case .head(let head):
+                status = Int(head.status.code)
+                reason = head.headers.first(name: "Assay-Reason")
             case .body(let buffer):
                 guard body.count + buffer.readableBytes <= answerBytes else { throw Failure.answerTooLarge }
                 body.append(contentsOf: buffer.readableBytesView)
-            case .end: return Answer(status: status, body: body)
+            case .end: return Answer(status: status, reason: reason, body: body)
             }
         }
         throw ChannelError.eof

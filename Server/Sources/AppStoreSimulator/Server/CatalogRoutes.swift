@@ -73,7 +73,7 @@ struct CatalogRoutes {
     }
 }
 
-private struct NewApp: Decodable {
+private struct NewApp: RequestBody {
     let bundleID: String
     let appID: UInt64?
     let name: String?
@@ -81,9 +81,13 @@ private struct NewApp: Decodable {
     let sharedSecret: String?
     let gracePeriodDays: Int?
     let environmentNames: EnvironmentNames?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "app_id", "name", "version", "shared_secret", "grace_period_days", "environment_names",
+    ]
 }
 
-private struct NewProduct: Decodable {
+private struct NewProduct: RequestBody {
     let bundleID: String
     let productID: String
     let kind: StoreProduct.Kind
@@ -91,26 +95,42 @@ private struct NewProduct: Decodable {
     let currency: String?
     let isFamilyShareable: Bool?
     let subscription: StoreProduct.Terms?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "kind", "price", "currency", "is_family_shareable",
+        BodyMember(
+            "subscription",
+            [
+                "group_id", "level", "period",
+                BodyMember("offers", ["offer_id", "kind", "mode", "period", "periods", "price"]),
+            ]),
+    ]
 }
 
-private struct PriceChange: Decodable {
+private struct PriceChange: RequestBody {
     let bundleID: String
     let productID: String
     let price: Int64
     let needsConsent: Bool?
+
+    static let members: [BodyMember] = ["bundle_id", "product_id", "price", "needs_consent"]
 }
 
-private struct SaleChange: Decodable {
+private struct SaleChange: RequestBody {
     let bundleID: String
     let productID: String
     let isForSale: Bool
+
+    static let members: [BodyMember] = ["bundle_id", "product_id", "is_for_sale"]
 }
 
-private struct NewCustomer: Decodable {
+private struct NewCustomer: RequestBody {
     let customerID: String?
     let environment: StoreEnvironment?
     let deviceID: String?
     let storefront: String?
+
+    static let members: [BodyMember] = ["customer_id", "environment", "device_id", "storefront"]
 }
 
 /// Everything at a glance; of events only the newest hundred.

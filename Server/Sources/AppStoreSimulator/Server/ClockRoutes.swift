@@ -33,7 +33,7 @@ struct ClockAnswer: Encodable {
     }
 }
 
-private struct ClockChange: Decodable, Sendable {
+private struct ClockChange: RequestBody {
     /// The time to set.
     let time: Date?
     /// The period by which to advance.
@@ -42,6 +42,8 @@ private struct ClockChange: Decodable, Sendable {
     let advanceSeconds: Int?
     /// The new speed; 0 stops the clock.
     let rate: Double?
+
+    static let members: [BodyMember] = ["time", "advance", "advance_seconds", "rate"]
 
     func apply(to state: inout ServiceState, _ world: Date) throws(StoreError) {
         guard [time != nil, advance != nil, advanceSeconds != nil].filter({ $0 }).count <= 1 else {

@@ -47,10 +47,12 @@ struct FaultRoutes {
     }
 }
 
-private struct NewEvidenceFault: Decodable {
+private struct NewEvidenceFault: RequestBody {
     let kind: EvidenceFault.Kind
     let fault: String
     let count: Int?
+
+    static let members: [BodyMember] = ["kind", "fault", "count"]
 }
 
 private struct FaultsAnswer: Encodable {

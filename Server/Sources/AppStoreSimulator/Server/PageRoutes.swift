@@ -18,6 +18,11 @@ struct PageRoutes {
         router.get("/trust.pem") { _, _ in
             Self.response(certificates, "application/x-pem-file")
         }
+        // app-store-server-library takes roots in DER only. The path is that of the file in the authority's folder.
+        let root = authority.signedPayload.root.certificate
+        router.get("/signed-data/root.der") { _, _ in
+            Self.response(root, "application/pkix-cert")
+        }
         router.get("/healthz") { _, _ in
             Self.response(Array(#"{"status":"ok"}"#.utf8), "application/json")
         }

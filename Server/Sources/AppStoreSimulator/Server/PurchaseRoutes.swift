@@ -50,7 +50,7 @@ struct PurchaseRoutes {
         add("revoke-sharing", to: router) { store, id, _ in try store.revokeSharing(of: id) }
         add("share", to: router) { store, id, body in
             guard let customerID = body.customerID else {
-                throw StoreError(.invalidValue, "Say with whom: the key 'customer_id' is missing.")
+                throw StoreError(.invalidValue, "'customer_id' is missing: the family member to share with.")
             }
             return try store.share(id, with: customerID)
         }
@@ -95,10 +95,17 @@ struct PurchaseRoutes {
         }
     }
 
+    private static func eventNumber(_ text: Substring) throws -> Int {
+        guard let number = Int(text), number >= 0 else {
+            throw StoreError(.invalidValue, "'after' is the number of an event.")
+        }
+        return number
+    }
+
     private func addEvents(to router: Router<SimulatorRequestContext>) {
         let issuer = service.issuer
         router.get("/control/events") { request, _ in
-            let after = request.uri.queryParameters["after"].flatMap { Int($0) } ?? 0
+            let after = try request.uri.queryParameters["after"].map { try Self.eventNumber($0) } ?? 0
             return try Response.json(
                 await service.change { state, _ in
                     EventsAnswer(events: Array(state.store.events.filter { $0.number > after }.prefix(1000)))
@@ -106,7 +113,8 @@ struct PurchaseRoutes {
         }
         router.get("/control/events/{number}/notification") { _, context in
             guard let number = Int(try context.part("number")) else {
-                throw StoreError(.unknownEvent, "An event is named by its number.")
+                throw StoreError(
+                    .unknownEvent, "The path needs the number of an event, such as /control/events/7/notification.")
             }
             let json = try await service.change { state, _ in
                 try state.notification(of: number, by: issuer)
@@ -118,7 +126,7 @@ struct PurchaseRoutes {
     }
 }
 
-private struct NewPurchase: Decodable {
+private struct NewPurchase: RequestBody {
     let bundleID: String
     let productID: String
     let customerID: String
@@ -127,6 +135,14 @@ private struct NewPurchase: Decodable {
     let offerID: String?
     let transactionReceiptVersion: UInt8?
     let faults: EvidenceFaults?
+
+    static let members: [BodyMember] = [
+        "bundle_id", "product_id", "customer_id", "quantity", "app_account_token", "offer_id",
+        "transaction_receipt_version",
+        BodyMember(
+            "faults",
+            ["app_receipt", "transaction_receipt", "signed_transaction", "signed_renewal_info", "app_transaction"]),
+    ]
 
     func version() throws(StoreError) -> TransactionReceiptVersion {
         guard let transactionReceiptVersion else { return .four }
@@ -138,16 +154,20 @@ private struct NewPurchase: Decodable {
 }
 
 /// The fields of an action on a transaction.
-struct TransactionAction: Decodable, Sendable {
+struct TransactionAction: RequestBody {
     let reason: Int?
     let percentage: Int64?
     let customerID: String?
+
+    static let members: [BodyMember] = ["reason", "percentage", "customer_id"]
 }
 
-private struct ReceiptRequest: Decodable {
+private struct ReceiptRequest: RequestBody {
     let bundleID: String
     let customerID: String
     let fault: String?
+
+    static let members: [BodyMember] = ["bundle_id", "customer_id", "fault"]
 }
 
 /// A transaction, its subscription, and its evidence.

@@ -15,7 +15,14 @@ public struct SimulatorConfiguration: Sendable {
     /// The fixed time of the store's clock until it is moved; nil lets it run with the machine's clock.
     public var clock: Date?
     /// The environment names of apps that are added without their own.
-    public var environmentNames = EnvironmentNames.simulator
+    public var environmentNames = EnvironmentNames.apple
+    /// The number of the first transaction; nil derives it from the machine's clock, so that a restart does not reuse ids that
+    /// a server remembers. The same number, calls, authority and clock give the same content.
+    public var firstTransaction: UInt64?
+    /// The server that evidence is sent to on request (`http://HOST:PORT`); nil if there is none.
+    public var server: String?
+    /// The key for that server's `/v1/purchases`.
+    public var serverKey: String?
 
     /// The defaults.
     public init() {}
@@ -23,20 +30,27 @@ public struct SimulatorConfiguration: Sendable {
 
 /// The reasons why a simulator cannot be built from its settings.
 public enum SimulatorConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A host that is allowed is neither a name nor an address.
+    /// An allowed host is neither a name nor an address.
     case invalidHost(String)
+    /// The address of the server under test is not `http://HOST:PORT`.
+    case invalidServer(String)
+    /// The file of the state cannot be used.
+    case database(String, reason: String)
 
     /// The reason in words.
     public var description: String {
         switch self {
         case .invalidHost(let text):
             "'\(text)' is not a host; give a name or an address without scheme and port, such as appstore.test"
+        case .invalidServer(let text):
+            "'\(text)' is not an address of the form http://HOST:PORT; evidence is sent over plain HTTP only"
+        case .database(let path, let reason): "the database \(path) \(reason)"
         }
     }
 }
 
 extension SimulatorConfiguration {
-    /// The hosts that requests may name besides loopback names.
+    /// The hosts that requests may name in addition to loopback names.
     /// - Throws: `SimulatorConfigurationError`.
     func hostNames() throws(SimulatorConfigurationError) -> [HostName] {
         var hosts: [HostName] = []

@@ -2,19 +2,19 @@ import EvidenceMint
 import Foundation
 import NIOCore
 
-/// Says in words why a simulator does not run.
+/// Describes in words why a simulator does not run.
 public enum SimulatorFailure {
     /// The reason, and the action to take.
     public static func words(_ error: any Error, _ configuration: SimulatorConfiguration) -> String {
         if let error = error as? SimulatorConfigurationError { return error.description }
         if let error = error as? MintError { return error.description }
-        guard let failure = error as? IOError else { return "the store closed: \(NetworkFailure.words(error))" }
+        guard let failure = error as? IOError else { return "the simulator stopped: \(NetworkFailure.words(error))" }
         switch failure.errnoCode {
         case EADDRINUSE: return "port \(configuration.port) is in use; choose another with --port"
         case EACCES: return "port \(configuration.port) is not permitted; choose one above 1023 with --port"
         case EADDRNOTAVAIL:
             return "\(configuration.host) is not an address of this machine; choose another with --host"
-        default: return "the store closed: \(NetworkFailure.words(error))"
+        default: return "the simulator stopped: \(NetworkFailure.words(error))"
         }
     }
 }

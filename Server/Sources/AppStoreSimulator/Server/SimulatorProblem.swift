@@ -18,6 +18,10 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
             return Self.problem(error.code.httpStatus, error.code.rawValue, error.message)
         } catch let error as MintError {
             return Self.problem(.unprocessableContent, "simulator_error", error.description)
+        } catch let error as SimulatorRefusal {
+            return Self.problem(error.status, error.code, error.detail)
+        } catch let error as UnknownField {
+            return Self.problem(.badRequest, "unknown_field", error.words)
         } catch let error as DecodingError {
             return Self.problem(.badRequest, "invalid_request", Self.words(error))
         } catch is NIOTooManyBytesError {
@@ -28,7 +32,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
             return Self.problem(
                 .internalServerError, "internal_server_error",
-                "The simulator failed; its log says why. Nothing was changed.")
+                "The simulator failed and changed nothing. Its log has the reason.")
         }
     }
 
@@ -63,7 +67,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
 
     private static func words(_ type: Any.Type) -> String {
         switch type {
-        case is String.Type, is Date.Type: "a text"
+        case is String.Type, is Date.Type: "a string"
         case is Bool.Type: "true or false"
         case is any FixedWidthInteger.Type: "a whole number"
         case is any BinaryFloatingPoint.Type: "a number"

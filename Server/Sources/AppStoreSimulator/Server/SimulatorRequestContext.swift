@@ -24,14 +24,16 @@ extension Request {
     /// Reads a JSON body of at most 1 MiB.
     ///
     /// The content type is required: a page of another origin cannot send it without a preflight request, which is refused.
-    func read<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+    func read<Value: RequestBody>(_ type: Value.Type) async throws -> Value {
         try requireJSON()
         let buffer = try await collectBody(upTo: SimulatorLimits.controlBody)
         guard buffer.readableBytes > 0 else { return try StoreJSON.decode(type, from: Data("{}".utf8)) }
         if let excess = JSONBounds.excess(of: Array(buffer.readableBytesView)) {
             throw MalformedValue.error(excess, at: [])
         }
-        return try StoreJSON.decode(type, from: Data(buffer.readableBytesView))
+        let json = Data(buffer.readableBytesView)
+        try Value.checkMembers(of: json)
+        return try StoreJSON.decode(type, from: json)
     }
 
     /// Collects the body. If the announced length is over the limit, the request is refused without reading the body.

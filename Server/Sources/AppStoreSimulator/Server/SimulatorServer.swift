@@ -6,7 +6,7 @@ public import Logging
 import NIOCore
 
 /// Builds a simulated App Store as an application that can be run, or tested in the same process: `verifyReceipt`, the control
-/// API, its OpenAPI document, and a page to do all of it by hand.
+/// API, its OpenAPI document, and a page for people.
 ///
 /// ```swift
 /// let authority = try AppStoreAuthority(folder: URL(fileURLWithPath: "assay-authority"))
@@ -20,7 +20,7 @@ import NIOCore
 ///     for it.
 ///   - logger: the logger of the server.
 ///   - onReady: called once with the address, when the server takes connections.
-/// - Throws: `SimulatorConfigurationError`, and the errors of SQLite if the state cannot be read or written.
+/// - Throws: `SimulatorConfigurationError`.
 public func simulatorServer(
     _ configuration: SimulatorConfiguration, authority: AppStoreAuthority, logger: Logger,
     onReady: @escaping @Sendable (String) async -> Void = { _ in }
@@ -34,12 +34,16 @@ public func simulatorServer(
     }
     let service = try StoreService(
         authority: authority, storage: storage, clock: configuration.clock,
-        environmentNames: configuration.environmentNames, world: { Date() })
+        firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
+        world: { Date() })
+    let delivery = try configuration.server.map { try EvidenceDelivery($0, key: configuration.serverKey) }
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorProblemMiddleware())
     PageRoutes(authority: authority).add(to: router)
     StoreVerifyReceiptRoutes(service: service).add(to: router)
     CatalogRoutes(service: service).add(to: router)
+    ListRoutes(service: service, server: configuration.server).add(to: router)
+    DeliveryRoutes(service: service, delivery: delivery).add(to: router)
     PurchaseRoutes(service: service).add(to: router)
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)

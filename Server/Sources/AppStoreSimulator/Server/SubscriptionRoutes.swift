@@ -39,13 +39,13 @@ struct SubscriptionRoutes {
             let subscription = try store.subscription(id)
             guard subscription.status == .gracePeriod || subscription.status == .billingRetry else {
                 throw StoreError(
-                    .wrongState, "The subscription is \(subscription.status.rawValue); nothing waits for its money.")
+                    .wrongState, "The subscription is \(subscription.status.rawValue); no payment is pending.")
             }
             return try store.setBilling(works: true, for: id)
         }
         add("billing", to: router) { store, id, body in
             guard let works = body.works else {
-                throw StoreError(.invalidValue, "Say whether it works: the key 'works' is missing.")
+                throw StoreError(.invalidValue, "'works' is missing: whether the next payments succeed.")
             }
             return try store.setBilling(works: works, for: id)
         }
@@ -53,14 +53,14 @@ struct SubscriptionRoutes {
         add("resume", to: router) { store, id, _ in try store.setAutoRenewal(true, for: id) }
         add("extend", to: router) { store, id, body in
             guard let days = body.days else {
-                throw StoreError(.invalidValue, "Say by how many days: the key 'days' is missing.")
+                throw StoreError(.invalidValue, "'days' is missing: the number of days to extend by.")
             }
             return try store.extendRenewal(of: id, days: days)
         }
         add("accept-price", to: router) { store, id, _ in try store.acceptPrice(of: id) }
         add("change-product", to: router) { store, id, body in
             guard let productID = body.productID else {
-                throw StoreError(.invalidValue, "Say to which product: the key 'product_id' is missing.")
+                throw StoreError(.invalidValue, "'product_id' is missing: the product to change to.")
             }
             try store.changeProduct(of: id, to: productID)
             return try store.subscription(id)
@@ -87,10 +87,12 @@ struct SubscriptionRoutes {
 }
 
 /// The fields of an action on a subscription.
-struct SubscriptionAction: Decodable, Sendable {
+struct SubscriptionAction: RequestBody {
     let works: Bool?
     let days: Int?
     let productID: String?
+
+    static let members: [BodyMember] = ["works", "days", "product_id"]
 }
 
 /// A subscription, the transaction of its present period, and its evidence.

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 
 /// A fault of the next answers of `verifyReceipt`.
-struct AnswerFault: Codable, Equatable, Sendable {
+struct AnswerFault: Codable, Equatable, RequestBody {
     var kind: Kind
     /// For the kind `status`: 0, 21000 to 21010, 21100 to 21199.
     var status: Int?
@@ -42,9 +42,13 @@ struct AnswerFault: Codable, Equatable, Sendable {
         count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
     }
 
+    static let members: [BodyMember] = [
+        "kind", "status", "is_retryable", "spelling", "exception", "milliseconds", "count",
+    ]
+
     func check() throws(StoreError) {
         guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "A fault concerns 1 to 1000000 answers, not \(count).")
+            throw StoreError(.invalidValue, "'count' is 1 to 1000000 answers, not \(count).")
         }
         guard (0...600_000).contains(milliseconds ?? 0), kind != .latency || milliseconds != nil else {
             throw StoreError(.invalidValue, "A latency has 0 to 600000 milliseconds.")

@@ -36,7 +36,7 @@ extension ServiceState {
         let app = try store.app(transaction.bundleID)
         let customer = try store.customer(transaction.customerID)
         let product = try store.product(transaction.productID, of: transaction.bundleID)
-        let receipt = try store.receipt(of: app.bundleID, for: customer.customerID)
+        let receipt = try store.receipt(of: app.bundleID, for: customer.customerID).containing(transaction, in: store)
         let signed = SignedTransactionTemplate(
             transaction, app: app, customer: customer, product: product, signedDate: store.now, isForDevice: true)
         let renewalInfo = store.state.subscriptions[transaction.originalTransactionID].map {
@@ -85,7 +85,7 @@ extension EvidenceFault {
     func check() throws(StoreError) {
         try Self.check(fault, of: kind)
         guard (1...1_000_000).contains(count) else {
-            throw StoreError(.invalidValue, "A fault concerns 1 to 1000000 pieces of evidence, not \(count).")
+            throw StoreError(.invalidValue, "'count' is 1 to 1000000 pieces of evidence, not \(count).")
         }
     }
 

@@ -8,10 +8,12 @@ struct ServiceState: Sendable {
     var clock: StoreClock
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
+    /// The number of changes of content since the simulator started. Time alone does not count.
+    private(set) var revision = 0
 
     /// A new state.
-    init(clock: StoreClock) {
-        store = AppStore(startingAt: clock.storeTime)
+    init(clock: StoreClock, firstTransaction: UInt64) {
+        store = AppStore(startingAt: clock.storeTime, firstTransaction: firstTransaction)
         self.clock = clock
     }
 
@@ -23,6 +25,14 @@ struct ServiceState: Sendable {
         try store.moveClock(to: target, stopsEarly: true)
         // Stopped early: the rest is for the next time.
         if store.now < target { clock = StoreClock(storeTime: store.now, worldTime: world, rate: clock.rate) }
+    }
+
+    /// Runs a change, and counts it if it changed rows or faults.
+    mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
+        let before = (store.state.changeCount, answerFaults, evidenceFaults)
+        let value = try body(&self)
+        if before != (store.state.changeCount, answerFaults, evidenceFaults) { revision += 1 }
+        return value
     }
 
     /// Moves the store's clock.

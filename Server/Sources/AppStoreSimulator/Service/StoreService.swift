@@ -11,25 +11,31 @@ actor StoreService {
     private let world: @Sendable () -> Date
     private let initialClock: StoreClock
     private var current: ServiceState
+    /// Distinguishes the revisions of this process from those of an earlier one.
+    nonisolated let instance: String
 
     /// Loads the stored state, or begins a new one.
     /// - Parameters:
     ///   - clock: the initial time of the store's stopped clock; nil lets it run with the real clock.
+    ///   - firstTransaction: the number of the first transaction of a new state; nil derives it from the real time, so that a
+    ///     restart does not reuse the ids of the run before it.
     ///   - world: the real clock.
     init(
-        authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, environmentNames: EnvironmentNames,
-        world: @escaping @Sendable () -> Date
+        authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, firstTransaction: UInt64?,
+        environmentNames: EnvironmentNames, world: @escaping @Sendable () -> Date
     ) throws {
         issuer = EvidenceIssuer(authority: authority)
         self.environmentNames = environmentNames
         self.storage = storage
         self.world = world
         let now = world()
+        instance = String(UInt64(max(0, now.timeIntervalSince1970 * 1000)), radix: 36)
         initialClock = StoreClock(storeTime: (clock ?? now).inWholeSeconds, worldTime: now, rate: clock == nil ? 1 : 0)
         if let kept = try ServiceState(try storage.load()) {
             current = kept
         } else {
-            current = ServiceState(clock: initialClock)
+            current = ServiceState(
+                clock: initialClock, firstTransaction: firstTransaction ?? Self.firstTransaction(at: now))
             try storage.save(try current.changes(since: nil))
         }
     }
@@ -38,15 +44,20 @@ actor StoreService {
     func change<Value: Sendable>(_ body: @Sendable (inout ServiceState, Date) throws -> Value) throws -> Value {
         let world = world()
         var next = current
-        try next.catchUp(world)
-        let value = try body(&next, world)
+        try next.counting { try $0.catchUp(world) }
+        let value = try next.counting { try body(&$0, world) }
         try storage.save(try next.changes(since: current))
         next.forgetChanges()
         current = next
         return value
     }
 
-    /// Forgets everything and begins again, with the clock at its initial time.
+    /// A hundred numbers for each millisecond of real time: more than the store can sell.
+    private static func firstTransaction(at world: Date) -> UInt64 {
+        UInt64(max(0, world.timeIntervalSince1970 * 1000)) * 100
+    }
+
+    /// Deletes all content, with the clock at its initial time. Identifiers are not reused.
     func reset() throws {
         let initialClock = initialClock
         try change { state, world in

@@ -6,21 +6,60 @@ import GRDB
 struct SQLiteStateStorage: StateStorage {
     private let database: DatabaseQueue
 
-    /// Opens the file, or makes it.
-    /// - Throws: the errors of SQLite; `SQLITE_BUSY` if another simulator has the file open.
+    /// Opens the file, or creates it.
+    /// - Throws: `SimulatorConfigurationError`.
     init(path: String) throws {
+        do {
+            database = try Self.open(path)
+        } catch let error as DatabaseError {
+            throw SimulatorConfigurationError.database(path, reason: Self.reason(error, path))
+        }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             // The state is in the memory of one process; a second process would overwrite it.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
         }
         configuration.journalMode = .wal
-        database = try DatabaseQueue(path: path, configuration: configuration)
-        try Self.migrator.migrate(database)
-        try database.writeWithoutTransaction { database in
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        guard try queue.read({ try isOurs($0) }) else {
+            throw SimulatorConfigurationError.database(
+                path, reason: "is a database of another program; choose another file with --database")
+        }
+        try migrator.migrate(queue)
+        try queue.writeWithoutTransaction { database in
             // The library sets NORMAL after the preparation above; a purchase that was answered must not be lost.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "BEGIN EXCLUSIVE; COMMIT")
+        }
+        return queue
+    }
+
+    /// Whether the database is empty or was created by a simulator.
+    private static func isOurs(_ database: Database) throws -> Bool {
+        guard try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") != 0 else { return true }
+        guard try database.tableExists("grdb_migrations") else { return false }
+        return try String.fetchOne(
+            database, sql: "SELECT identifier FROM grdb_migrations WHERE identifier = ?", arguments: [firstMigration])
+            != nil
+    }
+
+    private static func reason(_ error: DatabaseError, _ path: String) -> String {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        return switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            "is in use by another program, such as a second simulator; stop it, or choose another file with --database"
+        case .SQLITE_NOTADB: "is not an SQLite database; choose another file with --database"
+        case .SQLITE_CANTOPEN where exists && isFolder.boolValue: "is a folder; name a file in it"
+        case .SQLITE_CANTOPEN where !FileManager.default.fileExists(atPath: folder):
+            "cannot be created, because the folder \(folder) does not exist"
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
+            "cannot be written; check the permissions of the file and of its folder"
+        default: "cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")"
         }
     }
 
@@ -59,9 +98,11 @@ struct SQLiteStateStorage: StateStorage {
         }
     }
 
+    private static let firstMigration = "1: keep each thing of the store as a row of JSON"
+
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: keep each thing of the store as a row of JSON") { database in
+        migrator.registerMigration(firstMigration) { database in
             for table in StateTable.allCases {
                 try database.execute(
                     sql: """

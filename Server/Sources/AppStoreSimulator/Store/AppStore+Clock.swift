@@ -19,7 +19,7 @@ extension AppStore {
         guard target < Self.latestDate, target > Self.earliestDate else {
             throw StoreError(.invalidValue, "The clock shows years from 1990 to 9000.")
         }
-        guard target >= now || state.summary.events == 0 else {
+        guard target >= now || state.events.count == 0 else {
             throw StoreError(
                 .clockBackwards,
                 "The clock shows \(now.internet), and something happened already; \(target.internet) is before it.")

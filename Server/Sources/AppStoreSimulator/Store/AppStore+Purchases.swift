@@ -99,17 +99,27 @@ extension AppStore {
         state.summary.transactions += 1
         let number = UInt64(state.summary.transactions)
         return switch environment {
-        case .production: "\(500_000_000_000_000 + number)"
-        case .sandbox: "\(2_000_000_000_000_000 + number)"
+        case .production: "\(Self.productionOffset + number)"
+        case .sandbox: "\(Self.sandboxOffset + number)"
         }
+    }
+
+    /// The ids of production have 15 digits, those of the sandbox 16, of which the first is 2.
+    private static let productionOffset: UInt64 = 500_000_000_000_000
+    private static let sandboxOffset: UInt64 = 2_000_000_000_000_000
+
+    /// The position of a transaction id in the order of all transactions of the store.
+    static func number(of transactionID: String) -> UInt64 {
+        guard let value = UInt64(transactionID) else { return 0 }
+        return value >= sandboxOffset ? value - sandboxOffset : value - min(value, productionOffset)
     }
 
     mutating func nextLineItemID(_ environment: StoreEnvironment) -> UInt64 {
         state.summary.lineItems += 1
         let number = UInt64(state.summary.lineItems)
         return switch environment {
-        case .production: 500_000_000_000_000 + number
-        case .sandbox: 2_000_000_000_000_000 + number
+        case .production: Self.productionOffset + number
+        case .sandbox: Self.sandboxOffset + number
         }
     }
 
@@ -124,7 +134,8 @@ extension AppStore {
         let notification = notify.map {
             StoreEvent.Notification(
                 type: $0.type, subtype: $0.subtype,
-                notificationUUID: UUID(derivedFrom: "notification|\(number)").uuidString.lowercased())
+                notificationUUID: UUID(derivedFrom: "notification|\(number)|\(state.summary.transactions)").uuidString
+                    .lowercased())
         }
         state.events["\(number)"] = StoreEvent(
             number: number, date: now, kind: kind, summary: summary,

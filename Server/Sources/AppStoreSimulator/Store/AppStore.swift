@@ -16,10 +16,17 @@ public struct AppStore: Sendable {
     var state: StoreState
 
     /// An empty store.
-    /// - Parameter date: the time of its clock, in whole seconds.
-    public init(startingAt date: Date) {
-        state = StoreState(now: date.inWholeSeconds)
+    /// - Parameters:
+    ///   - date: the time of its clock, in whole seconds.
+    ///   - firstTransaction: the number of its first transaction, at least 1 and at most `maximumFirstTransaction`.
+    public init(startingAt date: Date, firstTransaction: UInt64 = 1) {
+        state = StoreState(
+            now: date.inWholeSeconds,
+            firstTransaction: min(max(1, firstTransaction), Self.maximumFirstTransaction))
     }
+
+    /// The largest number to start from. Above it, ids of production would soon have more than the 15 digits of Apple's.
+    public static let maximumFirstTransaction: UInt64 = 400_000_000_000_000
 
     init(state: StoreState) {
         self.state = state

@@ -15,3 +15,17 @@ public struct StoreReceipt: Codable, Hashable, Sendable {
     /// The transactions in it, as they were then, oldest first.
     public let transactions: [StoreTransaction]
 }
+
+extension StoreReceipt {
+    /// The same receipt if it has the transaction; otherwise a receipt of this moment with the customer's present transactions
+    /// and this one. A device's receipt lacks renewals since its last refresh, and finished consumables after it.
+    func containing(_ transaction: StoreTransaction, in store: AppStore) -> StoreReceipt {
+        guard !transactions.contains(where: { $0.transactionID == transaction.transactionID }) else { return self }
+        let current = store.currentTransactions(of: bundleID, customerID)
+        let isCurrent = current.contains { $0.transactionID == transaction.transactionID }
+        return StoreReceipt(
+            bundleID: bundleID, customerID: customerID, creationDate: store.now,
+            applicationVersion: applicationVersion, originalPurchaseDate: originalPurchaseDate,
+            transactions: isCurrent ? current : current + [transaction])
+    }
+}

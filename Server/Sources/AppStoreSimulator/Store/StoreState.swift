@@ -12,8 +12,9 @@ struct StoreState: Sendable {
     var receipts = StoreTable<StoreReceipt>()
     var events = StoreTable<StoreEvent>()
 
-    init(now: Date) {
-        summary = Summary(now: now)
+    init(now: Date, firstTransaction: UInt64 = 1) {
+        let issued = Int(clamping: firstTransaction) - 1
+        summary = Summary(now: now, transactions: issued, lineItems: issued)
     }
 
     /// The single values of the state.
@@ -33,8 +34,12 @@ struct StoreState: Sendable {
         "\(bundleID)|\(rest)"
     }
 
+    /// Deletes everything except the counters of transactions, line items, customers and events: a server remembers their
+    /// identifiers. Apps and products are numbered from the start, because servers are configured with these numbers.
     mutating func removeAll(now: Date) {
-        summary = Summary(now: now)
+        summary.now = now
+        summary.apps = 0
+        summary.products = 0
         apps.removeAll()
         products.removeAll()
         customers.removeAll()
@@ -42,6 +47,13 @@ struct StoreState: Sendable {
         subscriptions.removeAll()
         receipts.removeAll()
         events.removeAll()
+    }
+
+    /// The number of rows that changed since the changes were last written.
+    var changeCount: Int {
+        apps.changedKeys.count + products.changedKeys.count + customers.changedKeys.count
+            + transactions.changedKeys.count + subscriptions.changedKeys.count + receipts.changedKeys.count
+            + events.changedKeys.count
     }
 
     mutating func forgetChanges() {

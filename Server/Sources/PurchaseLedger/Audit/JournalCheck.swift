@@ -42,10 +42,8 @@ struct JournalCheck {
         }
         if Journal.digest(salt: salt, details: details) != leaf.details {
             findings.append(AuditFinding(kind: .detailsChanged, detail: "entry \(row.key)"))
-        } else if leaf.kind == .claim,
-            try !isTransaction(row.transactionKey, of: try ClaimDetails(encoded: details))
-        {
-            compare("transaction_key", false)
+        } else if let finding = try transactionFinding(of: row, leaf, details) {
+            findings.append(finding)
         } else if isPrefix, try UnverifiedEvidence(leaf.kind, details: details) != .prefix {
             findings.append(
                 AuditFinding(kind: .evidenceChanged, detail: "the evidence of entry \(row.key) was stored whole"))
@@ -53,7 +51,21 @@ struct JournalCheck {
         return findings
     }
 
-    /// Whether a claim's entry refers to the transaction that its details name.
+    /// What is wrong with the transaction that a claim's entry refers to, if its details name another one.
+    private func transactionFinding(
+        of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8]
+    ) throws(LedgerStorageError) -> AuditFinding? {
+        guard leaf.kind == .claim else { return nil }
+        let claim: ClaimDetails
+        do throws(LedgerStorageError) {
+            claim = try ClaimDetails(encoded: details)
+        } catch {
+            return AuditFinding(kind: .auditIncomplete, detail: "entry \(row.key): \(error.detail)")
+        }
+        guard try !isTransaction(row.transactionKey, of: claim) else { return nil }
+        return AuditFinding(kind: .columnDiffers, detail: "entry \(row.key): transaction_key")
+    }
+
     private func isTransaction(_ key: Int64?, of claim: ClaimDetails) throws(LedgerStorageError) -> Bool {
         guard let key else { return claim.outcomes.count != 1 || !claim.outcomes.contains(where: \.binds) }
         guard let row = try TransactionsTable(connection: connection).row(key) else { return false }

@@ -40,7 +40,7 @@ public struct JournalExport: LedgerQuery {
 
 /// Evidence by its hash, as it was sent.
 public struct EvidenceByHash: LedgerQuery {
-    public static let access = LedgerReadAccess.keys
+    public static let access = LedgerReadAccess.lists
 
     /// SHA-256.
     public var sha256: [UInt8]

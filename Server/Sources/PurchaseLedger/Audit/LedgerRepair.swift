@@ -2,20 +2,21 @@ import PurchaseVerification
 
 /// Replaces the derived tables of a ledger by those of a rebuild.
 struct LedgerRepair {
-    /// The tables that a rebuild computes, with what they refer to.
+    /// The tables that a rebuild computes, with their references.
     private static let tables = [
         "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
         "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders",
     ]
-    /// What the journal refers to by number. The numbers of a rebuild are the same, or nothing is written.
+    /// Rows that the journal refers to by number. The numbers of a rebuild are the same, or nothing is written.
     private static let references = [
         "SELECT customer_key, reference FROM customers ORDER BY customer_key",
         "SELECT order_key, order_id FROM orders ORDER BY order_key",
         "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
         "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
     ]
-    /// Rows that have other numbers in a rebuild after an erasure, which meets them later than the ledger did: what they stand
-    /// for, and the columns, by their place, that name them. Entries and events name them by the ledger's numbers.
+    /// Rows that get other numbers in a rebuild after an erasure, because the rebuild reads the erasure earlier than
+    /// the ledger did: their meaning, and the positions of the columns that name them. Entries and events name them by
+    /// the ledger's numbers.
     private static let numbered: [(identities: String, columns: [(table: String, column: Int)])] = [
         (
             "SELECT product_key, app_key, product_id FROM products",
@@ -41,7 +42,7 @@ struct LedgerRepair {
     struct Content: Sendable {
         fileprivate var tables: [String: [LedgerRow]] = [:]
         fileprivate var references: [[LedgerValue]] = []
-        /// What each of the numbered rows stands for, behind its number.
+        /// The meaning of each numbered row, by its number.
         fileprivate var identities: [[LedgerRow]] = []
     }
 
@@ -115,14 +116,14 @@ struct LedgerRepair {
         return renumbered
     }
 
-    /// What a numbered row stands for. Text is compared by its bytes.
+    /// The meaning of a numbered row. Text is compared by its bytes.
     private static func identity(_ row: LedgerRow) -> [LedgerValue] {
         row.values.dropFirst().map { value in
             if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
         }
     }
 
-    /// One event for each customer and product whose entitlement is another one than before.
+    /// One event for each customer and product whose entitlement changed.
     private static func writeCorrections(
         _ before: [[LedgerValue]: [LedgerValue]], _ after: [[LedgerValue]: [LedgerValue]], _ entry: JournalEntry,
         _ transaction: LedgerTransaction

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What is left of an erased customer.
+/// The remaining data of an erased customer.
 extension ReplayStep {
     /// Applies an entry of which no details were kept.
     func applyErased(_ entry: JournalEntry, _ app: RegistryApp?) throws {
@@ -16,7 +16,7 @@ extension ReplayStep {
         }
     }
 
-    /// Applies an erasure. What it kept was applied with the entries that it is about.
+    /// Applies an erasure. The parts that it kept were applied with their entries.
     func erase(_ details: CustomerErasedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let changes = LedgerChanges(transaction, app: app)
         for erased in details.transactions { try changes.claim(erased: erased.facts) }

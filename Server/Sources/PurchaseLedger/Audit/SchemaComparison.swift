@@ -15,6 +15,26 @@ struct SchemaComparison {
         return definitions
     }
 
+    /// The definitions that the migrations make in a database whose engine has a place for them beside the ledger's; `nil`
+    /// elsewhere.
+    static func expected(_ database: any LedgerDatabase) async throws -> [String: String]? {
+        struct Expected: Error {
+            let definitions: [String: String]
+        }
+        let dialect = database.dialect
+        guard !dialect.scratchSchema.isEmpty else { return nil }
+        do {
+            try await database.write({ .parts([]) }) { connection in
+                for sql in dialect.scratchSchema { try connection.execute(sql, []) }
+                try LedgerMigrations.create(connection, dialect)
+                throw Expected(definitions: try SchemaComparison(dialect: dialect).definitions(connection))
+            }
+        } catch let expected as Expected {
+            return expected.definitions
+        }
+        return nil
+    }
+
     /// How a schema differs from the one that the migrations make.
     func findings(_ found: [String: String], expected: [String: String]) -> [AuditFinding] {
         var findings: [AuditFinding] = []

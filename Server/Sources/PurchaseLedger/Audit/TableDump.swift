@@ -51,7 +51,11 @@ struct TableDump: Sendable {
             source: "products \(join("apps", "app_key", "products"))"),
         TableDump(
             name: "settings_history", keyCount: 2, pageKey: ["settings_history.settings_key"],
-            columns: "apps.name, journal.entry_id, settings_history.sha256, settings_history.body",
+            columns: """
+                apps.name, journal.entry_id, settings_history.sha256, settings_history.body,
+                (SELECT count(*) FROM settings_history AS earlier WHERE earlier.app_key = settings_history.app_key
+                AND earlier.settings_key < settings_history.settings_key)
+                """,
             source: """
                 settings_history \(join("apps", "app_key", "settings_history"))
                 \(join("journal", "entry_key", "settings_history"))
@@ -182,7 +186,8 @@ struct TableDump: Sendable {
             columns: """
                 customers.reference, products.product_id, environments.name, originals.original_id,
                 originals.xcode_second, hand_grants.grant_id, entitlements.kind, entitlements.balance,
-                entitlements.shortfall, entitlements.timeline, entitlements.reason
+                entitlements.shortfall, entitlements.timeline, entitlements.reason,
+                CASE WHEN originals.original_key IS NULL AND hand_grants.grant_key IS NULL THEN entitlements.ground END
                 """,
             source: """
                 entitlements \(join("customers", "customer_key", "entitlements"))
@@ -247,7 +252,8 @@ struct TableDump: Sendable {
                 """)
     ]
 
-    /// What a repair corrected, and what happened to erased customers, cannot be computed again; neither says what anybody has.
+    /// What a repair corrected, and what happened to erased customers and their purchases, cannot be computed again. An erased
+    /// purchase has no product.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -265,6 +271,7 @@ struct TableDump: Sendable {
         condition: """
             events.type <> 'corrected'
             AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
+            AND (events.transaction_key IS NULL OR transactions.transaction_key IS NULL OR transactions.product_key <> 0)
             """)
 
     /// A join of a table by the key that both have.

@@ -4,8 +4,16 @@ import PurchaseVerification
 public protocol LedgerOperation: Sendable {
     associatedtype Outcome: Sendable
 
+    /// The parts of the ledger that it reads and changes, as far as they are known before it begins. `everything` unless it says
+    /// otherwise.
+    var locks: LedgerLocks { get }
+
     /// Does it. A refusal is thrown before anything is written.
     ///
     /// - Throws: `LedgerRefusal`, `LedgerStorageError`.
     func perform(_ transaction: LedgerTransaction) throws -> Outcome
+}
+
+extension LedgerOperation {
+    public var locks: LedgerLocks { .everything }
 }

@@ -17,7 +17,10 @@ public struct LedgerTransaction {
     /// What was erased, for a rebuild, which reads it before the entries that it is about.
     var erasures: Erasures?
 
-    var journal: Journal { Journal(connection: connection, key: entryKey) }
+    /// Notes the entries that are written, for a commit whose outcome is unknown.
+    var attempt: WriteAttempt?
+
+    var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }
     var customers: CustomersTable { CustomersTable(connection: connection) }
     var products: ProductsTable { ProductsTable(connection: connection) }
     var orders: OrdersTable { OrdersTable(connection: connection) }
@@ -52,13 +55,23 @@ public struct LedgerTransaction {
     /// The customer of a name, after all merges; `nil` if nobody of that name was ever seen.
     func customer(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow? {
         guard let row = try customers.named(name, appKey: app.key) else { return nil }
-        return try customers.surviving(row)
+        let customer = try customers.surviving(row)
+        if customer.key != row.key { try connection.lock { () throws(LedgerStorageError) in [customer.lock] } }
+        return customer
     }
 
     /// The customer of a name, after all merges. A new one gets a random reference.
     func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
         if let customer = try customer(name, app) { return customer }
-        return try customers.insert(CustomerRow(appKey: app.key, reference: UUID(), name: name))
+        return try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
+    }
+
+    /// Locks the balances and orders of customers, after all merges.
+    func lock(customers keys: some Collection<Int64>) throws(LedgerStorageError) {
+        guard connection.locksParts else { return }
+        var parts: [LedgerLock] = []
+        for key in keys { parts.append(try customers.surviving(try customers.row(key)).lock) }
+        try connection.lock(parts)
     }
 
     /// The key of a product, or a refusal if it is not in the settings.

@@ -1,4 +1,5 @@
 public import PurchaseVerification
+import Synchronization
 
 /// The ledger: facts, owners, entitlements, orders and the journal behind them.
 ///
@@ -9,9 +10,6 @@ public import PurchaseVerification
 ///     let order = try await ledger.perform(CreateOrder(app: "example", draft))
 ///     let entitlements = try await ledger.answer(EntitlementsOfCustomer(app: "example", customer: "alice"))
 public struct PurchaseLedger: Sendable {
-    /// How often a write is tried when another server changed what it had read.
-    private static let attempts = 4
-
     let database: any LedgerDatabase
     let verifier: PurchaseVerifier
     let registry: Registry
@@ -46,11 +44,14 @@ public struct PurchaseLedger: Sendable {
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let (now, entryKey) = (clock, entryKey)
-        let registry = try await database.write { connection in
-            try registration.perform(
-                LedgerTransaction(
-                    connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey))
-        }
+        let registry = try await RepeatedWrite(database: database, locks: { .everything })
+            .perform { connection, attempt in
+                if let entryKey { try LogStateTable(connection: connection).setEntryKeyID(entryKey.id) }
+                return try registration.perform(
+                    LedgerTransaction(
+                        connection: connection, now: now(), registry: Registry(apps: []), entryKey: entryKey,
+                        attempt: attempt))
+            }
         return PurchaseLedger(
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
@@ -76,28 +77,26 @@ public struct PurchaseLedger: Sendable {
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
-        var attempt = 1
-        while true {
-            let parts = EvidencePartWrites(evidenceParts)
-            do {
-                let outcome = try await database.write { connection in
-                    try operation.perform(
-                        LedgerTransaction(
-                            connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                            evidenceParts: parts, verifier: verifier))
-                }
-                parts.commit()
-                return outcome
-            } catch let error as LedgerStorageError where error.kind == .conflict && attempt < Self.attempts {
-                attempt += 1
+        let evidenceParts = evidenceParts
+        let latest = Mutex<EvidencePartWrites?>(nil)
+        let outcome = try await RepeatedWrite(database: database, locks: { operation.locks })
+            .perform { connection, attempt in
+                // What an earlier run stored was not committed.
+                let parts = EvidencePartWrites(evidenceParts)
+                latest.withLock { $0 = parts }
+                return try operation.perform(
+                    LedgerTransaction(
+                        connection: connection, now: clock(), registry: registry, entryKey: entryKey,
+                        evidenceParts: parts, verifier: verifier, attempt: attempt))
             }
-        }
+        latest.withLock { $0 }?.commit()
+        return outcome
     }
 
     /// Answers a query from one committed state.
     public func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer {
         let (registry, clock) = (registry, clock)
-        return try await database.read(Query.access) { connection in
+        return try await database.read(query.access) { connection in
             try query.answer(LedgerTransaction(connection: connection, now: clock(), registry: registry))
         }
     }

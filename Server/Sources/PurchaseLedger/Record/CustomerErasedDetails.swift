@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// `customer_erased`: what was erased, and what of it still decides about purchases. It names nobody from outside.
+/// `customer_erased`: the erased data, and the part that still decides about purchases. It has no outside names.
 struct CustomerErasedDetails: JournalDetails {
     static var kind: JournalKind { .customerErased }
     var reason: String
@@ -10,7 +10,7 @@ struct CustomerErasedDetails: JournalDetails {
     var customers: [Customer]
     /// The purchases, which stay claimed.
     var transactions: [Transaction]
-    /// Orders of others that one of the transactions had paid.
+    /// Orders of other customers that one of the transactions had paid.
     var payments: [Payment]
     /// The entries whose details were deleted.
     var entries: [Entry]
@@ -20,7 +20,7 @@ struct CustomerErasedDetails: JournalDetails {
     struct Customer: Codable, Sendable, Equatable {
         /// The random reference in the leaves.
         var reference: String
-        /// Account tokens that decide who owns what belongs to others, and the reference, if it takes the place of tokens.
+        /// Account tokens that decide about the owners of other purchases, and the reference, if it replaces tokens.
         var tokens: [String]
     }
 
@@ -48,7 +48,7 @@ struct CustomerErasedDetails: JournalDetails {
 
     struct Entry: Codable, Sendable, Equatable {
         var id: String
-        /// The details without names, if they decide about what belongs to others.
+        /// The details without names, if they decide about other customers' purchases.
         var kept: String?
     }
 }
@@ -59,7 +59,7 @@ extension CustomerErasedDetails.Transaction {
             environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
     }
 
-    /// What is left of the facts: enough to decide who owns the other transactions of the original.
+    /// The rest of the facts: enough to determine the owners of the other transactions of the original.
     var facts: ObservedTransaction {
         var statement = TransactionStatement(key: key, source: .signedData, stamp: .epoch)
         statement.originalTransactionID = ExactText(originalID)
@@ -74,10 +74,10 @@ extension CustomerErasedDetails.Transaction {
 
 /// Everything that was erased, by all erasures of a journal.
 struct Erasures: Sendable {
-    /// The details that were kept, by the entry; `nil` inside if none were.
+    /// The kept details, by entry; `nil` inside if none were kept.
     private(set) var entries: [UUID: [UInt8]?] = [:]
     private(set) var evidence: Set<[UInt8]> = []
-    /// What is left of the facts of the transactions.
+    /// The rest of the facts of the transactions.
     private(set) var transactions: [TransactionKey: ObservedTransaction] = [:]
     private(set) var originals: Set<OriginalKey> = []
     /// The customers by their references, with the tokens that were kept.

@@ -35,6 +35,8 @@ struct Journal {
     let connection: any LedgerConnection
     /// Authenticates entries; without it, they have no code and are not sealed.
     let key: EntryKey?
+    /// Notes the entries that are written.
+    var attempt: WriteAttempt?
 
     /// Writes an entry, and its row in the list of what waits for the Merkle log.
     ///
@@ -60,6 +62,7 @@ struct Journal {
         row.mac = key?.code(of: row.leaf)
         let key = try JournalTable(connection: connection).insert(row)
         try LogPendingTable(connection: connection).insert(key)
+        attempt?.note(draft.id)
         return JournalEntry(key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf))
     }
 

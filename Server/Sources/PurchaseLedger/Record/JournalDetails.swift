@@ -9,6 +9,8 @@ protocol JournalDetails: Codable, Sendable {
     var abridged: Self { get }
     /// What `abridged` left out, filled in.
     var complete: Self { get }
+    /// Canonical JSON.
+    func encoded() throws(LedgerStorageError) -> [UInt8]
 }
 
 extension JournalDetails {
@@ -16,7 +18,10 @@ extension JournalDetails {
     var complete: Self { self }
 
     /// Canonical JSON.
-    func encoded() throws(LedgerStorageError) -> [UInt8] {
+    func encoded() throws(LedgerStorageError) -> [UInt8] { try encodedByFoundation() }
+
+    /// Canonical JSON, by the encoder of Foundation.
+    func encodedByFoundation() throws(LedgerStorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -98,6 +103,8 @@ struct ClaimDetails: JournalDetails {
 }
 
 extension ClaimDetails {
+    func encoded() throws(LedgerStorageError) -> [UInt8] { abridged.canonicalJSON() }
+
     /// The one transaction of a claim is usually the one that it names, which an empty id stands for.
     var abridged: ClaimDetails {
         var details = self

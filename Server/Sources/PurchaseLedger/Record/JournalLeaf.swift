@@ -99,7 +99,7 @@ public struct JournalLeaf: Sendable, Equatable {
     private static let noID = [UInt8](repeating: 0, count: 16)
     private static let noHash = [UInt8](repeating: 0, count: 32)
 
-    /// Names of apps and codes are bounded where they are registered, to fewer bytes than this.
+    /// Names of apps and codes are limited to fewer bytes than this when they are registered.
     private static func append(counted text: String.UTF8View, to bytes: inout [UInt8]) {
         bytes.append(UInt8(truncatingIfNeeded: min(text.count, 255)))
         bytes += text.prefix(255)

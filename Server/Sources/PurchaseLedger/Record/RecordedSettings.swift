@@ -23,7 +23,7 @@ struct RecordedSettings: Codable {
 }
 
 extension RegisteredApp {
-    /// The settings as canonical JSON: what decides about purchases, in sorted order.
+    /// The settings as canonical JSON: those that affect purchases, in sorted order.
     func canonicalJSON() throws(LedgerStorageError) -> [UInt8] {
         let settings = RecordedSettings(
             app: id, bundle_ids: bundleIDs.sorted(), apple_id: appleID, environments: environments.map(\.name).sorted(),

@@ -2,8 +2,8 @@ package import PurchaseVerification
 
 package import struct Foundation.UUID
 
-/// Ids of journal entries and orders: 48 bits of time, 74 random bits (UUID version 7, RFC 9562, 5.7). In the order of time they
-/// keep the end of their index in the cache, where random ids dirty a page each.
+/// Ids of journal entries and orders: 48 bits of time, 74 random bits (UUID version 7, RFC 9562, 5.7). In the order of
+/// time they keep the end of their index in the cache; random ids would dirty a page each.
 package enum TimeOrderedID {
     package static func next(at time: Timestamp) -> UUID {
         var generator = SystemRandomNumberGenerator()

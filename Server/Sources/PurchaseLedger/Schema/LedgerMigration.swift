@@ -4,7 +4,7 @@ import PurchaseVerification
 public struct LedgerMigration: Sendable {
     /// 1, 2, 3…
     public let number: Int64
-    /// What it adds, and why.
+    /// The additions of the migration, and the reason.
     public let title: String
     /// Its statements, in their order.
     let statements: [Statement]

@@ -20,12 +20,7 @@ public enum LedgerMigrations {
     public static func migrate(_ database: any LedgerDatabase, now: Int64) async throws -> [LedgerMigration] {
         let dialect = database.dialect
         let missing = try await database.write { connection in
-            try connection.execute(
-                dialect.definition(
-                    """
-                    CREATE TABLE IF NOT EXISTS schema_migrations (
-                        number INTEGER PRIMARY KEY, title TEXT NOT NULL, applied_at INTEGER NOT NULL)
-                    """), [])
+            try createTable(connection, dialect)
             try requireKnown(connection)
             let applied = try SchemaNumber.current(connection) ?? 0
             guard applied <= current else {
@@ -39,10 +34,33 @@ public enum LedgerMigrations {
                     "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)",
                     [.integer(migration.number), .text(migration.title), .integer(now)])
             }
+            if !missing.isEmpty {
+                for sql in dialect.renumbering { try connection.execute(sql, []) }
+            }
             return missing
         }
         database.requireSchema(current)
         return missing
+    }
+
+    /// Makes the newest schema, with no note of it.
+    static func create(
+        _ connection: any LedgerConnection, _ dialect: any LedgerDialect
+    ) throws(LedgerStorageError) {
+        try createTable(connection, dialect)
+        for migration in all { try migration.run(connection, dialect) }
+    }
+
+    /// The table of the migrations that were run.
+    private static func createTable(
+        _ connection: any LedgerConnection, _ dialect: any LedgerDialect
+    ) throws(LedgerStorageError) {
+        try connection.execute(
+            dialect.definition(
+                """
+                CREATE TABLE IF NOT EXISTS schema_migrations (
+                    number INTEGER PRIMARY KEY, title TEXT NOT NULL, applied_at INTEGER NOT NULL)
+                """), [])
     }
 
     /// Checks, without writing, that the database has exactly this version's schema. From then on each transaction that writes

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The settings in force, customers, and what operators do by hand.
+/// The settings in force, customers, and manual actions of operators.
 enum SchemaVersion1Customers {
     static let statements: [LedgerMigration.Statement] = registry + customers
 

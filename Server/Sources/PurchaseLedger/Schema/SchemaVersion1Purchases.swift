@@ -54,7 +54,8 @@ enum SchemaVersion1Purchases {
             CREATE INDEX transactions_by_pass ON transactions (owner_key, product_key, environment)
             WHERE kind = 'non_renewing' AND owner_key IS NOT NULL
             """),
-        // A token that becomes known later finds the purchases that carry it. A subscription has one token for many periods.
+        // A token that becomes known later finds the purchases that carry it. A subscription has one token for many
+        // periods.
         .definition("CREATE INDEX transactions_by_token ON transactions (token, original_key) WHERE token IS NOT NULL"),
         // Facts of products that the settings do not know yet, or know under another kind.
         .definition(
@@ -72,9 +73,9 @@ enum SchemaVersion1Purchases {
             """),
     ]
 
-    /// `ground` is what the access rests on: an original for a subscription or a non-consumable, 0 for the balance of a
-    /// consumable and for the chain of passes, and a hand grant's key made negative. So a purchase changes its own row, whatever
-    /// else the customer has, and a customer's entitlements are one range of the primary key.
+    /// `ground` is the basis of the access: an original for a subscription or a non-consumable, 0 for the balance of a
+    /// consumable and for the chain of passes, and the negative key of a manual grant. So a purchase changes only its
+    /// own row, and a customer's entitlements are one range of the primary key.
     private static let entitlements: [LedgerMigration.Statement] = [
         .definition(
             """
@@ -156,7 +157,7 @@ enum SchemaVersion1Purchases {
                 fulfilled_at INTEGER,
                 closed_at INTEGER)
             """),
-        // Backs the rule that a transaction pays one order.
+        // Enforces the rule that a transaction pays one order.
         .definition("CREATE UNIQUE INDEX orders_by_payment ON orders (paid_by) WHERE paid_by IS NOT NULL"),
         .definition("CREATE INDEX orders_by_app ON orders (app_key, order_key)"),
         .definition("CREATE INDEX orders_by_customer ON orders (customer_key, order_key)"),

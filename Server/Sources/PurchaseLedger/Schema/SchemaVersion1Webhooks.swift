@@ -39,7 +39,7 @@ enum SchemaVersion1Webhooks {
         .definition(
             """
             CREATE INDEX webhook_deliveries_by_lane ON webhook_deliveries (webhook_key, lane, event_key)
-            WHERE state = 'waiting'
+            WHERE state IN ('waiting', 'retry', 'gap')
             """),
     ]
 }

@@ -4,7 +4,10 @@
 /// A driver guarantees:
 /// - A write is one transaction, or one savepoint of a shared transaction: all of it is committed, or nothing.
 /// - `write` returns only after the commit is durable.
-/// - What a write reads stays true until it commits. An engine that cannot guarantee this by locking throws `conflict`.
+/// - What a write reads in the parts of the ledger that it locks stays true until it commits. Where two writes wait for each other,
+///   one of them throws `conflict`, and nothing of it was written.
+/// - A connection that breaks during the commit throws `outcomeUnknown`, and no other error.
+/// - Before its first write, a transaction checks the schema's number.
 /// - A read sees one committed state and never waits for a write.
 ///
 /// In SQL, parameters are `?1`, `?2`…, in the order of the array. Types are `INTEGER` (64 bits), `TEXT` (compared as bytes) and
@@ -21,10 +24,12 @@ public protocol LedgerDatabase: Sendable {
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Commits everything that the body writes, or nothing if it throws.
+    /// Commits everything that the body writes, or nothing if it throws. The body can run more than once.
     ///
+    /// - Parameter locks: the parts of the ledger that the body reads and changes. All are locked before it runs.
     /// - Throws: `LedgerStorageError`, or the error of the body.
     func write<Value: Sendable>(
+        _ locks: @escaping @Sendable () -> LedgerLocks,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
@@ -35,6 +40,15 @@ public protocol LedgerDatabase: Sendable {
 
     /// Answers every waiting write and closes the database. Later calls fail with `closed`.
     func close() async throws
+}
+
+extension LedgerDatabase {
+    /// Commits everything that the body writes, while no other write runs.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await write({ .everything }, body)
+    }
 }
 
 /// The two kinds of reads, which have connections of their own.
@@ -55,6 +69,76 @@ public protocol LedgerConnection {
 
     /// Returns the rows of a query, or of a statement with `RETURNING`.
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Inserts a row into a table that numbers its rows.
+    ///
+    /// - Parameter key: the column of the number.
+    /// - Returns: the number; `nil` if a rule of the table left the row out.
+    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64?
+
+    /// Executes a statement whose result nobody needs. A driver may send it later, with the next statement that has a result, or
+    /// with the commit; its error is thrown there.
+    func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
+
+    /// Executes statements that do not depend on each other's results, in one round trip.
+    ///
+    /// - Returns: the rows of each.
+    func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]]
+
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list asks
+    /// before it reads anything else.
+    func settledEvent() throws(LedgerStorageError) -> Int64?
+
+    /// Whether writes lock parts of the ledger. An engine with one writer at a time has no need to.
+    var locksParts: Bool { get }
+
+    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked already, the driver
+    /// begins the write again with all of them, so that nothing was read before its lock.
+    func lock(_ parts: [LedgerLock]) throws(LedgerStorageError)
+}
+
+extension LedgerDialect {
+    public var renumbering: [String] { [] }
+    public var scratchSchema: [String] { [] }
+}
+
+extension LedgerConnection {
+    public func insert(
+        _ sql: String, key: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> Int64? {
+        guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
+        return try reader.integer()
+    }
+
+    public func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
+        try execute(sql, parameters)
+    }
+
+    public func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]] {
+        var results: [[LedgerRow]] = []
+        for statement in statements { results.append(try rows(statement.sql, statement.parameters)) }
+        return results
+    }
+
+    public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
+
+    public var locksParts: Bool { false }
+
+    public func lock(_ parts: [LedgerLock]) throws(LedgerStorageError) {}
+}
+
+/// A statement with its parameters.
+public struct LedgerStatement: Sendable, Hashable {
+    /// Portable SQL.
+    public let sql: String
+    /// The values of `?1`, `?2`…
+    public let parameters: [LedgerValue]
+
+    /// A statement with its parameters.
+    public init(_ sql: String, _ parameters: [LedgerValue]) {
+        self.sql = sql
+        self.parameters = parameters
+    }
 }
 
 /// The statements that portable SQL cannot express.
@@ -62,6 +146,13 @@ public protocol LedgerDialect: Sendable {
     /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
     /// in the order of its primary key, if the engine can do that.
     func definition(_ sql: String) -> String
+
+    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own; none if the engine
+    /// does so by itself.
+    var renumbering: [String] { get }
+
+    /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
+    var scratchSchema: [String] { get }
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }

@@ -35,7 +35,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaUnknown = "database_schema_unknown"
         /// The database was closed.
         case closed = "database_closed"
-        /// Another transaction changed what this one had read. The caller may try again.
+        /// Another transaction changed rows that this one had read. The caller may try again.
         case conflict = "database_conflict"
         /// The connection broke during the commit: the write may or may not be stored.
         case outcomeUnknown = "database_outcome_unknown"

@@ -42,12 +42,12 @@ struct AccountTokensTable {
     }
 
     func delete(_ token: UUID, appKey: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM account_tokens WHERE app_key = ?1 AND token = ?2", [.integer(appKey), .id(token)])
     }
 
     func insert(_ token: UUID, appKey: Int64, customer: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO account_tokens (app_key, token, customer_key, entry_key) VALUES (?1, ?2, ?3, ?4)",
             [.integer(appKey), .id(token), .integer(customer), .integer(entry)])
     }

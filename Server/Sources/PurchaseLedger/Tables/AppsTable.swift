@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// The apps of the settings, each under one number for ever.
+/// The apps of the settings, each with a permanent number.
 struct AppsTable {
     let connection: any LedgerConnection
 
-    /// All apps, with those that are no longer in the settings.
+    /// All apps, including those that are no longer in the settings.
     func all() throws(LedgerStorageError) -> [(key: Int64, name: String)] {
         var apps: [(key: Int64, name: String)] = []
         for row in try connection.rows("SELECT app_key, name FROM apps ORDER BY app_key", []) {

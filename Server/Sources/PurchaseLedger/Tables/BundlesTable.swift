@@ -14,7 +14,7 @@ struct BundlesTable {
     }
 
     func insert(_ bundleID: String, appKey: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO bundles (bundle_id, app_key, entry_key) VALUES (?1, ?2, ?3)",
             [.text(bundleID), .integer(appKey), .integer(entry)])
     }

@@ -57,7 +57,7 @@ struct ConsumptionsTable {
 
     /// The consumptions of a customer. The ids of a merged customer that the other one used, too, are left where they are.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE consumptions SET customer_key = ?2 WHERE customer_key = ?1 AND consumption_id NOT IN
             (SELECT consumption_id FROM consumptions WHERE customer_key = ?2)
@@ -70,10 +70,10 @@ struct ConsumptionsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send("DELETE FROM consumptions WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func insert(_ row: ConsumptionRow) throws(LedgerStorageError) {
-        try connection.execute(ConsumptionRow.table.insertion, row.values)
+        try connection.send(ConsumptionRow.table.insertion, row.values)
     }
 }

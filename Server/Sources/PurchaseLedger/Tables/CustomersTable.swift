@@ -35,12 +35,16 @@ struct CustomerRow: TableRow {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
+    /// The lock of everything that the customer has.
+    var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
+
     var values: [LedgerValue] {
         [.integer(appKey), .id(reference), .text(name), .integer(mergedInto), .integer(mergeEntry), .id(token)]
     }
 }
 
 struct CustomersTable {
+    private static let byName = CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2")
     /// Longer chains of merges are not made, so none can hang a reader.
     static let mergeDepth = 64
 
@@ -60,7 +64,7 @@ struct CustomersTable {
 
     /// The customer of a name, as it was before any merge.
     func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
-        try CustomerRow.first("WHERE app_key = ?1 AND name = ?2", [.integer(appKey), .text(name)], connection)
+        try CustomerRow.first(of: Self.byName, [.integer(appKey), .text(name)], connection)
     }
 
     /// The customer that a customer was merged into in the end.
@@ -81,7 +85,7 @@ struct CustomersTable {
 
     /// Deletes the name and the token of a customer.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET name = NULL, token = NULL WHERE customer_key = ?1", [.integer(key)])
     }
 
@@ -92,13 +96,13 @@ struct CustomersTable {
     }
 
     func merge(_ key: Int64, into target: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET merged_into = ?1, merge_entry = ?2 WHERE customer_key = ?3",
             [.integer(target), .integer(entry), .integer(key)])
     }
 
     func setToken(_ token: UUID, of key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE customers SET token = ?1 WHERE customer_key = ?2", [.id(token), .integer(key)])
     }
 }

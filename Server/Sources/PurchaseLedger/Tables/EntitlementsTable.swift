@@ -63,6 +63,19 @@ struct EntitlementRow: TableRow, Equatable {
 }
 
 struct EntitlementsTable {
+    private static let replacement =
+        EntitlementRow.table.insertion + """
+             ON CONFLICT (customer_key, product_key, environment, ground)
+            DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8, reason = ?9
+            """
+    private static let addition =
+        EntitlementRow.table.insertion + """
+             ON CONFLICT (customer_key, product_key, environment, ground)
+            DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
+            reason = NULL
+            RETURNING balance, shortfall
+            """
+
     let connection: any LedgerConnection
 
     /// Every ground of a customer, with the ids of the products.
@@ -100,11 +113,7 @@ struct EntitlementsTable {
 
     /// Inserts or replaces a ground.
     func write(_ row: EntitlementRow) throws(LedgerStorageError) {
-        try connection.execute(
-            EntitlementRow.table.insertion + """
-                 ON CONFLICT (customer_key, product_key, environment, ground)
-                DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8, reason = ?9
-                """, row.values)
+        try connection.send(Self.replacement, row.values)
     }
 
     /// Adds to a balance and to its shortfall. The lots are written before, because the newest one explains an empty balance.
@@ -116,13 +125,7 @@ struct EntitlementsTable {
         var row = row
         // Without a row, both were 0.
         (row.balance, row.shortfall, row.reason) = (max(0, balance), max(0, shortfall), nil)
-        let rows = try connection.rows(
-            EntitlementRow.table.insertion + """
-                 ON CONFLICT (customer_key, product_key, environment, ground)
-                DO UPDATE SET balance = entitlements.balance + ?10, shortfall = entitlements.shortfall + ?11,
-                reason = NULL
-                RETURNING balance, shortfall
-                """, row.values + [.integer(balance), .integer(shortfall)])
+        let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.constraint, "entitlements did not take a row")
         }
@@ -137,7 +140,7 @@ struct EntitlementsTable {
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
         if reason == nil {
-            try connection.execute(
+            try connection.send(
                 """
                 DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
                 AND ground = ?4 AND balance = 0 AND shortfall = 0
@@ -147,7 +150,7 @@ struct EntitlementsTable {
                     .integer(row.ground),
                 ])
         }
-        try connection.execute(
+        try connection.send(
             """
             UPDATE entitlements SET reason = ?5 WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3
             AND ground = ?4 AND balance = 0
@@ -171,13 +174,13 @@ struct EntitlementsTable {
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func delete(
         _ customer: Int64, product: Int64, environment: Int64, ground: Int64
     ) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])

@@ -109,19 +109,33 @@ struct EventsTable {
     /// Leaves of a customer's events what happened when. Their numbers stay, since readers continue after one. It reads the app's
     /// events; only an erasure asks.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE events SET former_key = NULL, environment = NULL, product_key = NULL, transaction_key = NULL,
             original_key = NULL, order_key = NULL, figures = ?3 WHERE app_key = ?1 AND customer_key = ?2
             """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
-    /// How many events of an app come after a key.
-    func count(appKey: Int64, after key: Int64) throws(LedgerStorageError) -> Int {
+    /// How many events of an app come after a key, counted up to a limit.
+    func count(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
         let rows = try connection.rows(
-            "SELECT count(*) FROM events WHERE app_key = ?1 AND event_key > ?2", [.integer(appKey), .integer(key)])
+            """
+            SELECT count(*) FROM
+            (SELECT event_key FROM events WHERE app_key = ?1 AND event_key > ?2 ORDER BY event_key LIMIT ?3) AS later
+            """, [.integer(appKey), .integer(key), .integer(limit)])
         guard var reader = rows.first?.reader else { return 0 }
         return Int(try reader.integer())
+    }
+
+    /// The newest event of an app; 0 if it has none.
+    ///
+    /// - Parameter settled: the event up to which all are considered.
+    func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows(
+            "SELECT event_key FROM events WHERE app_key = ?1 AND event_key <= ?2 ORDER BY event_key DESC LIMIT 1",
+            [.integer(appKey), .integer(settled)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.integer()
     }
 
     /// The events of an app after a key, oldest first.

@@ -48,19 +48,12 @@ struct EvidenceTable {
     /// - Parameter part: a shared part that the content names and that must be there; an erasure could have deleted it.
     /// - Returns: the key of the new row; `nil` if the hash exists, or if the part is not there.
     func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
-        guard let part else {
-            guard var reader = try connection.rows(EvidenceRow.table.insertion, row.values).first?.reader else {
-                return nil
-            }
-            return try reader.integer()
-        }
+        guard let part else { return try EvidenceRow.table.insertIfNew(row.values, connection) }
         let sql = """
             INSERT INTO evidence (sha256, size, content) SELECT ?1, ?2, ?3
             WHERE EXISTS (SELECT 1 FROM evidence_parts WHERE part_key = ?4 AND content IS NOT NULL)
-            RETURNING evidence_key
             """
-        guard var reader = try connection.rows(sql, row.values + [.integer(part)]).first?.reader else { return nil }
-        return try reader.integer()
+        return try connection.insert(sql, key: "evidence_key", row.values + [.integer(part)])
     }
 
     /// The first 128 bytes of the content of the rows on one side of a key, the nearest first.
@@ -83,14 +76,14 @@ struct EvidenceTable {
     /// Gives content to a row that lost it, or that has only a prefix.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
         // The table's rule refuses to change content that is there.
-        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
-        try connection.execute(
+        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send(
             "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])
     }
 
     /// Deletes the content of a row.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
-        try connection.execute("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
+        try connection.send("DELETE FROM held_evidence WHERE evidence_key = ?1", [.integer(key)])
     }
 }

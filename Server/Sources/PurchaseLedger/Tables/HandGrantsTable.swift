@@ -114,22 +114,22 @@ struct HandGrantsTable {
     }
 
     func lift(_ key: Int64, at time: Timestamp) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE hand_grants SET lifted_at = ?2 WHERE grant_key = ?1 AND lifted_at IS NULL",
             [.integer(key), .time(time)])
     }
 
     func delete(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
+        try connection.send("DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
     }
 
     /// Leaves the revocations of an original without their product.
     func forgetProducts(ofOriginal key: Int64) throws(LedgerStorageError) {
-        try connection.execute("UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
+        try connection.send("UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
     }
 
     func move(_ key: Int64, to customer: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE hand_grants SET customer_key = ?2 WHERE grant_key = ?1", [.integer(key), .integer(customer)])
     }
 }

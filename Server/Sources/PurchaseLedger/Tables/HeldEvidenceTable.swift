@@ -5,7 +5,7 @@ struct HeldEvidenceTable {
     let connection: any LedgerConnection
 
     func insert(_ evidence: Int64, entry: Int64, bundleID: String) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO held_evidence (evidence_key, entry_key, bundle_id) VALUES (?1, ?2, ?3)
             ON CONFLICT (bundle_id, evidence_key) DO NOTHING
@@ -25,6 +25,6 @@ struct HeldEvidenceTable {
     }
 
     func delete(bundleID: String) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM held_evidence WHERE bundle_id = ?1", [.text(bundleID)])
+        try connection.send("DELETE FROM held_evidence WHERE bundle_id = ?1", [.text(bundleID)])
     }
 }

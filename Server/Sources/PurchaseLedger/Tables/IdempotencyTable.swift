@@ -16,14 +16,14 @@ struct IdempotencyTable {
     func insert(
         scope: [UInt8], requestSHA256: [UInt8], entryKey: Int64, at time: Timestamp
     ) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO idempotency (scope, request_sha256, entry_key, at) VALUES (?1, ?2, ?3, ?4)",
             [.blob(scope), .blob(requestSHA256), .integer(entryKey), .time(time)])
     }
 
     /// Deletes the rows of a customer's entries: a key is the hash of a request with the name.
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM idempotency WHERE entry_key IN (SELECT entry_key FROM journal WHERE customer_key = ?1)",
             [.integer(customer)])
     }

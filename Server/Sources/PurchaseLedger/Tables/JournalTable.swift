@@ -84,14 +84,30 @@ public struct JournalCursor: Sendable, Hashable {
     }
 }
 
-/// Which index finds the entries of a list.
+/// Which index finds the claims of a list.
 enum JournalSelection: Sendable {
-    case app
+    /// Accepted claims of an app.
+    case accepted
+    /// Rejected claims of an app.
+    case rejected
+    /// Rejected claims of an app with a code.
+    case code(String)
     case customer(Int64)
     case order(Int64)
     case transaction(Int64)
-    /// Any code but `accepted`, which has no index, since most entries have it.
-    case code(String)
+
+    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`; it is written out because SQLite chooses a
+    /// partial index by the text of its condition.
+    fileprivate var condition: (sql: String, parameter: LedgerValue?) {
+        switch self {
+        case .accepted: ("app_key = ?1 AND kind = 3 AND code = 'accepted'", nil)
+        case .rejected: ("app_key = ?1 AND kind = 3 AND code <> 'accepted'", nil)
+        case .code(let code): ("app_key = ?1 AND kind = 3 AND code <> 'accepted' AND code = ?6", .text(code))
+        case .customer(let key): ("customer_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        case .order(let key): ("order_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        }
+    }
 }
 
 struct JournalTable {
@@ -120,13 +136,11 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
     }
 
-    /// Whether an entry of a kind names both an order and a transaction.
-    func hasEntry(
-        of kind: Int64, naming orderKey: Int64, transaction transactionKey: Int64
-    ) throws(LedgerStorageError) -> Bool {
+    /// Whether a claim names both an order and a transaction.
+    func hasClaim(naming orderKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
         try !connection.rows(
-            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = ?3 LIMIT 1",
-            [.integer(orderKey), .integer(transactionKey), .integer(kind)]
+            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = 3 LIMIT 1",
+            [.integer(orderKey), .integer(transactionKey)]
         ).isEmpty
     }
 
@@ -153,13 +167,13 @@ struct JournalTable {
             connection)
     }
 
-    /// Refused entries of a kind that name no customer whom the ledger knew.
-    func anonymousRefusals(appKey: Int64, kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
+    /// Rejected claims that name no customer whom the ledger knew.
+    func anonymousRejections(appKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(
             """
-            WHERE app_key = ?1 AND code <> 'accepted' AND code <> '' AND customer_key IS NULL AND kind = ?2
-            AND details IS NOT NULL ORDER BY entry_key
-            """, [.integer(appKey), .integer(kind)], connection)
+            WHERE app_key = ?1 AND kind = 3 AND code <> 'accepted' AND customer_key IS NULL AND details IS NOT NULL
+            ORDER BY at, entry_key
+            """, [.integer(appKey)], connection)
     }
 
     /// Which pieces of evidence are named by entries of customers, with the customer. It reads the table; only an erasure asks.
@@ -184,45 +198,26 @@ struct JournalTable {
 
     /// Deletes the details of an entry, and the salt.
     func erase(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
     }
 
-    /// Entries of a selection, newest first.
+    /// Claims of a selection, newest first.
     ///
     /// - Parameters:
-    ///   - app: the app; entries of others are left out.
-    ///   - kind: the kind of entry.
+    ///   - app: the app; claims of others are left out.
     ///   - from: the earliest time.
-    ///   - to: the time before which they were written.
-    ///   - cursor: where the page before ended.
-    func page(
-        _ selection: JournalSelection, app: Int64, kind: Int64, from: Timestamp?, to: Timestamp?,
-        cursor: JournalCursor?, limit: Int64
+    ///   - cursor: where the page before ended, or a time before which the claims were received.
+    func claims(
+        _ selection: JournalSelection, app: Int64, from: Timestamp, cursor: JournalCursor, limit: Int64
     ) throws(LedgerStorageError) -> [JournalRow] {
+        let (condition, parameter) = selection.condition
         // One row value per bound, so that every engine starts at the right place in the index.
-        let before = cursor ?? JournalCursor(at: to ?? Timestamp(millisecondsSince1970: .max), key: .min)
-        let condition: String
-        let parameter: LedgerValue
-        switch selection {
-        case .app: (condition, parameter) = ("app_key = ?1", .integer(app))
-        case .customer(let key): (condition, parameter) = ("customer_key = ?7 AND app_key = ?1", .integer(key))
-        case .order(let key): (condition, parameter) = ("order_key = ?7 AND app_key = ?1", .integer(key))
-        case .transaction(let key): (condition, parameter) = ("transaction_key = ?7 AND app_key = ?1", .integer(key))
-        case .code(let code):
-            (condition, parameter) = (
-                "app_key = ?1 AND code = ?7 AND code <> 'accepted' AND code <> ''", .text(code)
-            )
-        }
-        var parameters: [LedgerValue] = [
-            .integer(app), .time(before.at), .integer(before.key), .time(from ?? Timestamp(millisecondsSince1970: 0)),
-            .integer(kind), .integer(limit),
-        ]
-        if case .app = selection {} else { parameters.append(parameter) }
         return try JournalRow.all(
             """
-            WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 AND kind = ?5
-            ORDER BY at DESC, entry_key DESC LIMIT ?6
-            """, parameters, connection)
+            WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5
+            """,
+            [.integer(app), .time(cursor.at), .integer(cursor.key), .time(from), .integer(limit)]
+                + (parameter.map { [$0] } ?? []), connection)
     }
 }

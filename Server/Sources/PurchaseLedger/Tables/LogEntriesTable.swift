@@ -16,7 +16,7 @@ struct LogEntriesTable {
     let connection: any LedgerConnection
 
     func insert(leaf: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO log_entries (leaf, entry_key) VALUES (?1, ?2)", [.integer(leaf), .integer(entry)])
     }
 

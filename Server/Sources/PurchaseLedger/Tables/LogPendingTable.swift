@@ -19,11 +19,11 @@ struct LogPendingTable {
     let connection: any LedgerConnection
 
     func insert(_ entryKey: Int64) throws(LedgerStorageError) {
-        try connection.execute("INSERT INTO log_pending (entry_key) VALUES (?1)", [.integer(entryKey)])
+        try connection.send("INSERT INTO log_pending (entry_key) VALUES (?1)", [.integer(entryKey)])
     }
 
     func remove(_ entryKey: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM log_pending WHERE entry_key = ?1", [.integer(entryKey)])
+        try connection.send("DELETE FROM log_pending WHERE entry_key = ?1", [.integer(entryKey)])
     }
 
     /// The entries after a key, in the order of the journal.

@@ -22,7 +22,7 @@ struct LogStateTable {
     }
 
     func update(_ row: LogStateRow) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE log_state SET size = ?1, root = ?2 WHERE log_key = 1", [.integer(row.size), .blob(row.root)])
     }
 

@@ -8,7 +8,7 @@ struct LogTilesTable {
     static func key(level: Int, number: Int64) -> Int64 { Int64(level) << 56 | number }
 
     func insert(level: Int, number: Int64, root: [UInt8], hashes: [UInt8]) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO log_tiles (tile_key, root, hashes) VALUES (?1, ?2, ?3)",
             [.integer(Self.key(level: level, number: number)), .blob(root), .blob(hashes)])
     }

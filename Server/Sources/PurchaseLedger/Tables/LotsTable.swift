@@ -81,10 +81,10 @@ struct LotsTable {
     /// Inserts or replaces the lot of an original.
     func write(_ row: LotRow, isNew: Bool) throws(LedgerStorageError) {
         if isNew {
-            try connection.execute(LotRow.table.insertion, row.values)
+            try connection.send(LotRow.table.insertion, row.values)
             return
         }
-        try connection.execute(
+        try connection.send(
             """
             UPDATE lots SET customer_key = ?2, product_key = ?3, environment = ?4, quantity = ?5, withdrawn = ?6,
             taken = ?7, available = ?8, purchased_at = ?9, reason = ?10 WHERE ground = ?1
@@ -92,7 +92,7 @@ struct LotsTable {
     }
 
     func delete(_ ground: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
+        try connection.send("DELETE FROM lots WHERE ground = ?1", [.integer(ground)])
     }
 
     /// Why the newest empty lot of a balance is empty.

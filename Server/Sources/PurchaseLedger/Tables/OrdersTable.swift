@@ -158,7 +158,7 @@ struct OrdersTable {
     /// Leaves nothing of a customer's orders but their ids, under no app, so that nobody finds them.
     func erase(of customer: Int64) throws(LedgerStorageError) {
         let empty = OrderRow(erased: OrderRow.noID, customerKey: customer, at: .epoch)
-        try connection.execute(
+        try connection.send(
             """
             UPDATE orders SET app_key = 0, product_key = 0, quantity = 0, environment = NULL, token = ?2, metadata = NULL,
             expires_at = created_at, status = ?3, paid_by = NULL, paid_at = NULL, fulfilled_at = NULL, closed_at = NULL
@@ -168,14 +168,14 @@ struct OrdersTable {
 
     /// Writes that a transaction paid an order. Only a rebuild asks, for a transaction that was erased.
     func pay(_ id: UUID, with transactionKey: Int64, at time: Timestamp?, _ status: String) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE orders SET paid_by = ?2, paid_at = ?3, status = ?4 WHERE order_id = ?1",
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
 
     /// Gives the orders of a merged customer to the other one.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1", [.integer(customer), .integer(target)])
     }
 

@@ -48,7 +48,7 @@ struct OriginalsTable {
             [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
     }
 
-    /// All originals of a number, more than one only in Xcode.
+    /// All originals of a number; there is more than one only in Xcode.
     func rows(id: String, environment: Int64) throws(LedgerStorageError) -> [OriginalRow] {
         try OriginalRow.all(
             "WHERE environment = ?1 AND original_id = ?2", [.integer(environment), .text(id)], connection)

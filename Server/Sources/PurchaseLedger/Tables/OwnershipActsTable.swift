@@ -75,7 +75,7 @@ struct OwnershipActsTable {
 
     /// Gives the acts on a transaction to another original.
     func move(_ transactionKey: Int64, to originalKey: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE ownership_acts SET original_key = ?2 WHERE transaction_key = ?1
             AND original_key <> ?2
@@ -83,6 +83,6 @@ struct OwnershipActsTable {
     }
 
     func insert(_ row: OwnershipActRow) throws(LedgerStorageError) {
-        try connection.execute(OwnershipActRow.table.insertion, row.values)
+        try connection.send(OwnershipActRow.table.insertion, row.values)
     }
 }

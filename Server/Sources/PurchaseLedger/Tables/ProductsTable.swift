@@ -34,13 +34,25 @@ struct ProductsTable {
         return try reader.text()
     }
 
-    /// All products of an app.
-    func all(appKey: Int64) throws(LedgerStorageError) -> [(key: Int64, id: String, firstKnownAt: Timestamp)] {
+    /// The id of a product of an app; `nil` if the app has no product of the key.
+    func id(_ key: Int64, appKey: Int64) throws(LedgerStorageError) -> String? {
+        let rows = try connection.rows(
+            "SELECT product_id FROM products WHERE product_key = ?1 AND app_key = ?2",
+            [.integer(key), .integer(appKey)])
+        guard var reader = rows.first?.reader else { return nil }
+        return try reader.text()
+    }
+
+    /// The products of an app after an id, in the order of their ids.
+    func page(
+        appKey: Int64, after id: String, limit: Int64
+    ) throws(LedgerStorageError) -> [(key: Int64, id: String, firstKnownAt: Timestamp)] {
         var products: [(key: Int64, id: String, firstKnownAt: Timestamp)] = []
         for row in try connection.rows(
             """
-            SELECT product_key, product_id, first_known_at FROM products WHERE app_key = ?1 ORDER BY product_id
-            """, [.integer(appKey)])
+            SELECT product_key, product_id, first_known_at FROM products WHERE app_key = ?1 AND product_id > ?2
+            ORDER BY product_id LIMIT ?3
+            """, [.integer(appKey), .text(id), .integer(limit)])
         {
             var reader = row.reader
             products.append((try reader.integer(), try reader.text(), try reader.time()))

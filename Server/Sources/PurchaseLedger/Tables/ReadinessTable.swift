@@ -11,6 +11,6 @@ struct ReadinessTable {
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.constraint, "readiness did not take a row")
         }
-        try connection.execute("DELETE FROM readiness WHERE readiness_key <> ?1", [.integer(try reader.integer())])
+        try connection.send("DELETE FROM readiness WHERE readiness_key <> ?1", [.integer(try reader.integer())])
     }
 }

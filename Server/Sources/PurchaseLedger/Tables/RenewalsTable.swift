@@ -18,13 +18,13 @@ struct RenewalsTable {
     }
 
     func delete(_ originalID: String, environment: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM renewals WHERE environment = ?1 AND original_id = ?2",
             [.integer(environment), .text(originalID)])
     }
 
     func write(_ facts: ObservedRenewal, environment: Int64, evidence: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO renewals (environment, original_id, facts, evidence_key) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (environment, original_id) DO UPDATE SET facts = ?3, evidence_key = ?4

@@ -11,13 +11,13 @@ struct RulesTable {
     }
 
     func insertIfNew(_ version: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO rules (version, entry_key) VALUES (?1, ?2) ON CONFLICT (version) DO NOTHING",
             [.integer(version), .integer(entry)])
     }
 
     func insert(_ version: Int64, entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO rules (version, entry_key) VALUES (?1, ?2)", [.integer(version), .integer(entry)])
     }
 }

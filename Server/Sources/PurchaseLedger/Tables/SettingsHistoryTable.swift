@@ -4,13 +4,13 @@ import PurchaseVerification
 struct SettingsHistoryTable {
     let connection: any LedgerConnection
 
-    /// The hash of an app's latest settings.
-    func latest(appKey: Int64) throws(LedgerStorageError) -> [UInt8]? {
+    /// An app's latest settings and their hash; the body of an app that was removed from the settings is empty.
+    func latest(appKey: Int64) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8])? {
         let rows = try connection.rows(
-            "SELECT sha256 FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
+            "SELECT sha256, body FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",
             [.integer(appKey)])
         guard var reader = rows.first?.reader else { return nil }
-        return try reader.blob()
+        return (try reader.blob(), try reader.blob())
     }
 
     /// All settings of an app, oldest first, with the entries that recorded them.
@@ -27,7 +27,7 @@ struct SettingsHistoryTable {
     }
 
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "INSERT INTO settings_history (app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4)",
             [.integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
     }

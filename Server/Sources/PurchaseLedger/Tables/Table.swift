@@ -1,13 +1,13 @@
 import PurchaseVerification
 
-/// A table: the one place where its columns are named. Statements are built once from the list.
+/// A table: the only place with the names of its columns. Statements are built once from the list.
 struct Table: Sendable {
     let name: String
     /// The column that the database numbers, if there is one.
     let key: String?
     /// The key, if there is one, and all other columns.
     let columns: String
-    /// Inserts a row without its key. It returns the key, if there is one.
+    /// Inserts a row without its key.
     let insertion: String
 
     init(_ name: String, key: String?, columns: [String]) {
@@ -17,7 +17,6 @@ struct Table: Sendable {
         let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         insertion =
             "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
-            + (key.map { " RETURNING \($0)" } ?? "")
     }
 
     /// A query of whole rows.
@@ -27,11 +26,18 @@ struct Table: Sendable {
     ///
     /// - Returns: its key.
     func insert(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
-        guard let row = try connection.rows(insertion, values).first else {
+        guard let key = try insertIfNew(values, connection) else {
             throw LedgerStorageError(.constraint, "\(name) did not take a row")
         }
-        var reader = row.reader
-        return try reader.integer()
+        return key
+    }
+
+    /// Inserts a row unless a rule of the table leaves it out.
+    ///
+    /// - Returns: its key.
+    func insertIfNew(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64? {
+        guard let key else { throw LedgerStorageError(.other, "\(name) does not number its rows") }
+        return try connection.insert(insertion, key: key, values)
     }
 }
 
@@ -53,7 +59,14 @@ extension TableRow {
     static func first(
         _ condition: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Self? {
-        guard let row = try connection.rows(table.select(condition), parameters).first else { return nil }
+        try first(of: table.select(condition), parameters, connection)
+    }
+
+    /// The first row of a query that selects the table's columns first.
+    static func first(
+        of sql: String, _ parameters: [LedgerValue], _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Self? {
+        guard let row = try connection.rows(sql, parameters).first else { return nil }
         var reader = row.reader
         return try Self(&reader)
     }

@@ -29,16 +29,16 @@ struct TakesTable {
     }
 
     func delete(_ ground: Int64, of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM takes WHERE ground = ?1 AND customer_key = ?2", [.integer(ground), .integer(customer)])
     }
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
-        try connection.execute("DELETE FROM takes WHERE customer_key = ?1", [.integer(customer)])
+        try connection.send("DELETE FROM takes WHERE customer_key = ?1", [.integer(customer)])
     }
 
     func add(_ units: Int64, from ground: Int64, by customer: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO takes (ground, customer_key, units) VALUES (?1, ?2, ?3)
             ON CONFLICT (ground, customer_key) DO UPDATE SET units = takes.units + ?3

@@ -21,7 +21,7 @@ struct TestersTable {
 
     /// Makes the customer that a tester was merged into a tester.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO testers (app_key, customer_key, entry_key)
             SELECT app_key, ?2, entry_key FROM testers
@@ -36,18 +36,21 @@ struct TestersTable {
             "DELETE FROM testers WHERE app_key = ?1 AND customer_key = ?2", [.integer(appKey), .integer(customer)]) == 1
     }
 
-    /// The names of all testers of an app.
-    func names(appKey: Int64) throws(LedgerStorageError) -> [String] {
-        var names: [String] = []
+    /// The testers of an app after a key, with their keys.
+    func page(
+        appKey: Int64, after key: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [(key: Int64, name: String?)] {
+        var testers: [(key: Int64, name: String?)] = []
         for row in try connection.rows(
             """
-            SELECT customers.name FROM testers JOIN customers ON customers.customer_key = testers.customer_key
-            WHERE testers.app_key = ?1 ORDER BY testers.customer_key
-            """, [.integer(appKey)])
+            SELECT testers.customer_key, customers.name FROM testers
+            LEFT JOIN customers ON customers.customer_key = testers.customer_key
+            WHERE testers.app_key = ?1 AND testers.customer_key > ?2 ORDER BY testers.customer_key LIMIT ?3
+            """, [.integer(appKey), .integer(key), .integer(limit)])
         {
             var reader = row.reader
-            if let name = try reader.optionalText() { names.append(name) }
+            testers.append((try reader.integer(), try reader.optionalText()))
         }
-        return names
+        return testers
     }
 }

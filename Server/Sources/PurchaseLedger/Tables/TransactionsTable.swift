@@ -91,6 +91,9 @@ struct TransactionRow: TableRow {
 }
 
 struct TransactionsTable {
+    private static let byKey = TransactionRow.table.select(
+        "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3")
+
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> TransactionRow? {
@@ -99,7 +102,7 @@ struct TransactionsTable {
 
     func row(_ key: TransactionKey, environment: Int64) throws(LedgerStorageError) -> TransactionRow? {
         try TransactionRow.first(
-            "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3",
+            of: Self.byKey,
             [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
     }
 
@@ -166,13 +169,15 @@ struct TransactionsTable {
     }
 
     /// The originals of a product whose kind no settings agreed on yet.
-    func originalsWithoutKind(product: Int64) throws(LedgerStorageError) -> [Int64] {
+    ///
+    /// - Parameter limit: how many at most.
+    func originalsWithoutKind(product: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
             """
             SELECT DISTINCT original_key FROM transactions WHERE kind IS NULL AND product_key = ?1
-            ORDER BY original_key
-            """, [.integer(product)])
+            ORDER BY original_key LIMIT ?2
+            """, [.integer(product), .integer(limit)])
         {
             var reader = row.reader
             keys.append(try reader.integer())
@@ -191,7 +196,7 @@ struct TransactionsTable {
     ///   - facts: what is left.
     ///   - time: the time of the erasure.
     func erase(_ key: Int64, facts: ObservedTransaction, at time: Timestamp) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE transactions SET product_key = 0, facts = ?2, evidence_key = 0, known_at = ?3, kind = ?4,
             duration = NULL, token = ?5 WHERE transaction_key = ?1
@@ -208,7 +213,7 @@ struct TransactionsTable {
 
     /// Writes what can change in a row: facts, owner, and the columns derived from them.
     func update(_ row: TransactionRow) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             UPDATE transactions SET original_key = ?2, product_key = ?3, facts = ?4, evidence_key = ?5, kind = ?6,
             duration = ?7, token = ?8, owner_key = ?9, owner_reason = ?10 WHERE transaction_key = ?1

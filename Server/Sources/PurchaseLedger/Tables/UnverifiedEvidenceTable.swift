@@ -23,10 +23,10 @@ struct UnverifiedEvidenceTable {
 
     /// Adds bytes to a day, and forgets the days before it.
     func add(_ bytes: Int64, app: Int64, key: String, day: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM unverified_evidence WHERE app_key = ?1 AND key_id = ?2 AND day < ?3",
             [.integer(app), .text(key), .integer(day)])
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO unverified_evidence (app_key, key_id, day, bytes) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (app_key, key_id, day) DO UPDATE SET bytes = unverified_evidence.bytes + excluded.bytes

@@ -19,10 +19,13 @@ struct DeliveryRow: Sendable {
 struct WebhookDeliveriesTable {
     let connection: any LedgerConnection
 
+    /// The rows that have a place in the order of their lane. The index of lanes has the same condition.
+    private static let queued = "state IN ('waiting', 'retry', 'gap')"
+
     /// The customers who have events that wait.
     func lanes(_ webhook: Int64) throws(LedgerStorageError) -> [Int64] {
         try integers(
-            "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND state IN ('waiting', 'retry', 'gap')",
+            "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued)",
             [.integer(webhook)])
     }
 
@@ -51,7 +54,7 @@ struct WebhookDeliveriesTable {
         _ webhook: Int64, lane: Int64, limit: Int64
     ) throws(LedgerStorageError) -> [DeliveryRow] {
         try pending(
-            "lane = ?2 AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
+            "lane = ?2 AND \(Self.queued) AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
             [.integer(webhook), .integer(lane), .integer(limit)])
     }
 
@@ -73,7 +76,7 @@ struct WebhookDeliveriesTable {
     }
 
     func put(_ event: UndeliveredEvent, webhook: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             """
             INSERT INTO webhook_deliveries
             (webhook_key, event_key, lane, state, attempts, first_at, next_at, last_error)
@@ -88,32 +91,41 @@ struct WebhookDeliveriesTable {
     }
 
     func delete(_ event: Int64, webhook: Int64) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key = ?2",
             [.integer(webhook), .integer(event)])
     }
 
-    /// Makes the first event that waits in a lane due.
+    /// Makes the first event of a lane due, if it waits. Done twice, it changes nothing more.
     ///
-    /// - Returns: whether there is one.
+    /// - Returns: whether the lane has an event.
     func makeNextDue(lane: Int64, webhook: Int64, at now: Timestamp) throws(LedgerStorageError) -> Bool {
-        try connection.execute(
+        let first = try integers(
             """
-            UPDATE webhook_deliveries SET state = 'retry', next_at = ?3 WHERE webhook_key = ?1 AND event_key =
-            (SELECT min(event_key) FROM webhook_deliveries WHERE webhook_key = ?1 AND lane = ?2 AND state = 'waiting')
-            """, [.integer(webhook), .integer(lane), .time(now)]) == 1
+            SELECT event_key FROM webhook_deliveries WHERE webhook_key = ?1 AND lane = ?2 AND \(Self.queued)
+            ORDER BY event_key LIMIT 1
+            """, [.integer(webhook), .integer(lane)]
+        ).first
+        guard let first else { return false }
+        try connection.send(
+            """
+            UPDATE webhook_deliveries SET state = 'retry', next_at = ?3
+            WHERE webhook_key = ?1 AND event_key = ?2 AND state = 'waiting'
+            """, [.integer(webhook), .integer(first), .time(now)])
+        return true
     }
 
     /// Makes events that were given up due, out of order.
     ///
     /// - Parameter event: one of them; `nil` for all.
-    /// - Returns: how many.
+    /// - Returns: how many, with those that were made due before and are not delivered yet.
     func resend(_ webhook: Int64, event: Int64?, at now: Timestamp) throws(LedgerStorageError) -> Int {
-        try connection.execute(
+        let one = event.map { _ in " AND event_key = ?3" } ?? ""
+        return try connection.execute(
             """
             UPDATE webhook_deliveries SET state = 'resend', attempts = 0, first_at = NULL, next_at = ?2
-            WHERE webhook_key = ?1 AND state = 'dead' AND (?3 IS NULL OR event_key = ?3)
-            """, [.integer(webhook), .time(now), .integer(event)])
+            WHERE webhook_key = ?1 AND state IN ('dead', 'resend')\(one)
+            """, [.integer(webhook), .time(now)] + (event.map { [.integer($0)] } ?? []))
     }
 
     /// The events that were given up, oldest first.

@@ -52,13 +52,11 @@ struct WebhooksTable {
         try WebhookRow.all("WHERE app_key = ?1 ORDER BY webhook_key", [.integer(appKey)], connection)
     }
 
-    /// Inserts a webhook that begins after the app's newest event.
-    func insert(appKey: Int64, url: String) throws(LedgerStorageError) {
+    /// Inserts a webhook that begins after an event.
+    func insert(appKey: Int64, url: String, after cursor: Int64) throws(LedgerStorageError) {
         try connection.execute(
-            """
-            INSERT INTO webhooks (app_key, url, event_cursor, revision)
-            SELECT ?1, ?2, coalesce(max(event_key), 0), 0 FROM events WHERE app_key = ?1
-            """, [.integer(appKey), .text(url)])
+            "INSERT INTO webhooks (app_key, url, event_cursor, revision) VALUES (?1, ?2, ?3, 0)",
+            [.integer(appKey), .text(url), .integer(cursor)])
     }
 
     func setLease(_ key: Int64, owner: [UInt8], until: Timestamp) throws(LedgerStorageError) {
@@ -91,11 +89,5 @@ struct WebhooksTable {
         try connection.execute(
             "UPDATE webhooks SET disabled_at = ?2, disabled_reason = ?3, revision = revision + 1 WHERE webhook_key = ?1",
             [.integer(key), .time(disabledAt), .text(reason)])
-    }
-
-    /// Makes the server that delivers read the webhook again.
-    func touch(_ key: Int64) throws(LedgerStorageError) {
-        try connection.execute(
-            "UPDATE webhooks SET revision = revision + 1 WHERE webhook_key = ?1", [.integer(key)])
     }
 }

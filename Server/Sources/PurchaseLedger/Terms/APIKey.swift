@@ -40,6 +40,9 @@ public struct APIKeyText: Sendable {
     /// The text of a new key, which is shown once.
     public let text: String
 
+    /// The bytes of the digest.
+    package var sha256: [UInt8] { Array(digest) }
+
     /// A new key.
     static func random() -> APIKeyText {
         let id = randomBytes(8).map { byte in

@@ -1,16 +1,16 @@
 public import PurchaseVerification
 
-/// A time without a gap in which a product gives access, and why there is none behind it.
+/// A contiguous time in which a product gives access, and the reason for its end.
 ///
-/// This is the row that reading needs: access at a time is one look-up by customer, product and time. Periods that follow each
-/// other are one span, so a subscription of ten years is one row. A span may be empty (`until` equals `from`): then it only
-/// carries the reason.
+/// Reading needs this row: access at a time is one look-up by customer, product and time. Consecutive periods are one
+/// span, so a subscription of ten years is one row. A span may be empty (`until` equals `from`): then it only has the
+/// reason.
 public struct AccessSpan: Sendable, Hashable {
-    /// Whose it is; `nil` if it is held.
+    /// The owner; `nil` if it is held.
     public var customer: CustomerNumber?
     public var productID: ExactText
     public var environment: AppStoreEnvironment
-    /// The kind by whose rule it counts; `nil` if neither the settings nor the evidence name one.
+    /// The kind that determines its rule; `nil` if neither the settings nor the evidence state one.
     public var kind: ProductKind?
     public var source: AccessSource
     /// When it begins. Access is given five minutes earlier, because clocks differ.
@@ -19,7 +19,7 @@ public struct AccessSpan: Sendable, Hashable {
     public var until: Timestamp?
     /// The transaction that began last in it; `nil` for a manual grant.
     public var transaction: TransactionKey?
-    /// Why there is no access after it.
+    /// The reason why there is no access after it.
     public var endReason: NoAccessReason
 
     /// A span by its parts.

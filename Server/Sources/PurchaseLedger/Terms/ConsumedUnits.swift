@@ -14,7 +14,7 @@ public struct ConsumedUnits: Sendable, Hashable {
     public struct Taking: Sendable, Hashable {
         /// The lot.
         public var lot: AccessSource
-        /// How many.
+        /// The number of units.
         public var units: Int64
 
         /// A taking by its parts.

@@ -75,8 +75,8 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// What an app does with its transaction. A code about an order alone says nothing of the purchase: then it depends on
-    /// whether the customer has it.
+    /// The instruction to the app about its transaction. For a code about the order alone, it depends on whether the
+    /// customer has the purchase.
     ///
     /// - Parameter hasPurchase: whether the customer owns the purchase and Apple did not withdraw it.
     public func disposition(hasPurchase: Bool) -> Disposition {
@@ -98,20 +98,20 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     }
 }
 
-/// By what a purchase was claimed already.
+/// The holder of an earlier claim.
 public enum PriorClaim: String, Sendable, CaseIterable {
     case anotherCustomer = "another_customer"
     case anotherOrder = "another_order"
     case restoredCopy = "restored_copy"
 }
 
-/// Why a claim is refused: a code of the ledger or of the core, and the two facts that disagreed.
+/// The reason why a claim is refused: a code of the ledger or of the core, and the two facts that disagreed.
 public struct Rejection: Error, Sendable, Equatable {
-    /// Whose code it is.
+    /// The origin of the code.
     public var reason: Reason
-    /// What was expected.
+    /// The expected fact.
     public var expected: String?
-    /// What was found.
+    /// The fact found instead.
     public var found: String?
 
     /// A code of the ledger, or of the core.
@@ -139,7 +139,7 @@ public struct Rejection: Error, Sendable, Equatable {
         Rejection(.alreadyClaimed, found: prior.rawValue)
     }
 
-    /// By what the purchase was claimed, if that is the reason.
+    /// The holder of the earlier claim, if that is the reason.
     var priorClaim: PriorClaim? {
         guard reason == .decision(.alreadyClaimed) else { return nil }
         return found.flatMap(PriorClaim.init(rawValue:))
@@ -161,7 +161,7 @@ public struct Rejection: Error, Sendable, Equatable {
         }
     }
 
-    /// What an app does with its transaction.
+    /// The instruction to the app about its transaction.
     public func disposition(hasPurchase: Bool) -> Disposition {
         switch reason {
         case .decision(let code): code.disposition(hasPurchase: hasPurchase)

@@ -1,4 +1,4 @@
-/// What an app does with its transaction after an answer.
+/// The instruction to an app about its transaction.
 public enum Disposition: String, Sendable, CaseIterable {
     /// Finish it: the customer has the purchase.
     case granted

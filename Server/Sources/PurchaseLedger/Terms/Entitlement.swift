@@ -1,13 +1,13 @@
 public import PurchaseVerification
 
-/// What a customer may use of a product in an environment at a time, and why.
+/// A customer's entitlement to a product in an environment at a time, and the reason.
 public struct Entitlement: Sendable, Equatable {
     public var productID: String
     public var environment: AppStoreEnvironment
     public var productKind: ProductKind
     /// `active` alone entitles.
     public var state: State
-    /// Why it is not active; `nil` if it is.
+    /// The reason why it is not active; `nil` if it is.
     public var reason: NoAccessReason?
     /// Units of a consumable that can be used.
     public var balance: Int64
@@ -15,7 +15,7 @@ public struct Entitlement: Sendable, Equatable {
     public var shortfall: Int64
     /// Since when; `nil` if it is not active, and for a balance.
     public var since: Timestamp?
-    /// Until when, or when it ended; `nil` for what does not end.
+    /// The end, in the future or the past; `nil` if it has no end.
     public var until: Timestamp?
     /// The transaction that it rests on; `nil` for a balance and a grant by hand.
     public var transactionID: String?

@@ -1,13 +1,13 @@
-/// Everything that decides what one customer may use.
+/// Everything that determines the entitlements of one customer.
 public struct EntitlementInput: Sendable {
     /// The customer.
     public var customer: CustomerNumber
-    /// The purchases of every original of which the customer has, had or claimed something. Of a subscription these are all
-    /// periods, whoever owns them, because a later one of somebody else ends an earlier one.
+    /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription
+    /// these are all periods with any owner, because a later period of another customer ends an earlier one.
     public var purchases: [OwnedPurchase]
     /// The renewal facts of the subscriptions.
     public var renewals: [RenewalKey: ObservedRenewal]
-    /// What the customer used, those who were merged into the customer included.
+    /// The customer's consumption, including that of customers merged into them.
     public var consumptions: [ConsumedUnits]
     /// Manual grants to the customer.
     public var grants: [HandGrant]

@@ -15,7 +15,7 @@ struct EventFigures: Sendable, Equatable {
 
     init() {}
 
-    /// Reads exactly what `encoded` writes.
+    /// Reads exactly the format of `encoded`.
     init(encoded: [UInt8]) throws(FactsDecodingError) {
         var reader = CanonicalReader(encoded)
         units = try reader.optional()

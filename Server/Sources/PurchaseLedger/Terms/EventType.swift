@@ -1,4 +1,4 @@
-/// The types of events. Expiry is no event: time alone makes it.
+/// The types of events. Expiry is not an event: it happens by time alone.
 public enum EventType: String, Sendable, CaseIterable {
     /// A purchase has its first owner.
     case granted
@@ -32,10 +32,10 @@ public enum EventType: String, Sendable, CaseIterable {
     case handRevoked = "hand_revoked"
     case handLifted = "hand_lifted"
     case customerMerged = "customer_merged"
-    /// A customer was erased. It names nobody.
+    /// A customer was erased. The event has no name.
     case customerErased = "customer_erased"
     case tokenAssigned = "token_assigned"
-    /// A product was registered, so what was known of it counts now.
+    /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, give another result than before.
     case corrected

@@ -1,9 +1,9 @@
-/// How many bytes of evidence that did not verify are stored whole in a day (UTC), after compression. Beyond them only hash, size and
-/// the first kilobyte are stored. Genuine evidence is always stored whole, also that of a rejected claim.
+/// The daily limit (UTC) for unverified evidence that is stored whole, in bytes after compression. Above it only hash,
+/// size and the first kilobyte are stored. Genuine evidence is always stored whole, even for a rejected claim.
 public struct EvidenceBudget: Sendable, Equatable {
-    /// Of all API keys of an app together.
+    /// For all API keys of an app together.
     public var bytesPerAppAndDay: Int64
-    /// Of each API key.
+    /// For each API key.
     public var bytesPerKeyAndDay: Int64
 
     /// A budget. By default it has room for some 2,000 damaged receipts of an API key, and for four such keys.

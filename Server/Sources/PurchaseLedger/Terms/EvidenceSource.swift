@@ -1,4 +1,4 @@
-/// Which kind of evidence states something, ordered by how far it is believed when two disagree.
+/// The kind of evidence behind a statement, ordered by precedence.
 ///
 /// The raw values are stored. 0 is kept for unsigned answers (hints), which rank below everything signed.
 public enum EvidenceSource: UInt8, Sendable, Hashable, CaseIterable, Comparable {

@@ -10,7 +10,10 @@ public struct ExactText: Sendable, Hashable, Comparable {
     public init(_ string: String) { self.string = string }
 
     public static func == (left: ExactText, right: ExactText) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        guard left.string.utf8.count == right.string.utf8.count else { return false }
+        // Over memory: iterating over the characters' indices takes ten times as long.
+        var (left, right) = (left.string, right.string)
+        return left.withUTF8 { left in right.withUTF8 { left.elementsEqual($0) } }
     }
 
     public static func < (left: ExactText, right: ExactText) -> Bool {
@@ -25,8 +28,8 @@ public struct ExactText: Sendable, Hashable, Comparable {
     /// The longest identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
     public static let identifierBytes = 256
 
-    /// Whether the text can be an identifier: not empty, not white space alone, short, and without control characters,
-    /// which mislead whoever reads a log and which PostgreSQL refuses in part.
+    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters,
+    /// which mislead readers of logs and some of which PostgreSQL refuses.
     public var isIdentifier: Bool {
         (1...Self.identifierBytes).contains(string.utf8.count)
             && !string.unicodeScalars.allSatisfy(\.properties.isWhitespace)

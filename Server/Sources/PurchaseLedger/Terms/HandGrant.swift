@@ -8,7 +8,7 @@ public struct HandGrant: Sendable, Hashable {
     public var productID: ExactText
     public var environment: AppStoreEnvironment
     public var kind: ProductKind
-    /// How many, of a consumable.
+    /// The number of units; only for a consumable.
     public var quantity: Int64
     public var from: Timestamp
     /// When it ends; `nil` if it does not end.

@@ -2,16 +2,16 @@ public import PurchaseVerification
 
 /// An operator's revocation of a purchase or of a manual grant. It overrides Apple, and ends only when it is lifted.
 public struct HandRevocation: Sendable, Hashable {
-    /// What is revoked.
+    /// The subject of the revocation.
     public var target: Target
     /// From when on.
     public var from: Timestamp
     /// When it was lifted; `nil` if it is in force.
     public var liftedAt: Timestamp?
 
-    /// What an operator can revoke.
+    /// The subjects that an operator can revoke.
     public enum Target: Sendable, Hashable {
-        /// Everything of one original transaction. For a subscription these are all of its periods.
+        /// All transactions of one original transaction. For a subscription these are all of its periods.
         case purchase(OwnershipKey)
         /// A manual grant, by its journal entry.
         case grant(Int64)

@@ -1,10 +1,10 @@
-/// Why something other than a claim was refused. Nothing was written.
+/// The reason why a request other than a claim was refused. Nothing was written.
 public struct LedgerRefusal: Error, Sendable, Equatable {
     /// The stable code.
     public let code: Code
-    /// What was expected.
+    /// The expected fact.
     public let expected: String?
-    /// What was found.
+    /// The fact found instead.
     public let found: String?
 
     init(_ code: Code, expected: String? = nil, found: String? = nil) {

@@ -1,12 +1,12 @@
 public import PurchaseVerification
 
-/// What a customer may use of a named entitlement, which several products can give.
+/// A customer's access to a named entitlement, which several products can give.
 public struct NamedAccess: Sendable, Hashable {
     /// The name in the settings, such as `pro`.
     public var name: ExactText
     /// Whether any of its products is active.
     public var isActive: Bool
-    /// The latest end of the active ones; `nil` if there is none, or if one does not end.
+    /// The latest end of the active ones; `nil` if there is none, or if one of them has no end.
     public var until: Timestamp?
     /// The active products that give it.
     public var products: [ExactText]

@@ -1,4 +1,4 @@
-/// Why a product gives no access. The raw value is part of answers and stays the same for ever.
+/// The reason why a product gives no access. The raw value is part of answers and never changes.
 public enum NoAccessReason: String, Sendable, CaseIterable {
     /// The paid time has ended.
     case expired
@@ -16,7 +16,7 @@ public enum NoAccessReason: String, Sendable, CaseIterable {
     case consumed
     /// The purchase begins later.
     case notStarted = "not_started"
-    /// Nobody owns the purchase yet.
+    /// The purchase has no owner yet.
     case held
     /// The purchase belongs to another customer: it was transferred, or carries that customer's account token.
     case ownedByAnother = "owned_by_another"
@@ -28,6 +28,6 @@ public enum NoAccessReason: String, Sendable, CaseIterable {
     case productUnknown = "product_unknown"
     /// Signed data states another kind of product than the settings.
     case productKindMismatch = "product_kind_mismatch"
-    /// No evidence states when the period ends.
+    /// No evidence states the end of the period.
     case periodUnknown = "period_unknown"
 }

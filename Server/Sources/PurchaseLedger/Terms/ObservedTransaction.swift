@@ -1,9 +1,9 @@
 public import PurchaseVerification
 
-/// The facts of one transaction: what all evidence seen so far says of it, merged (docs/ledger.md, "Observe").
+/// The facts of one transaction: all evidence seen so far, merged (docs/ledger.md, "Observe").
 ///
-/// Immutable, and a class because it is large and passed around. `merged(with:)` returns the same object where nothing is new,
-/// so an unchanged receipt is recognised without comparing fields.
+/// Immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is
+/// new, so an unchanged receipt is recognised without comparing fields.
 public final class ObservedTransaction: Sendable {
     /// The transaction.
     public let key: TransactionKey
@@ -19,7 +19,8 @@ public final class ObservedTransaction: Sendable {
     public var bundleID: ExactText? { fields.bundleID?.value }
     /// The product.
     public var productID: ExactText? { fields.productID?.value }
-    /// The kind of product: as stated, or auto-renewable for what has an end, which only auto-renewable subscriptions have.
+    /// The kind of product: as stated, or auto-renewable if there is an expiry date, because only auto-renewable
+    /// subscriptions have one.
     public var kind: ProductKind? { fields.kind?.value ?? (fields.end == nil ? nil : .autoRenewable) }
     public var subscriptionGroupID: ExactText? { fields.subscriptionGroupID?.value }
     /// When it was bought, renewed or restored.
@@ -29,7 +30,7 @@ public final class ObservedTransaction: Sendable {
     /// More than Apple ever sells at once (ten), and so few that the sum of all lots of a customer cannot overflow.
     static let quantityLimit: Int64 = 1_000_000_000
 
-    /// How many were bought; 1 where no evidence says, and `quantityLimit` at most.
+    /// The quantity; 1 if no evidence states it, and at most `quantityLimit`.
     public var quantity: Int64 { min(max(0, fields.quantity?.value ?? 1), Self.quantityLimit) }
     /// The App Store's number of a period of a subscription.
     public var lineItemID: ExactText? { fields.lineItemID?.value }
@@ -47,7 +48,7 @@ public final class ObservedTransaction: Sendable {
 
     /// When the paid period ends: the latest end that was stated.
     public var end: Timestamp? { fields.end }
-    /// When it was first to end. The App Store extends periods, and what tells a period from others must not change.
+    /// The first stated end. The App Store extends periods, but the value that identifies a period must not change.
     public var firstEnd: Timestamp? { fields.firstEnd }
     /// When the newest signed transaction was signed; `nil` if only receipts are known.
     public var newestStamp: Timestamp? { fields.revocation?.stamp }
@@ -61,7 +62,7 @@ public final class ObservedTransaction: Sendable {
 
     // MARK: Keys
 
-    /// The original transaction; its own where no evidence names another.
+    /// The original transaction; the transaction itself if no evidence names another.
     public var original: OriginalKey {
         let transactionID = fields.originalTransactionID?.value ?? key.transactionID
         guard key.environment == .xcode else {
@@ -71,7 +72,7 @@ public final class ObservedTransaction: Sendable {
         return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
     }
 
-    /// Under which key it is owned. Evidence from before 2021 does not say whether it is shared: then it was bought.
+    /// The key of its ownership. Evidence from before 2021 does not state the ownership type; then it counts as bought.
     public var ownership: OwnershipKey {
         OwnershipKey(original: original, isFamilyShared: ownershipType == "FAMILY_SHARED")
     }
@@ -123,7 +124,7 @@ struct TransactionFields: Sendable, Hashable {
     init() {}
 }
 
-/// What the newest signed transaction says of a revocation; `nil` inside says that there is none.
+/// The revocation in the newest signed transaction; `nil` inside means not revoked.
 struct StampedRevocation: Sendable, Hashable {
     var stamp: Timestamp
     var revocation: Revocation?

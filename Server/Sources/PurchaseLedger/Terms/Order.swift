@@ -2,16 +2,16 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// An order: what a customer is about to buy, written down before they pay.
+/// An order: an intended purchase of a customer, recorded before the payment.
 public struct Order: Sendable, Equatable {
     public var id: UUID
     public var app: String
     public var customerID: String
     public var productID: String
     public var quantity: Int64
-    /// The environment that the order names. Without one it takes Production, and Sandbox from a tester.
+    /// The environment of the order. Without one, it accepts purchases in Production, and in Sandbox from a tester.
     public var environment: AppStoreEnvironment?
-    /// What the purchase should carry as `appAccountToken`: the customer's.
+    /// The `appAccountToken` that the purchase should carry: the customer's.
     public var appAccountToken: UUID
     /// The operator's text.
     public var metadata: String?
@@ -27,7 +27,7 @@ public struct Order: Sendable, Equatable {
     public var payment: OrderPayment?
 }
 
-/// What paid an order.
+/// The payment of an order.
 public struct OrderPayment: Sendable, Equatable {
     public var environment: AppStoreEnvironment
     public var transactionID: String
@@ -43,12 +43,12 @@ public enum OrderStatus: String, Sendable, CaseIterable {
     case paid
     case fulfilled
     case cancelled
-    /// Nobody paid it in its time.
+    /// It was not paid in time.
     case expired
     case refunded
 }
 
-/// What an order is made of.
+/// The content of an order.
 public struct OrderDraft: Sendable, Equatable {
     public var customerID: String
     public var productID: String

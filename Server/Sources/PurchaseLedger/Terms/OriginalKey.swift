@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 /// The original transaction that restored copies and renewed periods have in common.
 public struct OriginalKey: Sendable, Hashable {
-    /// Where it was bought.
+    /// The environment of the purchase.
     public let environment: AppStoreEnvironment
     /// The original transaction id.
     public let transactionID: ExactText

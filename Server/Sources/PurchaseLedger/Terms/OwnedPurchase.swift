@@ -1,14 +1,14 @@
 public import PurchaseVerification
 
-/// One purchase, under one or more transaction ids: restoring a purchase makes copies of it.
+/// One purchase, under one or more transaction ids: restoring a purchase creates copies of it.
 public struct OwnedPurchase: Sendable {
     /// Under which key it is owned.
     public let ownership: OwnershipKey
     /// Its transactions, the earliest first. There is at least one.
     public let transactions: [ObservedTransaction]
-    /// Who owns it; `nil` if it is held.
+    /// The owner; `nil` if it is held.
     public let owner: CustomerNumber?
-    /// Others who had it (`TransactionOwner.others`).
+    /// Other owners (`TransactionOwner.others`).
     public let others: [CustomerNumber]
     /// The product's settings; `nil` if it is not registered.
     public let terms: ProductTerms?
@@ -44,13 +44,13 @@ public struct OwnedPurchase: Sendable {
         self.upgradedAt = upgradedAt
     }
 
-    /// The transaction that stands for it: the earliest.
+    /// The transaction that represents it: the earliest.
     public var transaction: TransactionKey? { transactions.first?.key }
 
-    /// The kind that decides its rule: the settings' kind, or the stated one where the product is not registered.
+    /// The kind that determines its rule: that of the settings, or the stated one if the product is not registered.
     public var kind: ProductKind? { terms?.kind ?? statedKind }
 
-    /// Why the settings keep it from giving anything; `nil` if they do not.
+    /// The reason why it gives nothing under the settings; `nil` if it counts.
     public var refusal: NoAccessReason? {
         guard let terms, productID != nil else { return .productUnknown }
         guard statedKind == nil || statedKind == terms.kind else { return .productKindMismatch }

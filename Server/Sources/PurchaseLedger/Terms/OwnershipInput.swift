@@ -1,10 +1,10 @@
-/// Everything that decides who owns the transactions of one `OwnershipKey`.
+/// Everything that determines the owners of the transactions of one `OwnershipKey`.
 public struct OwnershipInput: Sendable {
     /// The facts of every transaction of the key, in any order.
     public var transactions: [ObservedTransaction]
     /// The account tokens that are known now.
     public var tokens: TokenAssignments
-    /// Binding claims and moves of the original, and all merges of the customers that occur, in the order of the journal.
+    /// Binding claims and transfers of the original, and all merges of their customers, in the order of the journal.
     public var acts: [OwnershipAct]
 
     /// An input by its parts.

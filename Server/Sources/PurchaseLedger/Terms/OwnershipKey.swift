@@ -1,5 +1,5 @@
-/// What has one history of owners: an original transaction, bought or shared. Members of a family own their shared copies
-/// apart from the person who pays.
+/// The unit of one history of owners: an original transaction, bought or shared. Members of a family own their shared
+/// copies independently of the paying member.
 public struct OwnershipKey: Sendable, Hashable {
     /// The original transaction.
     public let original: OriginalKey

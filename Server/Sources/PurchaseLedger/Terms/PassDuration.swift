@@ -1,4 +1,4 @@
-/// How long a non-renewing subscription lasts: a fixed time, or calendar months.
+/// The duration of a non-renewing subscription: a fixed time, or calendar months.
 public enum PassDuration: Sendable, Hashable {
     /// A number of milliseconds, always the same.
     case fixed(milliseconds: Int64)

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// How many entries wait for the Merkle log.
+/// The number of entries that wait for the Merkle log.
 public struct PendingEntries: Sendable, Equatable {
     /// The number.
     public var count: Int

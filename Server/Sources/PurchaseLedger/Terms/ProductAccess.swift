@@ -1,16 +1,16 @@
 public import PurchaseVerification
 
-/// What a customer may use of one product in one environment at a time.
+/// A customer's access to one product in one environment at a time.
 public struct ProductAccess: Sendable, Hashable {
     public var productID: ExactText
     public var environment: AppStoreEnvironment
-    /// The kind by whose rule it counts; `nil` if neither the settings nor the evidence name one.
+    /// The kind that determines its rule; `nil` if neither the settings nor the evidence state one.
     public var kind: ProductKind?
-    /// Why there is no access; `nil` if there is.
+    /// The reason why there is no access; `nil` if there is.
     public var denial: NoAccessReason?
-    /// Since when, without a gap in one source; `nil` without access.
+    /// The start of the access, without a gap in one source; `nil` without access.
     public var since: Timestamp?
-    /// Until when; `nil` without access, and for what does not end.
+    /// The end of the access; `nil` without access, and if it has no end.
     public var until: Timestamp?
     /// Units of a consumable that are left.
     public var balance: Int64 = 0
@@ -19,7 +19,7 @@ public struct ProductAccess: Sendable, Hashable {
     /// The transaction that it rests on; `nil` for a manual grant.
     public var transaction: TransactionKey?
 
-    /// No access, for a reason.
+    /// No access, with a reason.
     public init(
         productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?, denial: NoAccessReason?
     ) {

@@ -1,8 +1,8 @@
-/// What the settings say of a product: those in force when a purchase of it first counted.
+/// The settings of a product, as they were when a purchase of it first counted.
 public struct ProductTerms: Sendable, Hashable {
-    /// What kind of product it is.
+    /// The kind of product.
     public var kind: ProductKind
-    /// How long one of a non-renewing subscription lasts, which evidence does not say.
+    /// The duration of a non-renewing subscription, which evidence does not state.
     public var duration: PassDuration?
 
     /// Terms by their parts.

@@ -11,7 +11,7 @@ public struct PurchaseOffer: Sendable, Hashable {
 
     /// An offer by its claims.
     ///
-    /// - Returns: `nil` if there is none of them.
+    /// - Returns: `nil` if none of them is present.
     public init?(
         type: Int64? = nil, identifier: ExactText? = nil, discountType: ExactText? = nil, period: ExactText? = nil
     ) {

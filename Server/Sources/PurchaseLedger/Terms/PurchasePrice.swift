@@ -1,4 +1,4 @@
-/// What was charged for a transaction.
+/// The price charged for a transaction.
 public struct PurchasePrice: Sendable, Hashable {
     /// `price`, or `renewalPrice`, in thousandths of the currency.
     public var milliunits: Int64?
@@ -7,7 +7,7 @@ public struct PurchasePrice: Sendable, Hashable {
 
     /// A price by its claims.
     ///
-    /// - Returns: `nil` if there is none of them.
+    /// - Returns: `nil` if none of them is present.
     public init?(milliunits: Int64?, currency: ExactText?) {
         guard milliunits != nil || currency != nil else { return nil }
         self.milliunits = milliunits

@@ -1,4 +1,4 @@
-/// What happens when units of a consumable were used before Apple refunded them (setting `refund_shortfall`).
+/// The treatment of units of a consumable that were used before Apple refunded them (setting `refund_shortfall`).
 public enum RefundShortfallPolicy: String, Sendable, CaseIterable {
     /// The shortfall is reported and changes no balance.
     case forgive

@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 /// An app as the settings describe it.
 public struct RegisteredApp: Sendable, Equatable {
-    /// The longest name, in bytes: a journal leaf counts them in one byte.
+    /// The longest name, in bytes: a journal leaf stores its length in one byte.
     public static let nameBytes = 255
 
     /// The operator's name of the app. Keys, orders and purchases belong to it.
@@ -17,17 +17,17 @@ public struct RegisteredApp: Sendable, Equatable {
     public var versions: Set<String> = []
     /// The products by their id. Without any, evidence itself must state the kind of a product.
     public var products: [String: RegisteredProduct] = [:]
-    /// What happens when a customer claims what another customer owns.
+    /// The policy for a customer who claims another customer's purchase.
     public var transfer = TransferPolicy.deny
-    /// How long an order waits for its payment, in milliseconds.
+    /// The time that an order waits for its payment, in milliseconds.
     public var orderLifetime: Int64 = 86_400_000
-    /// For whom sandbox purchases count.
+    /// The customers for whom sandbox purchases count.
     public var sandboxAccess = SandboxAccess.testers
     /// Whether units that were consumed and then refunded are subtracted from the balance.
     public var refundShortfall = RefundShortfallPolicy.forgive
     /// Whether new purchases need evidence with an account token, which app receipts do not have.
     public var requiresAccountToken = false
-    /// How much evidence that did not verify is kept whole.
+    /// The budget for unverified evidence that is stored whole.
     public var unverifiedEvidence = EvidenceBudget()
 
     /// An app with the defaults.
@@ -45,7 +45,7 @@ public struct RegisteredApp: Sendable, Equatable {
     func terms(of facts: ObservedTransaction) -> ProductTerms? {
         guard let productID = facts.productID?.string else { return nil }
         guard !products.isEmpty else {
-            // How long a pass lasts only the settings can say.
+            // Only the settings have the duration of a pass.
             guard let kind = facts.kind, kind != .nonRenewing else { return nil }
             return ProductTerms(kind: kind)
         }
@@ -58,7 +58,7 @@ public struct RegisteredApp: Sendable, Equatable {
 /// A product of an app.
 public struct RegisteredProduct: Sendable, Hashable {
     public var kind: ProductKind
-    /// How long a non-renewing subscription lasts; evidence does not say it.
+    /// The duration of a non-renewing subscription; evidence does not state it.
     public var duration: PassDuration?
     /// The named entitlements that the product gives, such as `pro`.
     public var entitlements: [String]

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// What one signed renewal info says; merged as a whole.
+/// The content of one signed renewal info, merged as a whole.
 public struct RenewalInfo: Sendable, Hashable {
     /// The product of the present period.
     public var productID: ExactText?
@@ -27,6 +27,6 @@ public struct RenewalInfo: Sendable, Hashable {
     /// Every other signed claim, as canonical JSON.
     public var otherClaims: [UInt8]?
 
-    /// Renewal info that says nothing yet.
+    /// Renewal info without content.
     public init() {}
 }

@@ -1,8 +1,8 @@
 public import PurchaseVerification
 
-/// Which subscription renewal info is about. It names neither an app nor the date of the purchase.
+/// The subscription of renewal info. It has neither an app nor the date of the purchase.
 public struct RenewalKey: Sendable, Hashable {
-    /// Where the subscription was bought.
+    /// The environment of the subscription.
     public let environment: AppStoreEnvironment
     /// The original transaction id.
     public let originalTransactionID: ExactText

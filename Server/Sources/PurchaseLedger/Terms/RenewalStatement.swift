@@ -1,12 +1,12 @@
 public import PurchaseVerification
 
-/// What one signed renewal info says of one subscription.
+/// The statement of one signed renewal info about one subscription.
 public struct RenewalStatement: Sendable, Equatable {
     /// The subscription.
     public var key: RenewalKey
     /// When it was signed; 1970 if it has no date, so that it never counts as news of a period.
     public var stamp: Timestamp
-    /// What it says.
+    /// The content.
     public var info: RenewalInfo
 
     /// A statement by its parts.

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// How Apple revoked a transaction, as one signed transaction states it. The four claims belong together and are merged as one
-/// value.
+/// The revocation of a transaction, as one signed transaction states it. The four claims belong together and are merged
+/// as one value.
 public struct Revocation: Sendable, Hashable {
     /// `revocationDate`.
     public var date: Timestamp
@@ -21,6 +21,6 @@ public struct Revocation: Sendable, Hashable {
         self.percentage = percentage
     }
 
-    /// The percentage that says everything.
+    /// The percentage of a full refund.
     public static let whole: Int64 = 100_000
 }

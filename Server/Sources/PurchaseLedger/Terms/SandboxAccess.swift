@@ -1,14 +1,14 @@
 public import PurchaseVerification
 
-/// For whom purchases count that nobody paid for (setting `sandbox_access`). It is applied when an answer is given, as it is
-/// set then.
+/// The customers for whom unpaid purchases count (setting `sandbox_access`). The present setting is applied to each
+/// answer.
 public enum SandboxAccess: String, Sendable, CaseIterable {
     /// For customers on the list of testers.
     case testers
     case everyone
     case nobody
 
-    /// Whether purchases of an environment count for a customer, where the question names no environment.
+    /// Whether purchases of an environment count for a customer, if the query names no environment.
     public func counts(_ environment: AppStoreEnvironment, isTester: Bool) -> Bool {
         guard environment != .production else { return true }
         return switch self {

@@ -7,7 +7,7 @@ public struct Storefront: Sendable, Hashable {
 
     /// A storefront by its claims.
     ///
-    /// - Returns: `nil` if there is none of them.
+    /// - Returns: `nil` if none of them is present.
     public init?(country: ExactText?, number: ExactText?) {
         guard country != nil || number != nil else { return nil }
         self.country = country

@@ -1,5 +1,5 @@
-/// Which customer each account token names: tokens that customers were given, and those of orders. A token names one customer
-/// for ever, and a customer's former tokens stay theirs.
+/// The customer of each account token: tokens assigned to customers, and those of orders. A token belongs to one
+/// customer for ever, and customers keep their former tokens.
 public struct TokenAssignments: Sendable, Equatable {
     private var customers: [AppAccountToken: CustomerNumber] = [:]
 
@@ -8,7 +8,7 @@ public struct TokenAssignments: Sendable, Equatable {
 
     /// The token names another customer already (code `token_taken`).
     public struct TokenTaken: Error, Sendable, Equatable {
-        /// Whom it names.
+        /// The customer of a token.
         public let customer: CustomerNumber
 
         /// An error by the customer.

@@ -1,11 +1,11 @@
 public import PurchaseVerification
 
-/// Which transaction facts are about.
+/// The transaction that facts are about.
 ///
 /// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is reset, so
 /// there the second of the purchase is part of the key.
 public struct TransactionKey: Sendable, Hashable {
-    /// Where the purchase was made, taken from signed bytes.
+    /// The environment of the purchase, from signed bytes.
     public let environment: AppStoreEnvironment
     /// The transaction id.
     public let transactionID: ExactText
@@ -33,7 +33,7 @@ public struct TransactionKey: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// Seconds since 1970, rounded down. Receipts state whole seconds where signed data states milliseconds.
+    /// Seconds since 1970, rounded down. Receipts state whole seconds, signed data milliseconds.
     var wholeSecond: Int64 {
         let (quotient, remainder) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
         return remainder < 0 ? quotient - 1 : quotient

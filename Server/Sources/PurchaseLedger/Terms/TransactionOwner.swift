@@ -1,21 +1,22 @@
-/// Who owns a transaction, and why.
+/// The owner of a transaction, and the reason.
 public struct TransactionOwner: Sendable, Equatable {
     /// The owner; `nil` if the transaction is held: nobody has claimed it, and it gives nothing yet.
     public var customer: CustomerNumber?
-    /// What made it theirs, or its first owner's.
+    /// The reason for this owner, or for the first one.
     public var ground: Ground?
     /// The last change since then.
     public var change: Change?
-    /// Others who had it, or would have it without the token that is known now; the latest sixteen, in the order of the journal.
+    /// Other customers who had it, or would have it without the token that is now known; the latest sixteen, in the
+    /// order of the journal.
     public var others: [CustomerNumber] = []
 
-    /// An owner by its parts; nobody, without any.
+    /// An owner from its parts; without parts, no owner.
     public init(customer: CustomerNumber? = nil, ground: Ground? = nil) {
         self.customer = customer
         self.ground = ground
     }
 
-    /// What made a transaction somebody's.
+    /// The reason why a transaction belongs to a customer.
     public enum Ground: Sendable, Equatable {
         /// It carries the account token of the customer.
         case ownToken
@@ -23,11 +24,11 @@ public struct TransactionOwner: Sendable, Equatable {
         case inheritedToken(TransactionKey)
         /// The first binding claim, by its journal entry.
         case claim(entry: Int64)
-        /// An operator gave what was held to a customer.
+        /// An operator transferred a held transaction to a customer.
         case move(entry: Int64)
     }
 
-    /// How a transaction went from one owner to another.
+    /// The reason why a transaction was transferred to another owner.
     public enum Change: Sendable, Equatable {
         /// By a claim under the policy `move`.
         case transfer(entry: Int64)

@@ -1,13 +1,14 @@
 public import PurchaseVerification
 
-/// What one piece of verified evidence says of one transaction. A field that the evidence does not state is `nil`.
+/// The statement of one piece of verified evidence about one transaction. A field that the evidence does not state is
+/// `nil`.
 public struct TransactionStatement: Sendable, Equatable {
     /// The transaction.
     public var key: TransactionKey
     /// The kind of evidence.
     public var source: EvidenceSource
-    /// When the evidence was signed: `signedDate`, or the latest of the dates of purchase, original purchase and revocation
-    /// where it has none. Only signed data uses it.
+    /// The signing date: `signedDate`, or if it is absent the latest of the dates of purchase, original purchase and
+    /// revocation. Only signed data uses it.
     public var stamp: Timestamp
 
     // MARK: Identity
@@ -40,15 +41,15 @@ public struct TransactionStatement: Sendable, Equatable {
 
     /// When the paid period ends.
     public var end: Timestamp?
-    /// The revocation that a signed transaction states; `nil` in a signed transaction says that it is not revoked.
+    /// The revocation in a signed transaction; `nil` in a signed transaction means that it is not revoked.
     public var revocation: Revocation?
     /// The cancellation date of a receipt.
     public var cancellation: Timestamp?
-    /// Whether a signed transaction says that the customer upgraded.
+    /// Whether a signed transaction states that the customer upgraded.
     public var isUpgraded = false
     public var accountToken: AppAccountToken?
 
-    /// A statement that says nothing yet.
+    /// A statement without content.
     public init(key: TransactionKey, source: EvidenceSource, stamp: Timestamp) {
         self.key = key
         self.source = source

@@ -1,4 +1,4 @@
-/// What happens when a customer claims what another customer owns.
+/// The policy for a customer who claims another customer's purchase.
 public enum TransferPolicy: String, Sendable, CaseIterable {
     /// It stays with its owner.
     case deny

@@ -4,14 +4,14 @@ public import PurchaseVerification
 public struct Withdrawal: Sendable, Hashable {
     /// From when on.
     public var date: Timestamp
-    /// Which evidence says so.
+    /// The evidence of the withdrawal.
     public var cause: Cause
-    /// How many of the quantity are withdrawn.
+    /// The number of withdrawn units.
     public var units: Int64
 
-    /// Which evidence says that a transaction is withdrawn.
+    /// The kinds of evidence of a withdrawal.
     public enum Cause: String, Sendable, CaseIterable {
-        /// The cancellation date of a receipt. It does not tell a refund from an upgrade.
+        /// The cancellation date of a receipt. It does not distinguish a refund from an upgrade.
         case cancelled
         /// The revocation of a signed transaction.
         case revoked

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Which evidence a fact rests on, as far as the merge compares evidence: signed transactions before app receipts before
+/// The evidence of a fact, as far as the merge compares evidence: signed transactions before app receipts before
 /// transaction receipts, and among signed data the later one.
 public struct Witness: Sendable, Hashable, Comparable {
     /// The kind of evidence.

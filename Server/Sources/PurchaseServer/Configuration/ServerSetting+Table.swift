@@ -17,10 +17,13 @@ extension ServerSetting {
 
     package static let database = ServerSetting(
         "server.database", variable: "ASSAY_DATABASE", option: "--database", default: "sqlite:assay.sqlite",
-        "The database, as sqlite:PATH", path: .database
+        "The database, as sqlite:PATH or postgres://…", path: .database
     ) { value, _, configuration throws(SettingFault) in
-        guard value.text.hasPrefix("sqlite:"), !["sqlite:", "sqlite::memory:"].contains(value.text) else {
-            throw SettingFault("is '\(value.text)'", "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite")
+        let isFile = value.text.hasPrefix("sqlite:") && !["sqlite:", "sqlite::memory:"].contains(value.text)
+        guard isFile || LedgerDatabases.isPostgreSQL(value.text) else {
+            throw SettingFault(
+                "is '\(value.text)'",
+                "Write sqlite:PATH, such as sqlite:/var/lib/assay/assay.sqlite, or postgres://HOST/DATABASE")
         }
         configuration.database = value.text
     }
@@ -104,6 +107,20 @@ extension ServerSetting {
         configuration.limits.bodyBytes = Int(try number(value, in: 1...1 << 30))
     }
 
+    package static let apiBodyBytes = ServerSetting(
+        "limits.api_body_bytes", variable: "ASSAY_MAX_API_BODY_BYTES", option: "--max-api-body-bytes",
+        default: "1048576", "The largest body of a request to /v1, in bytes; at most limits.body_bytes counts"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.apiBodyBytes = Int(try number(value, in: 1...1 << 30))
+    }
+
+    package static let addressPercentOfKey = ServerSetting(
+        "limits.per_key.address_percent", default: "25",
+        "How many percent of the rate of a key with the scope client one address may take"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.limits.addressPercentOfKey = Double(try number(value, in: 1...100))
+    }
+
     package static let connections = ServerSetting(
         "limits.connections", variable: "ASSAY_MAX_CONNECTIONS", option: "--max-connections", default: "4096",
         "Connections at the same time"
@@ -144,10 +161,11 @@ extension ServerSetting {
     package static let all: [ServerSetting] =
         [
             host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, entryKey, signingKey,
-            origin, checkpoints, bodyBytes, connections,
-            connectionsPerAddress, uncountedAddresses, requestSeconds, idleSeconds,
+            origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress, uncountedAddresses,
+            requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")
+        + [addressPercentOfKey]
         + rate(
             "limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")

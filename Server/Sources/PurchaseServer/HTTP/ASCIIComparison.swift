@@ -1,6 +1,6 @@
 extension Collection<UInt8> {
-    /// Whether it is a text, letters of ASCII in any case. Swift's own comparison of strings normalizes Unicode, in quadratic
-    /// time for hostile text; this one looks at each byte once.
+    /// Whether it equals a text, ignoring the case of ASCII letters. Swift's own comparison of strings normalises
+    /// Unicode, in quadratic time for hostile text; this one reads each byte once.
     func isEqual(ignoringCase lowercase: StaticString) -> Bool {
         lowercase.withUTF8Buffer { other in
             count == other.count && zip(self, other).allSatisfy { Self.lowercased($0) == $1 }

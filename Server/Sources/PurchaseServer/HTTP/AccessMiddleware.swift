@@ -5,19 +5,25 @@ import Logging
 import PurchaseLedger
 
 /// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
-/// limited, too, and then the key.
+/// limited, too, then the address's part of the key, and then the key.
 struct AccessMiddleware: RouterMiddleware {
-    let ledger: PurchaseLedger
+    let keys: KeyCache
     let apps: [String: RegisteredApp]
-    let addresses: RateLimiter
-    let keys: RateLimiter
+    let limits: AccessLimits
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
-        try addresses.require(AddressRange.limited(context.remoteAddress), "this address")
+        let address = AddressRange.limited(context.remoteAddress)
+        try limits.addresses.require(address, "this address", "limits.per_address")
         let key = try await key(request)
-        try keys.require(Array(key.id.utf8), "this key")
+        let id = Array(key.id.utf8)
+        // A key of an app is on every device, so one of them must not use up what all share. Other keys belong to one backend.
+        if key.scopes.contains(.client) {
+            try limits.shares.require(
+                id + address, "this address with a key that others share", "limits.per_key.address_percent")
+        }
+        try limits.keys.require(id, "this key", "limits.per_key")
         guard let app = apps[key.app] else {
             throw Problem(
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
@@ -41,22 +47,57 @@ struct AccessMiddleware: RouterMiddleware {
         }
         guard parts[1].count <= APIKeyText.largestBytes,
             let sent = APIKeyText(Substring(parts[1]).trimmingCharacters(in: .whitespaces)),
-            let key = try await ledger.answer(APIKeyLookup(sent))
+            let key = try await keys.key(sent)
         else { throw Problem(.unauthorized, "key_unknown", "The key is unknown or was revoked.") }
         return key
+    }
+}
+
+/// The limits of requests to `/v1` in a time.
+struct AccessLimits: Sendable {
+    /// By address, whatever key it sends.
+    let addresses: RateLimiter
+    /// By address and key.
+    let shares: RateLimiter
+    /// By key.
+    let keys: RateLimiter
+
+    init(_ limits: ServerConfiguration.Limits, uptime: @escaping @Sendable () -> Double) {
+        addresses = RateLimiter(limits.perAddress, uptime: uptime)
+        shares = RateLimiter(limits.perAddressOfKey, uptime: uptime)
+        keys = RateLimiter(limits.perKey, uptime: uptime)
+    }
+
+    /// Changes the limits; what was counted stays.
+    func limit(to limits: ServerConfiguration.Limits) {
+        addresses.limit(to: limits.perAddress)
+        shares.limit(to: limits.perAddressOfKey)
+        keys.limit(to: limits.perKey)
     }
 }
 
 extension RateLimiter {
     /// Takes a token now.
     ///
+    /// - Parameters:
+    ///   - name: whose.
+    ///   - whose: the same for people.
+    ///   - setting: the setting of the limit; `nil` if it has none.
     /// - Throws: 429 if there is none.
-    func require(_ name: [UInt8], _ whose: String) throws {
+    func require(_ name: [UInt8], _ whose: String, _ setting: String? = nil) throws {
         guard let wait = take(name) else { return }
+        let limit = currentLimit
         throw Problem(
-            .tooManyRequests, "rate_limited", "Too many requests come from \(whose).",
+            .tooManyRequests, "rate_limited",
+            "Too many requests come from \(whose)\(setting.map { " (\($0))" } ?? "").",
+            expected: "at most \(Self.number(limit.perSecond)) a second, and \(Self.number(limit.burst)) at once",
             retryAfter: Self.retryAfter(wait))
     }
+
+    private static func number(_ number: Double) -> String {
+        number == number.rounded() ? "\(Int(number))" : "\(number)"
+    }
+
     /// Whole seconds for `Retry-After`.
     static func retryAfter(_ wait: Double) -> Int { max(1, Int(min(wait, 3600).rounded(.up))) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// Addresses of IP that begin alike: `10.0.0.0/8`, `2001:db8::/32`, or one address alone.
+/// A range of IP addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single address.
 public struct AddressRange: Sendable, Equatable {
     private let bytes: [UInt8]
     private let prefixLength: Int
@@ -19,12 +19,12 @@ public struct AddressRange: Sendable, Equatable {
         prefixLength = length
     }
 
-    /// Whether an address lies in it.
+    /// Whether an address is in the range.
     public func contains(_ address: String) -> Bool {
         Self.bytes(of: address).map(contains) ?? false
     }
 
-    /// Whether an address lies in it.
+    /// Whether an address is in the range.
     func contains(_ other: [UInt8]) -> Bool {
         guard other.count == bytes.count else { return false }
         return bytes.indices.allSatisfy { index in
@@ -37,7 +37,8 @@ public struct AddressRange: Sendable, Equatable {
     /// The addresses of this machine itself.
     static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
 
-    /// The bytes that limits count an address by: the address, or the /64 network of an IPv6 address, because one client has all of it.
+    /// The key of rate limits: an IPv4 address, or the /64 network of an IPv6 address, because one client has the whole
+    /// network.
     static func limited(_ address: String?) -> [UInt8] {
         guard let address, let bytes = bytes(of: address) else { return Array((address ?? "").utf8) }
         return network(of: bytes)

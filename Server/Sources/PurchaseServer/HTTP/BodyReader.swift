@@ -4,35 +4,45 @@ import Logging
 import NIOHTTP1
 import Synchronization
 
-/// Reads the bodies of requests, within the limits of one of them and of all together. A server has one, so that it has one
-/// budget.
-final class BodyReader: Sendable {
-    private let bodyBytes: Atomic<Int>
-    private let bufferedBytes: Int
-    private let held = Atomic(0)
+/// Reads the bodies of requests, within the limits of one of them and of all together. All readers of a server share one budget.
+struct BodyReader: Sendable {
+    private let bodyBytes: Int
+    private let budget: Budget
+
+    /// The bytes of all bodies.
+    private final class Budget: Sendable {
+        let bytes: Int
+        let held = Atomic(0)
+
+        init(bytes: Int) { self.bytes = bytes }
+    }
 
     /// What is set aside for a body before it comes: a receipt of more than 400 purchases fits in. What is announced beyond
     /// that need not come.
     private static let usualBodyBytes = 256 << 10
 
     init(_ limits: ServerConfiguration.Limits) {
-        bodyBytes = Atomic(limits.bodyBytes)
-        bufferedBytes = limits.bufferedBytes
+        bodyBytes = limits.bodyBytes
+        budget = Budget(bytes: limits.bufferedBytes)
     }
 
-    /// Changes the size of the largest body.
-    func limit(to bytes: Int) { bodyBytes.store(bytes, ordering: .relaxed) }
+    private init(bodyBytes: Int, budget: Budget) {
+        self.bodyBytes = bodyBytes
+        self.budget = budget
+    }
+
+    /// A reader of bodies of another size, within the same budget.
+    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget) }
 
     /// Reads the body, and keeps it counted until it was used.
     ///
     /// - Throws: `BodyFault`, the parser's error for what is not HTTP, and what the closure throws.
     func withBody<Value>(of request: Request, _ use: ([UInt8]) async throws -> Value) async throws -> Value {
-        let bodyBytes = bodyBytes.load(ordering: .relaxed)
         let announced = request.headers.announcedBodyBytes
         // Nothing of it is read.
         guard announced <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
         var taken = 0
-        defer { held.subtract(taken, ordering: .relaxed) }
+        defer { budget.held.subtract(taken, ordering: .relaxed) }
         var body: [UInt8] = []
         body.reserveCapacity(min(announced, Self.usualBodyBytes))
         do {
@@ -40,7 +50,9 @@ final class BodyReader: Sendable {
                 let count = part.readableBytes
                 guard body.count + count <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
                 taken += count
-                guard held.add(count, ordering: .relaxed).newValue <= bufferedBytes else { throw BodyFault.noRoom }
+                guard budget.held.add(count, ordering: .relaxed).newValue <= budget.bytes else {
+                    throw BodyFault.noRoom
+                }
                 part.readableBytesView.withUnsafeBytes { body.append(contentsOf: $0) }
             }
         } catch let error as BodyFault {

@@ -1,14 +1,15 @@
 import HTTPTypes
 import Hummingbird
 
-/// Finds out who sent a request that came through proxies of the operator. Limits and the record would see the proxy only.
+/// Finds the client of a request that came through the operator's proxies. Otherwise limits and the record would see
+/// only the proxy.
 ///
-/// Each proxy appends to `X-Forwarded-For` the address that it was called from. So the last one that is no proxy of the operator
-/// is the client; the client may have written everything before it.
+/// Each proxy appends the address of its caller to `X-Forwarded-For`. So the last address that is not one of the
+/// operator's proxies is the client; the client may have written everything before it.
 struct ClientAddressMiddleware: RouterMiddleware {
     let proxies: [AddressRange]
 
-    /// More proxies in a row than anybody has.
+    /// More consecutive proxies than any operator has.
     private static let longestChain = 32
 
     func handle(
@@ -31,7 +32,7 @@ struct ClientAddressMiddleware: RouterMiddleware {
         return client
     }
 
-    /// An entry without its port; `nil` if it is no address, such as `unknown`.
+    /// An entry without its port; `nil` if it is not an address, such as `unknown`.
     private static func address(_ entry: Substring) -> String? {
         let text = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
         let address: Substring

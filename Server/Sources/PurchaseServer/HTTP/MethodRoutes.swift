@@ -1,12 +1,12 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers every method that a path does not take with 405, and says which it takes (RFC 9110, 15.5.6).
+/// Answers every method that a path does not support with 405, and lists those that it supports (RFC 9110, 15.5.6).
 struct MethodRoutes {
     private static let methods: [HTTPRequest.Method] =
         [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
 
-    /// To be called when all other routes are there.
+    /// Call it after all other routes were added.
     func add(to router: Router<some RequestContext>) {
         let taken = Dictionary(grouping: router.routes, by: { "\($0.path)" }).mapValues { $0.map(\.method) }
         for (path, methods) in taken {

@@ -1,6 +1,6 @@
 /// Percent-encoding in paths (RFC 3986, 2.1).
 enum PercentEncoding {
-    /// The text; `nil` where it is no UTF-8, or a percent sign stands for nothing.
+    /// The text; `nil` if it is not UTF-8, or has an invalid percent-encoding.
     ///
     /// Foundation's decoding takes a byte order mark at the beginning away, and another customer would be meant.
     static func decoded(_ text: some Sequence<UInt8>) -> String? {

@@ -8,22 +8,22 @@ import PurchaseLedger
 import enum PurchaseLedger.Disposition
 import enum PurchaseLedger.PriorClaim
 
-/// An error as its sender is told of it (RFC 9457). Every error of the server becomes one of these, and here becomes an answer.
+/// An error for the sender (RFC 9457). Every error of the server is converted to one of these, and this to an answer.
 struct Problem: Error {
     let status: HTTPResponse.Status
     /// The stable code.
     let code: String
     /// A sentence for people.
     var detail: String?
-    /// What was asked for.
+    /// The expected value.
     var expected: String?
-    /// What was found instead.
+    /// The value found instead.
     var found: String?
     /// After how many seconds it makes sense to try again.
     var retryAfter: Int?
-    /// What an app does with its transaction; only problems of purchases and restores have one.
+    /// The instruction to the app about its transaction; only problems of purchases and restores have one.
     var disposition: Disposition?
-    /// By what a purchase was claimed already.
+    /// The holder of an earlier claim.
     var claimedBy: PriorClaim?
     /// The claim in the record.
     var submissionID: String?
@@ -42,7 +42,7 @@ struct Problem: Error {
         self.retryAfter = retryAfter
     }
 
-    /// A status that says all there is to say.
+    /// A problem that its status describes completely.
     init(_ status: HTTPResponse.Status) {
         self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"))
     }
@@ -114,7 +114,7 @@ struct Problem: Error {
 }
 
 extension BodyFault {
-    /// How a purchase whose body was not read is recorded.
+    /// The record of a purchase whose body was not read.
     var rejection: Rejection {
         switch self {
         case .tooLarge(let limit): Rejection(.bodyTooLarge, expected: "at most \(limit) bytes")

@@ -4,7 +4,7 @@ import Logging
 import NIOHTTP1
 import PurchaseLedger
 
-/// Turns every error into an RFC 9457 problem document, in this one place.
+/// Converts every error to an RFC 9457 problem document, in one place.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -13,7 +13,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             response = try await next(request, context)
         } catch let error as HTTPParserError {
-            // Hummingbird answers malformed HTTP with 400 and closes the connection: nobody can tell where the next request begins.
+            // Hummingbird answers malformed HTTP with 400 and closes the connection, because the start of the next
+            // request is unknown.
             throw error
         } catch {
             var problem = problem(error, context)
@@ -49,8 +50,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Problem {
-    /// What an app does with its transaction after a claim that was not judged: the operator must correct the key or the request,
-    /// and anything else passes. It is never finished.
+    /// The instruction to an app after a claim that was not decided: `operator` if the key or the request must be
+    /// corrected, otherwise `retry`. The transaction is never finished.
     fileprivate var claimDisposition: Disposition {
         status == .tooManyRequests || status == .requestTimeout || status.kind == .serverError ? .retry : .operator
     }

@@ -58,6 +58,9 @@ package final class RateLimiter: Sendable {
     /// Changes what each name may do. Tokens beyond the new burst are forgotten.
     func limit(to limit: RateLimit) { state.withLock { $0.limit = limit } }
 
+    /// What each name may do now.
+    var currentLimit: RateLimit { state.withLock { $0.limit } }
+
     /// Takes a token.
     ///
     /// - Parameter name: whose.

@@ -2,12 +2,12 @@ import Hummingbird
 import NIOCore
 import PurchaseLedger
 
-/// What is known of a request while it is answered.
+/// The state of a request while it is answered.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address that it came from: that of the client, if a proxy of the operator tells it.
+    /// The address of the client, also behind a proxy of the operator.
     var remoteAddress: String?
-    /// Who sent it, once the key was checked.
+    /// The sender, after the key was checked.
     var caller: Caller?
 
     init(source: ApplicationRequestContextSource) {
@@ -15,9 +15,9 @@ struct ServerContext: RequestContext {
         remoteAddress = source.channel.remoteAddress?.ipAddress
     }
 
-    /// Who sent it.
+    /// The sender.
     ///
-    /// - Throws: 401 if nobody asked for a key; then a route stands outside of those that need one.
+    /// - Throws: 401 if no key was checked, which means that the route is outside of those that need one.
     func requireCaller(_ scope: APIKeyScope) throws -> Caller {
         guard let caller else { throw Problem(.unauthorized, "key_missing", "This route needs a key.") }
         guard caller.key.allows(scope) else {

@@ -2,11 +2,11 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Threads for what takes processor time: decoding and verifying what somebody sent. The threads that serve connections only
-/// wait for them, so `/healthz` and the signal to stop are answered whatever is being verified.
+/// Threads for work that takes processor time: decoding and verifying received data. The threads of connections only
+/// wait for them, so `/healthz` and the signal to stop are answered during any verification.
 ///
-/// The threads belong to the process, one for each core, and take work in the order in which it came. How much may wait is
-/// counted for each server.
+/// The threads belong to the process, one per core, and take work in order of arrival. The number of waiting pieces is
+/// limited per server.
 package final class WorkerPool: Sendable {
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: System.coreCount)
@@ -24,7 +24,7 @@ package final class WorkerPool: Sendable {
 
     /// Runs the body on one of the threads.
     ///
-    /// - Throws: `WorkersBusy` if as many wait as may, and what the body throws.
+    /// - Throws: `WorkersBusy` if the queue is full, and the errors of the body.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let waiting = submitted.add(1, ordering: .relaxed).newValue
         defer { submitted.subtract(1, ordering: .relaxed) }

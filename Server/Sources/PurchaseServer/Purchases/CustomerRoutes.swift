@@ -6,7 +6,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// What a customer may use, and taking from it.
+/// A customer's entitlements, and consumption.
 struct CustomerRoutes {
     let api: PurchaseAPIContext
 
@@ -32,7 +32,7 @@ struct CustomerRoutes {
             let consumptionID =
                 consumption.consumptionID ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
             guard let consumptionID else {
-                // Without a name, a repeated request could not be told from a second one.
+                // Without a name, a repeated request could not be distinguished from a second one.
                 throw Problem(Rejection(.fieldMissing, expected: "consumption_id, or the header Idempotency-Key"))
             }
             let operation = ConsumeUnits(
@@ -45,7 +45,8 @@ struct CustomerRoutes {
         }
     }
 
-    /// What a consumption is called that has no name but the request's: nothing that another sender, or another name, could be.
+    /// The name of a consumption that has only the request's idempotency key: it cannot equal the name of another
+    /// sender, or another name.
     private static func consumptionID(idempotencyKey: String, of keyID: String) -> String {
         "idempotency key " + hexadecimal(SHA256.hash(data: Data("\(keyID)\n\(idempotencyKey)".utf8)))
     }

@@ -167,5 +167,7 @@ extension SubmissionMessage {
             evidenceKind: submission.evidenceKind, evidenceSHA256: submission.evidenceSHA256, keyID: submission.keyID,
             sourceAddress: submission.sourceAddress, leafHash: submission.leafHash,
             leafNumber: submission.leafNumber, erased: submission.isErased)
+        evidenceSize = submission.evidenceSize
+        evidenceKept = submission.evidenceKept?.rawValue
     }
 }

@@ -56,7 +56,7 @@ struct OrderRoutes {
             OrderPage(orders: page.orders.map { OrderMessage($0) }, nextCursor: page.next?.text))
     }
 
-    /// A repeat says `replayed`, so that only one of several callers delivers.
+    /// A repeat has `replayed`, so that only one of several callers delivers.
     private func fulfil(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.backend)
         _ = try request.idempotencyKey()

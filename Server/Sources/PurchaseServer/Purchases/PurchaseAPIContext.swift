@@ -150,8 +150,8 @@ extension Request {
     }
 
     /// How many a page may have.
-    func limit() throws -> Int {
-        guard let value = try value("limit") else { return 50 }
+    func limit(default limit: Int = 50) throws -> Int {
+        guard let value = try value("limit") else { return limit }
         guard let limit = Int(value), (1...500).contains(limit) else {
             throw Problem.parameter("limit", "a whole number from 1 to 500")
         }
@@ -161,6 +161,13 @@ extension Request {
     func cursor() throws -> [String]? {
         guard let value = try value("cursor") else { return nil }
         return try Cursor.parts(value)
+    }
+
+    /// A cursor that is one number.
+    func numberCursor() throws -> Int64? {
+        guard let parts = try cursor() else { return nil }
+        guard parts.count == 1, let number = Int64(parts[0]) else { throw Problem.cursor }
+        return number
     }
 
     /// The header `Idempotency-Key`, if it is there.

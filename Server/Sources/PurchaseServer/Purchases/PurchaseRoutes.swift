@@ -24,7 +24,7 @@ struct PurchaseRoutes {
         group.get("customers/:id/purchases") { request, context in
             let app = try context.requireCaller(.backend).app.id
             let query = PurchasesOfCustomer(
-                app: app, customerID: try context.identifier("id"), before: try request.purchaseCursor(),
+                app: app, customerID: try context.identifier("id"), before: try request.numberCursor(),
                 limit: try request.limit())
             let page = try await api.ledger.answer(query)
             return try Response.json(
@@ -87,14 +87,5 @@ extension PurchaseSubmission {
             ?? (body.isEmpty ? Rejection(.fieldMissing, expected: PurchaseRequest.fields, found: "an empty body") : nil)
             ?? (signed != nil && receipt != nil
                 ? Rejection(.fieldMalformed, expected: PurchaseRequest.oneEvidence) : nil)
-    }
-}
-
-extension Request {
-    /// Where the page before ended.
-    fileprivate func purchaseCursor() throws -> Int64? {
-        guard let parts = try cursor() else { return nil }
-        guard parts.count == 1, let key = Int64(parts[0]) else { throw Problem.cursor }
-        return key
     }
 }

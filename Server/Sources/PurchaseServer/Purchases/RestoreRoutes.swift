@@ -31,7 +31,7 @@ struct RestoreRoutes {
         }
     }
 
-    /// Evidence is news from Apple even if the request that brings it is wrong.
+    /// Evidence has facts from Apple even if its request is wrong.
     private func observe(_ restore: RestoreRequest, app: String) async throws {
         let ledger = api.ledger
         for evidence in restore.evidence where !evidence.isEmpty {
@@ -43,7 +43,8 @@ struct RestoreRoutes {
 }
 
 extension RestoreRequest {
-    /// The pieces of evidence, bounded in number by the reading of the request. An empty one keeps its place, and is refused.
+    /// The pieces of evidence, whose number the reading of the request has limited. An empty piece keeps its position,
+    /// and is refused.
     fileprivate var evidence: [[UInt8]] {
         ([receiptData].compactMap(\.self) + (signedTransactions ?? [])).map { Array($0.utf8) }
     }

@@ -63,12 +63,15 @@ struct SubmissionRoutes {
     }
 
     /// Evidence is whatever somebody sent, so no browser may take it for a page.
-    private static func response(_ evidence: [UInt8]) -> Response {
+    private static func response(_ evidence: StoredEvidence) -> Response {
+        let name = evidence.isWhole ? "evidence" : "evidence.prefix"
         var headers: HTTPFields = [
-            .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"evidence\"",
+            .contentType: "application/octet-stream", .contentDisposition: "attachment; filename=\"\(name)\"",
         ]
+        headers.append(HTTPField(name: .assayEvidence, value: evidence.isWhole ? "whole" : "prefix"))
         headers[.xContentTypeOptions] = "nosniff"
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence)))
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: evidence.bytes)))
     }
 }
 
@@ -79,4 +82,10 @@ extension JournalCursor {
     }
 
     fileprivate var text: String { Cursor.text(["\(at.millisecondsSince1970)", "\(key)"]) }
+}
+
+// The fallback cannot happen: the name is a valid token.
+extension HTTPField.Name {
+    /// How much of evidence the answer has: `whole` or `prefix`.
+    fileprivate static let assayEvidence = HTTPField.Name("Assay-Evidence") ?? .server
 }

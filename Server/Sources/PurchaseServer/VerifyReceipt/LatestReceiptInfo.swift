@@ -1,25 +1,25 @@
 import PurchaseAPI
 import PurchaseVerification
 
-/// `latest_receipt_info` as far as the receipt itself goes: what was bought by the time it was signed, newest first.
+/// `latest_receipt_info` as far as the receipt proves it: the purchases at the time of its signature, newest first.
 enum LatestReceiptInfo {
     /// - Parameters:
     ///   - receipt: the receipt.
-    ///   - answers: what is answered of each of its purchases, in the order of the receipt.
+    ///   - answers: the answer for each of its purchases, in the order of the receipt.
     ///   - excludingOld: only the latest period of each subscription.
     static func purchases(
         of receipt: AppReceipt, _ answers: [VerifyReceiptResponse.InAppPurchase], excludingOld: Bool
     ) -> [VerifyReceiptResponse.InAppPurchase] {
         let dates = receipt.inAppPurchases.map { $0.purchaseDate }
         let newestFirst = dates.indices.sorted { left, right in
-            // Purchases of the same moment stay in the order of the receipt.
+            // Purchases with the same date keep the order of the receipt.
             guard dates[left] != dates[right] else { return left < right }
             guard let leftDate = dates[left] else { return false }
             guard let rightDate = dates[right] else { return true }
             return leftDate > rightDate
         }
         guard excludingOld else { return newestFirst.map { answers[$0] } }
-        // What is no subscription has no latest entry: a recorded answer leaves a consumable out.
+        // Only subscriptions have a latest entry: a recorded answer omits a consumable.
         var seen: Set<[UInt8]> = []
         return newestFirst.compactMap { position in
             let purchase = receipt.inAppPurchases[position]
@@ -31,8 +31,8 @@ enum LatestReceiptInfo {
 }
 
 extension InAppPurchaseContent {
-    /// Whether the purchase is a period of an auto-renewable subscription. Xcode's receipts do not say what kind a product is,
-    /// but only these have an end.
+    /// Whether the purchase is a period of an auto-renewable subscription. Xcode's receipts do not state the kind of a
+    /// product, but only these have an expiry date.
     var isAutoRenewable: Bool {
         switch productType {
         case .autoRenewableSubscription: true

@@ -2,9 +2,9 @@ package import PurchaseAPI
 package import PurchaseVerification
 
 extension VerifyReceiptResponse.Receipt {
-    /// What the receipt proves, in Apple's words.
+    /// The content of the receipt, in Apple's words.
     ///
-    /// - Parameter requestDate: the time of the request; `nil` where there was none.
+    /// - Parameter requestDate: the time of the request; `nil` if there was none.
     package init<Trust>(_ receipt: AppReceiptContent<Trust>, requestDate: Timestamp?) {
         self.init()
         receiptType = receipt.receiptType
@@ -23,7 +23,7 @@ extension VerifyReceiptResponse.Receipt {
 }
 
 extension VerifyReceiptResponse.InAppPurchase {
-    /// What the receipt proves of one purchase, in Apple's words.
+    /// One purchase of the receipt, in Apple's words.
     package init<Trust>(_ purchase: InAppPurchaseContent<Trust>) {
         self.init(productID: purchase.productID, transactionID: purchase.transactionID)
         quantity = purchase.quantity
@@ -32,7 +32,7 @@ extension VerifyReceiptResponse.InAppPurchase {
         originalPurchaseDate = purchase.originalPurchaseDate.map(AppleDate.init(ofReceipt:))
         expiresDate = purchase.expiresDate.map(AppleDate.init(ofReceipt:))
         cancellationDate = purchase.cancellationDate.map(AppleDate.init(ofReceipt:))
-        // Purchases that are no subscriptions have 0 in the receipt and no key in the answer.
+        // For products that are not subscriptions, the receipt has 0 and the answer has no key.
         webOrderLineItemID = purchase.webOrderLineItemID == 0 ? nil : purchase.webOrderLineItemID
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
@@ -47,7 +47,7 @@ extension VerifyReceiptResponse.InAppPurchase {
 }
 
 extension AppleDate {
-    /// A date of a receipt: Apple answers with whole seconds, whatever fraction the receipt has.
+    /// A date of a receipt: Apple answers with whole seconds, even if the receipt has a fraction.
     init(ofReceipt timestamp: Timestamp) {
         self = AppleDate(millisecondsSince1970: timestamp.millisecondsSince1970).inWholeSeconds
     }

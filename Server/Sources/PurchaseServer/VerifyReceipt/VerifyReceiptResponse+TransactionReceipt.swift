@@ -2,15 +2,16 @@ package import PurchaseAPI
 package import PurchaseVerification
 
 extension FlatReceipt {
-    /// What the receipt proves, in Apple's words of iOS 6.
+    /// The content of the receipt, in Apple's words of iOS 6.
     package init<Trust>(_ receipt: TransactionReceiptContent<Trust>) {
         self.init(attributes: receipt.attributes)
     }
 }
 
 extension VerifyReceiptResponse {
-    /// The answer to a transaction receipt, in one of three shapes: of a product, the flat receipt alone; of a subscription,
-    /// with itself as the latest receipt; of one that has expired, status 21006 and itself as the latest expired one.
+    /// The answer to a transaction receipt, in one of three forms: for a product, only the flat receipt; for a
+    /// subscription, with itself as the latest receipt; for an expired one, status 21006 and itself as the latest
+    /// expired receipt.
     ///
     /// - Parameters:
     ///   - receipt: the receipt.

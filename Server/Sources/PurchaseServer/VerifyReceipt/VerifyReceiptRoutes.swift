@@ -6,8 +6,8 @@ import NIOCore
 import PurchaseAPI
 import PurchaseVerification
 
-/// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only exchanged Apple's address for ours may also
-/// say by its Host header which of the two it means.
+/// `POST /verifyReceipt` and `POST /sandbox/verifyReceipt`. A client that only replaced Apple's address with ours may
+/// also select the environment with its Host header.
 struct VerifyReceiptRoutes {
     let service: VerifyReceiptService
     let bodies: BodyReader
@@ -31,7 +31,7 @@ struct VerifyReceiptRoutes {
         }
     }
 
-    /// The body is read as JSON whatever its content type says: Apple's clients send it under several.
+    /// The body is read as JSON regardless of its content type, because Apple's clients send it with several.
     private func answer(
         _ request: Request, at door: VerifyReceiptService.Door, _ context: ServerContext
     ) async throws -> Response {
@@ -89,8 +89,8 @@ struct VerifyReceiptRoutes {
 }
 
 extension VerifyReceiptReason {
-    /// Apple answers everything with 200, and so do we, except what has nothing to do with the receipt: an answer that says
-    /// when to come again has the HTTP status for it, too, for proxies and for clients that back off.
+    /// Apple answers everything with 200, and so does the drop-in, except for errors that are not about the receipt: an
+    /// answer with `Retry-After` also has the HTTP status, for proxies and for clients that back off.
     fileprivate var httpStatus: HTTPResponse.Status {
         switch self {
         case .bodyTooLarge: .contentTooLarge
@@ -111,9 +111,9 @@ extension VerifyReceiptReason {
 
 // The fallbacks cannot happen: both names are valid tokens.
 extension HTTPField.Name {
-    /// Why the status is not 0, as a stable code.
+    /// The reason why the status is not 0, as a stable code.
     static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
-    /// To what time the answer speaks.
+    /// The time for which the answer holds.
     static let assayState = HTTPField.Name("Assay-State") ?? .server
 }
 

@@ -3,7 +3,7 @@ import Foundation
 package import PurchaseAPI
 package import PurchaseVerification
 
-/// `verifyReceipt`, answered from the receipt alone: what came in and a time go in, Apple's answer comes out.
+/// `verifyReceipt`, answered from the receipt alone: a request and a time in, Apple's answer out.
 package struct VerifyReceiptService: Sendable {
     private let verifier: PurchaseVerifier
     private let environments: Set<AppStoreEnvironment>
@@ -12,9 +12,9 @@ package struct VerifyReceiptService: Sendable {
     private let wrongSecrets: RateLimiter?
 
     /// - Parameters:
-    ///   - sharedSecret: what is asked for, whatever app a receipt is of.
-    ///   - sharedSecrets: what is asked for by bundle id, where there is none for all.
-    ///   - wrongSecrets: how often one sender may send a wrong one for one app; without it, as often as they like.
+    ///   - sharedSecret: the required secret for receipts of every app.
+    ///   - sharedSecrets: the required secrets by bundle id, if there is none for all apps.
+    ///   - wrongSecrets: the limit of wrong secrets per sender and app; without it, there is no limit.
     package init(
         verifier: PurchaseVerifier, environments: Set<AppStoreEnvironment>, sharedSecret: String?,
         sharedSecrets: [String: String] = [:], wrongSecrets: RateLimiter? = nil
@@ -26,16 +26,16 @@ package struct VerifyReceiptService: Sendable {
         self.wrongSecrets = wrongSecrets
     }
 
-    /// Which of Apple's two addresses was asked.
+    /// The two addresses of Apple.
     package enum Door: Sendable {
         case production
         case sandbox
     }
 
-    /// What is answered, and what goes beside it in headers.
+    /// The answer, and its further headers.
     package struct Answer: Sendable {
         package let response: VerifyReceiptResponse
-        /// Why the status is not 0.
+        /// The reason why the status is not 0.
         package let reason: VerifyReceiptReason?
         /// Whether the answer speaks of subscriptions as they were when the receipt was signed.
         package var isAsOfSigning: Bool {
@@ -48,8 +48,8 @@ package struct VerifyReceiptService: Sendable {
     ///
     /// - Parameters:
     ///   - body: the body as it came.
-    ///   - door: the address that was asked.
-    ///   - sender: by what limits count the sender.
+    ///   - door: the address of the request.
+    ///   - sender: the key of the sender's limits.
     ///   - now: the time of the request.
     package func answer(_ body: [UInt8], at door: Door, from sender: [UInt8] = [], now: Timestamp) -> Answer {
         let request: VerifyReceiptRequest
@@ -90,7 +90,8 @@ package struct VerifyReceiptService: Sendable {
         var response = VerifyReceiptResponse(status: .valid)
         response.environment = receipt.environment?.name
         let content = VerifyReceiptResponse.Receipt(receipt, requestDate: now)
-        // Also where no purchase is a subscription: all recorded answers of 2021 to 2023 have both, whatever Apple's text says.
+        // Also if no purchase is a subscription: all recorded answers of 2021 to 2023 have both, contrary to Apple's
+        // text.
         response.latestReceiptInfo = LatestReceiptInfo.purchases(
             of: receipt, content.inApp, excludingOld: request.excludesOldTransactions)
         response.latestReceipt = Self.base64(request, evidence)
@@ -111,8 +112,8 @@ package struct VerifyReceiptService: Sendable {
         return Answer(response: response, reason: response.status == .expired ? .expired : nil)
     }
 
-    /// The answer to a receipt that came to the wrong address. Local environments have no production: they are answered where
-    /// sandbox receipts are.
+    /// The answer to a receipt at the wrong address. Local environments have no production: they are answered at the
+    /// sandbox address.
     private static func refusal(of environment: AppStoreEnvironment?, at door: Door) -> Answer? {
         switch (door, environment == .production) {
         case (.production, false):
@@ -128,16 +129,16 @@ package struct VerifyReceiptService: Sendable {
         evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
     }
 
-    /// A secret that was sent must be right; one that was not is missed only where Apple demands it. Who sent too many wrong
-    /// ones is not told whether another is right.
+    /// A secret in the request must be right; a missing secret is an error only if Apple requires it. After too many
+    /// wrong secrets, the sender does not learn whether another one is right.
     private func refusal(
         of password: String?, for bundleID: String?, isNeeded: Bool, _ sender: [UInt8]
     ) -> Answer? {
         guard let sharedSecret = sharedSecret ?? bundleID.flatMap({ sharedSecrets[$0] }) else { return nil }
         let mismatch = Answer(response: VerifyReceiptResponse(status: .secretMismatch), reason: .secretMismatch)
         guard let password else { return isNeeded ? mismatch : nil }
-        // Each secret has a limit of its own: an app that is set up wrong must not stop the others of its sender. The server's own
-        // secret is one, whatever the receipt is of.
+        // Each secret has its own limit: an app with wrong settings must not block the other apps of its sender. The
+        // server's own secret counts as one, for receipts of every app.
         let name = sender + [0] + Array((self.sharedSecret == nil ? bundleID ?? "" : "").utf8)
         if let wait = wrongSecrets?.wait(name) {
             return Answer(
@@ -150,7 +151,7 @@ package struct VerifyReceiptService: Sendable {
         return mismatch
     }
 
-    /// Apple knows two words for what a receipt lacks: malformed, and not authentic.
+    /// Apple has two statuses for an invalid receipt: malformed, and not authentic.
     private static func status(of error: VerificationError) -> VerifyReceiptStatus {
         switch error.code.stage {
         case .form: .malformed
@@ -159,7 +160,7 @@ package struct VerifyReceiptService: Sendable {
     }
 }
 
-/// Why an answer has a status other than 0; it travels in the header `Assay-Reason`.
+/// The reason why the status of an answer is not 0, sent in the header `Assay-Reason`.
 package enum VerifyReceiptReason: Sendable {
     case verification(VerificationError)
     case notPosted

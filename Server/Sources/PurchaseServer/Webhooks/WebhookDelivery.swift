@@ -5,6 +5,8 @@ import PurchaseVerification
 struct WebhookLimits: Sendable {
     /// Attempts at the same time. Receivers that are slow hold up nobody else; 32 that take 15 ms each are 2,000 a second.
     var concurrency = 32
+    /// How many of them are for events that were not delivered before, so that those which fail slowly leave room for new ones.
+    var repeated = 16
     /// Events in memory; their bodies are below a kilobyte.
     var window = 1024
     /// Events that are read at a time.
@@ -24,8 +26,6 @@ struct WebhookLimits: Sendable {
     var leaseInterval = 2.0
     /// How often the lease is prolonged when nothing happens, in milliseconds.
     var renewal: Int64 = 15_000
-    /// For how long before its end of a lease no attempt begins, in milliseconds: the longest attempt and the difference of clocks.
-    var leaseReserve: Int64 = 25_000
 }
 
 /// An attempt, and what came of it.
@@ -52,8 +52,12 @@ struct WebhookDelivery {
     /// Whether new events and due ones are looked for.
     var isTickDue = true
 
+    /// Until when attempts may begin.
+    let leaseEnd = LeaseEnd()
+
     private let limits: WebhookLimits
     private var underWay = 0
+    private var runsUnderWay = 0
     private var pendingCount: Int
     private var runs: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
     /// The lanes that are waiting to run, are running, or whose outcome is not recorded.
@@ -73,11 +77,15 @@ struct WebhookDelivery {
     }
 
     var wantsEvents: Bool {
-        guard pendingCount < limits.pending, failuresInARow < limits.failures || window.count == 0 else { return false }
+        guard pendingCount < limits.pending, !isProbing || window.count == 0 else { return false }
         return window.count + limits.page <= limits.window && (wasPageFull || isTickDue)
     }
 
-    var wantsDue: Bool { isTickDue && runs.isEmpty && underWay < limits.concurrency }
+    var wantsDue: Bool { isTickDue && runs.isEmpty && runsUnderWay < limits.repeated }
+
+    /// Whether so many attempts failed in a row that the receiver may be down. Then new events are attempted first: they did not
+    /// fail before, and one that succeeds ends the pauses.
+    var isProbing: Bool { failuresInARow >= limits.failures }
 
     mutating func add(_ events: [OutgoingEvent]) {
         wasPageFull = events.count == limits.page
@@ -90,15 +98,15 @@ struct WebhookDelivery {
 
     /// Whether another attempt may begin: within the limit, and before the lease ends.
     func mayLaunch(at now: Timestamp) -> Bool {
-        let leaseEnd = (recordedAt ?? now).millisecondsSince1970 + WebhookLease.lifetime
-        return underWay < limits.concurrency && now.millisecondsSince1970 < leaseEnd - limits.leaseReserve
+        underWay < limits.concurrency && leaseEnd.allowsAttempt(at: now)
             && (pausedUntil.map { $0 <= now && underWay == 0 } ?? true)
     }
 
     mutating func takeRun() -> (lane: WebhookLane, deliveries: [PendingDelivery])? {
-        guard let run = runs.popLast() else { return nil }
+        guard runsUnderWay < limits.repeated, !runs.isEmpty else { return nil }
         underWay += 1
-        return run
+        runsUnderWay += 1
+        return runs.removeFirst()
     }
 
     mutating func takeNext() -> (position: Int, event: OutgoingEvent)? {
@@ -126,8 +134,12 @@ struct WebhookDelivery {
 
     mutating func finish(_ outcome: LaneOutcome) {
         underWay -= 1
-        // Nothing is known of a run that was cancelled.
-        guard !outcome.delivered.isEmpty || !outcome.undelivered.isEmpty else { return }
+        runsUnderWay -= 1
+        guard !outcome.delivered.isEmpty || !outcome.undelivered.isEmpty else {
+            // No attempt of it ended, so its event is still due.
+            busyLanes.remove(outcome.lane)
+            return
+        }
         outcomes.append(outcome)
         if !outcome.delivered.isEmpty { succeeded() }
     }
@@ -136,7 +148,7 @@ struct WebhookDelivery {
     mutating func failed(_ failure: WebhookFailure, at time: Timestamp) {
         if failure.code == .gone { isGone = true }
         failuresInARow += 1
-        guard failuresInARow >= limits.failures else { return }
+        guard isProbing else { return }
         let doublings = min(failuresInARow - limits.failures, 6)
         let pause = min(limits.longestPause, 1000 << Int64(doublings))
         pausedUntil = Timestamp(millisecondsSince1970: time.millisecondsSince1970 + pause)
@@ -164,6 +176,7 @@ struct WebhookDelivery {
     ) {
         self.lease = lease
         (recordedAt, recordedInstant) = (now, .now)
+        leaseEnd.move(prolongedAt: now)
         if let settled {
             pendingCount += settled.undelivered.count
             window.removeFirst(settled.count)

@@ -49,8 +49,8 @@ struct WebhookSender: Sendable {
 
     private func lease() async throws -> WebhookLease? {
         let (app, url) = (webhook.app, webhook.url.text)
-        guard try await ledger.answer(WebhookIsFree(app: app, url: url, owner: owner)) else { return nil }
-        return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner))
+        guard let newest = try await ledger.answer(WebhookVacancy(app: app, url: url, owner: owner)) else { return nil }
+        return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner, beginning: newest))
     }
 
     /// A pause that a cancellation ends.
@@ -62,28 +62,24 @@ struct WebhookSender: Sendable {
     private func deliver(_ lease: WebhookLease) async throws {
         var state = WebhookDelivery(lease, limits: limits)
         try await withThrowingTaskGroup(of: Happening.self) { group in
-            defer { group.cancelAll() }
             group.addTask { await tick() }
             while !Task.isCancelled, let happening = try await group.next() {
-                switch happening {
-                case .attempted(let position, let attempt): finish(position, attempt, &state)
-                case .ran(let outcome, let attempt):
-                    state.finish(outcome)
-                    if let attempt { note(attempt, &state, isRun: true) }
-                case .tick:
-                    state.isTickDue = true
-                    group.addTask { await tick() }
-                }
+                note(happening, &state)
                 guard !state.isGone else { break }
                 if state.wantsRecord(at: clock()) {
                     guard try await record(&state) else { break }
                 }
                 try await read(&state)
                 launch(&state, &group)
-                state.isTickDue = false
+                if state.isTickDue {
+                    state.isTickDue = false
+                    group.addTask { await tick() }
+                }
             }
+            // What ended meanwhile counts, so that it is not sent again; what is under way is interrupted.
+            group.cancelAll()
+            while let happening = try await group.next() { note(happening, &state) }
         }
-        // What was delivered before the end is recorded, so that it is not sent again.
         guard try await record(&state) else { return }
         if state.isGone {
             _ = try await ledger.perform(
@@ -93,6 +89,26 @@ struct WebhookSender: Sendable {
             try await ledger.perform(ReleaseWebhook(state.lease))
         }
         try Task.checkCancellation()
+    }
+
+    private func note(_ happening: Happening, _ state: inout WebhookDelivery) {
+        switch happening {
+        case .attempted(let position, let attempt):
+            state.finish(position, attempt, next: RetrySchedule.next(after: 1, now: clock()))
+            log(attempt)
+        case .ran(let outcome, let attempt):
+            state.finish(outcome)
+            guard let attempt else { return }
+            if case .failed(let failure) = attempt.result { state.failed(failure, at: attempt.startedAt) }
+            log(attempt)
+        case .tick: state.isTickDue = true
+        }
+    }
+
+    private func log(_ attempt: WebhookAttempt) {
+        guard case .failed(let failure) = attempt.result else { return }
+        logger.notice(
+            "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
     }
 
     private func tick() async -> Happening {
@@ -106,13 +122,15 @@ struct WebhookSender: Sendable {
         let lanes = state.outcomes
         var lease = state.lease
         if let settled { lease.cursor = settled.cursor }
+        // The lease begins at the latest when the transaction has the time.
+        let began = clock()
         let free = try await ledger.perform(
             RecordDeliveries(lease, undelivered: settled?.undelivered ?? [], lanes: lanes))
         guard let free else {
             logger.info("another server or an operator took over the webhook", metadata: metadata)
             return false
         }
-        state.recorded(lease, settled: settled, free: free, at: clock())
+        state.recorded(lease, settled: settled, free: free, at: began)
         return true
     }
 
@@ -130,20 +148,28 @@ struct WebhookSender: Sendable {
     }
 
     private func launch(_ state: inout WebhookDelivery, _ group: inout ThrowingTaskGroup<Happening, any Error>) {
-        let sender = self
+        let (sender, end) = (self, state.leaseEnd)
         while state.mayLaunch(at: clock()) {
-            if let run = state.takeRun() {
+            if state.isProbing, let next = state.takeNext() {
+                send(next, &group)
+            } else if let run = state.takeRun() {
                 group.addTask {
-                    let (outcome, attempt) = await sender.run(run.lane, run.deliveries)
+                    let (outcome, attempt) = await sender.run(run.lane, run.deliveries, until: end)
                     return .ran(outcome, attempt)
                 }
             } else if let next = state.takeNext() {
-                let message = WebhookMessage(id: next.event.id, body: next.event.body)
-                group.addTask { .attempted(position: next.position, await sender.attempt(message)) }
+                send(next, &group)
             } else {
                 return
             }
         }
+    }
+
+    private func send(
+        _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Happening, any Error>
+    ) {
+        let message = WebhookMessage(id: next.event.id, body: next.event.body)
+        group.addTask { .attempted(position: next.position, await attempt(message)) }
     }
 
     private func attempt(_ message: WebhookMessage) async -> WebhookAttempt {
@@ -159,25 +185,14 @@ struct WebhookSender: Sendable {
         }
     }
 
-    private func finish(_ position: Int, _ attempt: WebhookAttempt, _ state: inout WebhookDelivery) {
-        state.finish(position, attempt, next: RetrySchedule.next(after: 1, now: clock()))
-        note(attempt, &state)
-    }
-
-    private func note(_ attempt: WebhookAttempt, _ state: inout WebhookDelivery, isRun: Bool = false) {
-        guard case .failed(let failure) = attempt.result else { return }
-        if isRun { state.failed(failure, at: attempt.startedAt) }
-        logger.notice(
-            "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
-    }
-
-    /// Sends the events of a customer that waited, one after the other, until one is not delivered.
+    /// Sends the events of a customer that waited, one after the other, until one is not delivered or the lease may end.
     private func run(
-        _ lane: WebhookLane, _ deliveries: [PendingDelivery]
+        _ lane: WebhookLane, _ deliveries: [PendingDelivery], until end: LeaseEnd
     ) async -> (LaneOutcome, WebhookAttempt?) {
         var outcome = LaneOutcome(lane: lane)
         var last: WebhookAttempt?
         for delivery in deliveries {
+            guard end.allowsAttempt(at: clock()) else { return (outcome, last) }
             let isGap = delivery.state == .gap
             let message =
                 isGap

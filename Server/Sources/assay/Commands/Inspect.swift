@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PurchaseVerification
 
-/// `assay inspect`: what is in it, and which check does it fail?
+/// `assay inspect`: the content of evidence, and the result of each check.
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what a receipt or signed data says and how each check ends. It vouches for nothing.",

@@ -4,7 +4,7 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// `assay mint`: evidence for tests, signed by an authority of one's own.
+/// `assay mint`: evidence for tests, signed by a test authority.
 struct Mint: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes evidence for tests, signed by an authority of your own.",
@@ -126,7 +126,7 @@ struct Mint: ParsableCommand {
         }
     }
 
-    /// What goes into the file.
+    /// The content of the file.
     private func encoded() throws -> Data {
         let created = created?.date ?? Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         switch kind.form {
@@ -155,7 +155,7 @@ struct Mint: ParsableCommand {
         try AppStoreAuthority(folder: URL(fileURLWithPath: authority, isDirectory: true))
     }
 
-    /// Xcode has no authority: its signer is a folder of its own.
+    /// Xcode has no authority: its signer has a separate folder.
     private func xcodeSigner() throws -> XcodeSigner {
         try XcodeSigner(folder: URL(fileURLWithPath: authority + "-xcode", isDirectory: true))
     }
@@ -233,7 +233,7 @@ extension Mint {
         guard kind != .notification || !isXcode else { throw ValidationError("Xcode sends no notifications.") }
     }
 
-    /// The purchase that was given, or one that is made up.
+    /// The given purchase, or a generated one.
     private func onePurchase(_ created: Date) throws -> PurchaseMint {
         let standard =
             kind == .renewalInfo ? "product=\(bundleID).monthly,kind=subscription" : "product=\(bundleID).coins"

@@ -53,6 +53,9 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.bodyBytes))
     var maxBodyBytes: String?
 
+    @Option(name: .long, help: .setting(.apiBodyBytes))
+    var maxApiBodyBytes: String?
+
     @Option(name: .long, help: .setting(.connections))
     var maxConnections: String?
 
@@ -71,7 +74,8 @@ struct Serve: AsyncParsableCommand {
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
             (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
-            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)), (.connections, list(maxConnections)),
+            (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
+            (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
             (.idleSeconds, list(idleSeconds)),
         ]
@@ -183,12 +187,13 @@ struct Serve: AsyncParsableCommand {
     /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.
     static func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in apps {
-            for product in try await ledger.answer(SoldProducts(app: app.id)) where product.uncounted > 0 {
+            for product in try await ledger.answer(UncountedProducts(app: app.id)) {
                 let code: DecisionCode = product.isRegistered ? .productKindMismatch : .productUnknown
                 logger.warning(
                     "purchases of a product give nothing, because the settings do not agree with the evidence",
                     metadata: [
-                        "app": "\(app.id)", "product": "\(product.productID)", "purchases": "\(product.uncounted)",
+                        "app": "\(app.id)", "product": "\(product.productID)",
+                        "purchases": "\(product.uncounted)\(product.isCountedWhole ? "" : " or more")",
                         "code": "\(code.rawValue)",
                     ])
             }

@@ -1,12 +1,21 @@
 import ArgumentParser
 import EvidenceMint
+import Foundation
 
-/// `assay simulate`: an App Store of one's own, and attacks on what trusts it.
+/// `assay simulate`: a simulated App Store, and attacks on servers that trust it.
 ///
-/// It has no options itself: a command takes those of its subcommands that are called the same.
+/// It has no options itself, because a command consumes options of its subcommands with the same names. Its help shows those
+/// of the store.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store, or attacks a server.",
-        discussion: "Without the name of a subcommand, 'assay simulate' runs the store.",
+        discussion: "Without a subcommand, 'assay simulate' runs the store, with these options:\n\n\(storeOptions)",
         subcommands: [SimulateStore.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self)
+
+    /// The options of the store, as its own help lists them.
+    private static var storeOptions: String {
+        let help = SimulateStore.helpMessage(includeHidden: false, columns: 80)
+        guard let start = help.range(of: "OPTIONS:\n") else { return "" }
+        return String(help[start.upperBound...]).trimmingCharacters(in: .newlines)
+    }
 }

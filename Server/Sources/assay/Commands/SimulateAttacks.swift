@@ -7,10 +7,10 @@ import Foundation
 struct SimulateAttacks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attacks",
-        abstract: "Sends forged and misused evidence to a running server and judges each answer.",
+        abstract: "Sends forged and misused evidence to a running server and checks each answer.",
         discussion: """
-            The server must trust the simulator's authority: start it with '--trust FOLDER/trust.pem'. Genuine evidence goes \
-            first; where that is refused, the run ends. /v1/purchases is attacked where the server has it. \
+            The server must trust the simulator's authority: start it with '--trust FOLDER/trust.pem'. Genuine evidence is \
+            sent first; if the server refuses it, the run ends. /v1/purchases is attacked if the server has it. \
             Exit status: 0 every answer was right, 1 some were wrong, 2 the attacks could not be made.
             """)
 
@@ -19,19 +19,19 @@ struct SimulateAttacks: AsyncParsableCommand {
     )
     var against: String
 
-    @Option(name: .long, help: "The folder of the authority; it is made if it is not there.")
+    @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
     var authority = "assay-authority"
 
     @Option(name: .long, help: "The bundle id of the app that the server sells for.")
     var bundleID = "com.example.app"
 
-    @Option(name: .long, help: "What the evidence calls its environment: apple or simulator.")
+    @Option(name: .long, help: "The names of the environments in the evidence: apple or simulator.")
     var environmentNames = EnvironmentNames.apple
 
     @Option(name: .long, help: "The file with the key for /v1/purchases.")
     var apiKeyFile: String?
 
-    @Flag(name: .long, help: "Print only what was answered wrongly.")
+    @Flag(name: .long, help: "Print only wrong answers.")
     var quiet = false
 
     func run() async throws {
@@ -53,8 +53,8 @@ struct SimulateAttacks: AsyncParsableCommand {
                 }
                 switch outcome {
                 case .attacked(let count): wrong += count
-                case .notThere: Terminal.write("  the server does not answer here; left out\n")
-                case .locked: Terminal.write("  the server wants a key here (--api-key-file); left out\n")
+                case .notThere: Terminal.write("  the server has no such route; skipped\n")
+                case .locked: Terminal.write("  the server requires a key here (--api-key-file); skipped\n")
                 }
             }
             Terminal.write("\(made) attacks, \(wrong) answered wrongly\n")

@@ -6,17 +6,17 @@ import Hummingbird
 import Logging
 import PurchaseVerification
 
-/// `assay simulate`, or `assay simulate store`: an App Store of one's own.
+/// `assay simulate`, or `assay simulate store`: a simulated App Store.
 struct SimulateStore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
         abstract: "Runs a simulated App Store: buy, renew, refund and forge on any machine.",
         discussion: """
-            What it signs verifies with '--trust FOLDER/trust.pem' and nowhere else. Its environments are called \
-            AssaySimulatorProduction and AssaySimulatorSandbox; with '--environment-names apple' it uses Apple's names, which \
-            most clients under test insist on. Everybody who reaches it may do everything with it. It answers requests whose \
-            header 'Host' names this machine's loopback interface, the address of '--host', or a name of '--allow-host', \
-            and all others with 421: else a web page could reach it under a name of its own.
+            Its evidence verifies only for verifiers that trust its authority: 'assay serve --trust FOLDER/trust.pem'. Its \
+            environments are Production and Sandbox; with '--environment-names simulator' they have names that no server takes \
+            for Apple's. Everybody who reaches it may do everything with it. It answers requests whose header 'Host' names \
+            this machine's loopback interface, the address of '--host', or a name of '--allow-host', and all others with 421, \
+            so that a web page cannot reach it under its own host name.
             """)
 
     @Option(name: .long, help: "The address to listen on.")
@@ -25,36 +25,57 @@ struct SimulateStore: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A name or address by which clients reach it, such as appstore.test. Repeat for several.", valueName: "name"
+            "A name or address by which clients reach it, such as appstore.test; repeatable.", valueName: "name"
         ))
     var allowHost: [String] = []
 
-    @Option(name: .long, help: "The port to listen on; 0 takes a free one.")
+    @Option(name: .long, help: "The port to listen on; 0 takes a free port.")
     var port = 8090
 
-    @Option(name: .long, help: "The SQLite file that keeps the state; nothing is kept, if not given.")
+    @Option(name: .long, help: "The SQLite file that stores the state; without it, the state is lost at the end.")
     var database: String?
 
-    @Option(name: .long, help: "The folder of the authority; it is made if it is not there.")
+    @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
     var authority = "assay-authority"
 
     @Option(
         name: .long,
-        help: "Where the store's clock stands, such as 2026-01-31T12:00:00Z; it runs with the machine's, if not given.")
+        help:
+            "The time of a stopped clock, such as 2026-01-31T12:00:00Z; without it, the clock runs with the machine's.")
     var clock: Timestamp?
 
     @Option(
         name: .long,
-        help:
-            "What apps call their environments: \(EnvironmentNames.allCases.map(\.rawValue).joined(separator: " or "))."
-    )
-    var environmentNames = EnvironmentNames.simulator
+        help: ArgumentHelp(
+            "The number of the first transaction, for repeatable runs; without it, a restart never reuses a number.",
+            valueName: "number"))
+    var firstTransaction: UInt64?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The server that the page sends evidence to, such as http://127.0.0.1:8080.", valueName: "url"))
+    var server: String?
+
+    @Option(
+        name: .long, help: ArgumentHelp("The file with that server's key for /v1/purchases.", valueName: "file"))
+    var serverKeyFile: String?
+
+    @Option(
+        name: .long,
+        help: "The names of the environments: apple (Production, Sandbox) or simulator (AssaySimulatorProduction, …).")
+    var environmentNames = EnvironmentNames.apple
 
     @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = "notice"
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("'--port' is a number from 0 to 65535, not \(port).")
+        }
+        if let firstTransaction, !(1...AppStore.maximumFirstTransaction).contains(firstTransaction) {
+            throw ValidationError("'--first-transaction' is a number from 1 to \(AppStore.maximumFirstTransaction).")
+        }
     }
 
     func run() async throws {
@@ -65,8 +86,14 @@ struct SimulateStore: AsyncParsableCommand {
         configuration.database = database
         configuration.clock = clock?.date
         configuration.environmentNames = environmentNames
+        configuration.firstTransaction = firstTransaction
+        configuration.server = server
+        configuration.serverKey = try serverKeyFile.map {
+            String(decoding: try InputFile.read($0), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
         guard let level = Logger.Level(rawValue: logLevel.lowercased()) else {
-            throw ValidationError("'\(logLevel)' is no log level.")
+            throw ValidationError(
+                "'\(logLevel)' is not a log level; use trace, debug, info, notice, warning, error or critical.")
         }
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = level

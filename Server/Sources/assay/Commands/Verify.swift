@@ -3,7 +3,7 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// `assay verify`: is it genuine, and is it what you demand?
+/// `assay verify`: verifies evidence and checks the policies of the options.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",

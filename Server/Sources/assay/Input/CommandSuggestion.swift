@@ -4,10 +4,10 @@ import ArgumentParser
 enum CommandSuggestion {
     /// The longest word that is compared: longer than any command.
     private static let largestWord = 32
-    /// The most letters by which a command may differ from what was typed.
+    /// The maximum number of letters by which a command may differ from the typed one.
     private static let largestDistance = 2
 
-    /// What is wrong with the first argument; `nil` if it is a command or an option.
+    /// The error in the first argument; `nil` if it is a command or an option.
     ///
     /// - Parameters:
     ///   - arguments: the arguments without the program's name.

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The file of a database, looked at before SQLite opens it: SQLite has one message for a missing folder, a folder in its place
-/// and a lack of permission.
+/// The file of a database, checked before SQLite opens it: SQLite has one message for a missing folder, a folder in its
+/// place and a lack of permission.
 enum DatabaseFile {
     /// Checks that the file can be opened for writing or created.
     ///
     /// - Parameter path: the file, from the root.
-    /// - Throws: `InputError` that says what is in the way, and what to do.
+    /// - Throws: `InputError` with the obstacle and the action to take.
     static func requireUsable(_ path: String) throws {
         let manager = FileManager.default
         let folder = (path as NSString).deletingLastPathComponent

@@ -3,13 +3,13 @@ import Foundation
 import PurchaseAPI
 import PurchaseVerification
 
-/// One piece of evidence to check, and where it came from.
+/// One piece of evidence to check, and its source.
 struct EvidenceItem: Sendable {
     /// The argument that named it.
     let source: String
-    /// The line, counted from 1, where the source is a stream of requests.
+    /// The line, counted from 1, if the source is a stream of requests.
     let line: Int?
-    /// The evidence as it stands in the source: bytes, or a request in JSON.
+    /// The evidence as it is in the source: bytes, or a request in JSON.
     let content: Content
 
     enum Content: Sendable {
@@ -17,7 +17,7 @@ struct EvidenceItem: Sendable {
         case request([UInt8])
     }
 
-    /// The bytes of the evidence. A request without one gives none, which no verifier takes.
+    /// The bytes of the evidence. A request without evidence gives no bytes, which every verifier refuses.
     func evidence() -> [UInt8] {
         switch content {
         case .evidence(let bytes): bytes
@@ -29,7 +29,7 @@ struct EvidenceItem: Sendable {
         // Nearly all requests are written plainly, which is read fast; `nil` for all others, which are read with care below.
         if let request = plainRequest(json), !request.receiptText.isEmpty { return request.receiptText }
         guard let request = JSONValue(json) else { return nil }
-        // What the App Store server posts to a backend has its JWS under another name.
+        // The notifications of the App Store server have their JWS under another name.
         return request.text("receipt-data") ?? request.text("signedPayload") ?? []
     }
 
@@ -44,12 +44,12 @@ struct EvidenceItem: Sendable {
 
 /// Reads arguments into evidence, piece by piece, so that a stream of any length takes little memory.
 ///
-/// A source whose first line is a JSON object by itself is a stream of requests, one a line; any other source is one piece of
-/// evidence or one request.
+/// A source whose first line is a complete JSON object is a stream of requests, one per line; any other source is one
+/// piece of evidence or one request.
 struct EvidenceReader: IteratorProtocol {
     private var sources: ArraySlice<String>
     private var stream: LineStream?
-    /// What could not be read.
+    /// The source that could not be read.
     private(set) var errors: [InputError] = []
     private let sourceCount: Int
 
@@ -139,7 +139,7 @@ private struct LineStream {
         return nil
     }
 
-    /// Whether one of the first two lines that are not blank is a JSON object by itself: one line may be damaged. A source of a
+    /// Whether one of the first two non-blank lines is a complete JSON object: one line may be damaged. A source of a
     /// single line is one item, not a stream.
     private mutating func isStreamOfRequests() throws -> Bool {
         while buffer.firstLines(isAtEnd: isAtEnd).count < 2 {
@@ -176,7 +176,7 @@ private struct LineStream {
 
     private static func isJSONObject(_ bytes: [UInt8]) -> Bool {
         guard bytes.first(where: { !LineBuffer.isWhiteSpace($0) }) == UInt8(ascii: "{") else { return false }
-        // A property list of iOS 6 begins with a brace, too.
+        // A property list of iOS 6 also begins with a brace.
         return JSONValue(bytes)?.members != nil
     }
 }

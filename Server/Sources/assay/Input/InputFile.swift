@@ -19,7 +19,7 @@ enum InputFile {
     /// The largest input that is taken whole: more than any receipt may have.
     static let limit = 64 << 20
 
-    /// An open file, its size where that is known, for reading piece by piece.
+    /// An open file for reading in pieces, and its size if known.
     static func open(_ path: String) throws -> (handle: FileHandle, size: Int?) {
         if path == "-" { return (FileHandle.standardInput, nil) }
         do {
@@ -50,7 +50,7 @@ enum InputFile {
         }
     }
 
-    /// What the system says, without Foundation's wrapping.
+    /// The system's message, without Foundation's wrapping.
     private static func reason(_ error: any Error) -> String {
         let error = error as NSError
         let underlying = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error

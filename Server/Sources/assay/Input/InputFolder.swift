@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that stands for the files in it.
+/// A folder as a list of the files in it.
 enum InputFolder {
     /// The paths with each folder replaced by its files, at any depth, in order of their paths. Hidden files are left out, and
     /// links to folders are not followed.

@@ -163,7 +163,8 @@ extension LogError {
     /// The status with which a command ends that this error stops.
     var status: ExitCode {
         switch code {
-        case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter: .rejected
+        case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter:
+            .rejected
         default: .unusable
         }
     }
@@ -198,6 +199,14 @@ struct LedgerPlace {
         }
     }
 
+    /// The folder of the settings file; `nil` if none was read, and for one that is a device, such as /dev/null.
+    private var folder: String? {
+        guard let path,
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (path as NSString).deletingLastPathComponent
+    }
+
     /// The keys of the record, and where its checkpoints go.
     ///
     /// - Parameter options: what was given by option.
@@ -206,8 +215,7 @@ struct LedgerPlace {
             let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
             let settings = ServerSettings(
                 options: options.merging(given) { $0.isEmpty ? $1 : $0 }, environment: environment, file: file)
-            return RecordKeys(
-                try settings.record(), folder: path.map { ($0 as NSString).deletingLastPathComponent } ?? ".")
+            return RecordKeys(try settings.record(), folder: folder ?? ".")
         } catch {
             throw ValidationError(error.description)
         }
@@ -215,23 +223,53 @@ struct LedgerPlace {
 
     /// Opens the database, and says on standard error which it is.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
-        let url: String
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
+        let file = try databaseFile(url, isCreating: isCreating)
+        do {
+            return try SQLiteDatabase(path: file)
+        } catch {
+            throw InputError("sqlite:\(file)", "\(error)")
+        }
+    }
+
+    /// The path of an existing SQLite database, which is named on standard error.
+    func existingFile() throws -> String {
+        let url = try url()
+        guard !LedgerDatabases.isPostgreSQL(url) else {
+            throw InputError(
+                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump"
+            )
+        }
+        return try databaseFile(url, isCreating: false)
+    }
+
+    private func url() throws -> String {
         do {
             let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
-            url = try ServerSettings(options: options, environment: environment, file: file).database()
+            return try ServerSettings(options: options, environment: environment, file: file).database()
         } catch {
             throw ValidationError(error.description)
         }
+    }
+
+    private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
         }
         Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
+        return database
+    }
+
+    private func openServer(_ url: String) throws -> any LedgerDatabase {
+        let name = LedgerDatabases.withoutSecrets(url)
+        Terminal.complain("database \(name), settings \(path ?? "none")")
         do {
-            return try SQLiteDatabase(path: database)
+            return try PostgreSQLDatabase(url: url)
         } catch {
-            throw InputError("sqlite:\(database)", "\(error)")
+            throw InputError(name, "\(error)")
         }
     }
 }

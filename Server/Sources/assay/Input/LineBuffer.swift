@@ -1,20 +1,20 @@
 import EvidenceMint
 import Foundation
 
-/// Bytes that were read and not yet taken, and where their next line ends. Each byte is looked at once, however the reads and
-/// the lines fall.
+/// Bytes that were read and not yet taken, and the end of their next line. Each byte is scanned once, however reads and
+/// lines are divided.
 struct LineBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
-    /// How far it is known that no line ends.
+    /// The position up to which there is no line end.
     private var searched = 0
-    /// The first lines that are not blank, and the offset behind the last line that was looked at for them.
+    /// The first non-blank lines, and the offset after the last line that was scanned for them.
     private var firstLines: [[UInt8]] = []
     private var firstLinesEnd = 0
 
     var count: Int { bytes.count - start }
 
-    /// Drops a byte order mark, if that is what the bytes begin with.
+    /// Removes a byte order mark at the start of the bytes.
     mutating func dropByteOrderMark() {
         guard bytes[start...].starts(with: [0xEF, 0xBB, 0xBF]) else { return }
         start += 3
@@ -22,7 +22,7 @@ struct LineBuffer {
     }
 
     mutating func append(_ data: Data) {
-        // What was taken is let go before more is added.
+        // Taken bytes are released before more are added.
         if start > 0 {
             bytes.removeFirst(start)
             searched -= start
@@ -31,8 +31,8 @@ struct LineBuffer {
         bytes.append(contentsOf: data)
     }
 
-    /// The first two lines that are not blank, without their ends; the last one may be without an end where `isAtEnd`. Asked
-    /// again after more was read, it goes on where it ended; so it is asked before anything is taken.
+    /// The first two non-blank lines, without their ends; the last one may have no end if `isAtEnd`. After more was
+    /// read, the scan continues where it stopped; so call this before anything is taken.
     mutating func firstLines(isAtEnd: Bool) -> [[UInt8]] {
         while firstLines.count < 2, start + firstLinesEnd < bytes.count {
             let position = start + firstLinesEnd
@@ -44,7 +44,7 @@ struct LineBuffer {
         return firstLines
     }
 
-    /// Takes the first line, without its end; `nil` where it has none yet.
+    /// Takes the first line, without its end; `nil` if it has none yet.
     mutating func takeLine() -> [UInt8]? {
         guard let end = lineEnd(from: max(start, searched)) else {
             searched = bytes.count

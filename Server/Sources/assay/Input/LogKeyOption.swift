@@ -6,7 +6,9 @@ import PurchaseLedger
 struct LogKeyOption: ParsableArguments {
     @Option(
         name: .long,
-        help: "The public key of a log, as 'assay keys signing --for log' prints it, or a file with it. Repeat for several.")
+        help:
+            "The public key of a log, as 'assay keys signing --for log' prints it, or a file with it. Repeat for several."
+    )
     var key: [String] = []
 
     /// The keys of the option, and the one of this server.

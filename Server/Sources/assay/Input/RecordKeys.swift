@@ -31,7 +31,8 @@ struct RecordKeys {
     /// Makes the signing key of a server that has none.
     func createSigningKeyIfMissing() throws(LogError) {
         guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else { return }
-        Terminal.complain("made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
+        Terminal.complain(
+            "made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
     }
 
     /// The key of entries, for an audit; `nil` where there is none, which the audit says.

@@ -3,7 +3,7 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// The demands that `verify` and `inspect` take, and whom they trust.
+/// The policies and trust anchors of `verify` and `inspect`.
 struct VerificationOptions: ParsableArguments {
     @Option(name: .long, help: "The bundle id that the receipt must belong to.")
     var bundleID: String?
@@ -50,7 +50,7 @@ struct VerificationOptions: ParsableArguments {
         PurchaseVerifier(anchors: try TrustFile.anchors(trust))
     }
 
-    /// The demands, in the order in which they are made.
+    /// The policies, in the order of their checks.
     func policies() -> [any PurchasePolicy] {
         let accepted: Set<AppStoreEnvironment> = environment.isEmpty ? [.production, .sandbox] : Set(environment)
         var policies: [any PurchasePolicy] = [EnvironmentPolicy(accepting: accepted)]
@@ -64,7 +64,7 @@ struct VerificationOptions: ParsableArguments {
         return policies
     }
 
-    /// The demands that were not made, in words, with the option that would make each.
+    /// The checks that were not made, in words, with the option for each.
     var uncheckedDemands: [String] {
         var unchecked: [String] = []
         if bundleID == nil { unchecked.append("bundle id (--bundle-id)") }
@@ -112,7 +112,7 @@ enum TrustFile {
             let end = rest.range(of: "-----END CERTIFICATE-----", range: begin.upperBound..<rest.endIndex)
         {
             let base64 = String(rest[begin.upperBound..<end.lowerBound])
-            // What does not decode is no certificate, and is refused as one.
+            // Bytes that do not decode are not a certificate, and are refused as one.
             certificates.append(
                 Data(base64Encoded: base64, options: .ignoreUnknownCharacters).map { [UInt8]($0) } ?? [])
             rest = rest[end.upperBound...]

@@ -3,7 +3,7 @@ import ArgumentParser
 import EvidenceMint
 import Foundation
 
-/// What `assay mint` makes.
+/// The kinds of evidence that `assay mint` makes.
 enum MintKind: String, CaseIterable, ExpressibleByArgument {
     case sandbox, production, vpp, mac, xcode
     case transactionV2 = "transaction-v2"
@@ -47,7 +47,7 @@ enum MintKind: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Any transaction: whether a fault applies depends on which claims there are, not on what they say.
+    /// Any transaction: whether a fault applies depends on which claims exist, not on their values.
     private static let sample = SignedTransactionTemplate(
         purchase: .consumable(productID: "a", transactionID: "1", purchaseDate: .distantPast), bundleID: "a")
 }

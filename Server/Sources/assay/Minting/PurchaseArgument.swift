@@ -25,7 +25,7 @@ struct PurchaseArgument {
         self.values = values
     }
 
-    /// The purchase; what is not given is made up from its number.
+    /// The purchase; missing values are derived from its number.
     func template(number: Int, created: Date) throws -> PurchaseTemplate {
         let product = values["product"] ?? ""
         let transaction = values["transaction"] ?? "\(1_000_000_000_000_000 + number)"

@@ -2,7 +2,7 @@ import AppStoreSimulator
 import EvidenceMint
 import Foundation
 
-/// What `assay mint` makes of one purchase in forms other than the app receipt.
+/// The forms of one purchase that `assay mint` makes, except the app receipt.
 struct PurchaseMint {
     let purchase: PurchaseTemplate
     let bundleID: String

@@ -32,7 +32,7 @@ struct CustomerReport {
         return text
     }
 
-    /// The name that counts now, and the one that was asked for if it was merged.
+    /// The current name, and the requested name if that customer was merged.
     private var name: String {
         guard let present = summary.customerID else { return "\(query.customerID.printable) (erased)" }
         guard ExactText(present) != ExactText(query.customerID) else { return present.printable }

@@ -2,7 +2,7 @@ import PurchaseAPI
 import PurchaseServer
 import PurchaseVerification
 
-/// What verified evidence says, written with the keys of Apple's answers, or in a few lines for people.
+/// The content of verified evidence, with the keys of Apple's answers, or in a few lines for people.
 enum EvidenceContent {
     static func write(_ evidence: VerifiedEvidence, to json: inout JSONWriter) {
         switch evidence {
@@ -17,7 +17,7 @@ enum EvidenceContent {
         }
     }
 
-    /// Claims are written anew: what the library takes for JSON, such as a comma behind the last member, others refuse.
+    /// Claims are written again: the library accepts JSON that others refuse, such as a comma after the last member.
     private static func claims(_ payload: [UInt8], to json: inout JSONWriter) {
         if let claims = JSONValue(payload, isTolerant: true) {
             claims.write(to: &json)

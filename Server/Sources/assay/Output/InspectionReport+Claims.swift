@@ -56,8 +56,8 @@ extension InspectionReport {
         attributes.map { (Array($0.key.utf8), $0.value) }
     }
 
-    /// The claims in their order, those of an object inside by both names with a dot. What is deeper stays together: a name for
-    /// each would repeat all names above it.
+    /// The claims in their order, with those of a nested object under both names joined by a dot. Deeper objects stay
+    /// together: a name for each would repeat all names above it.
     private var claims: [Claim] {
         guard let payload = inspection.content?.payload, let value = JSONValue(payload, isTolerant: true) else {
             return []

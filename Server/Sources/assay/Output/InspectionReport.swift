@@ -3,7 +3,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseVerification
 
-/// What `inspect` found, for people or as JSON.
+/// The result of `inspect`, for people or as JSON.
 struct InspectionReport {
     let inspection: EvidenceInspection
     private let source: String

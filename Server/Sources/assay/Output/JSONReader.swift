@@ -10,7 +10,7 @@ struct JSONReader {
         self.isTolerant = isTolerant
     }
 
-    /// The whole text; nil where it is not JSON, or exceeds a limit of `JSONValue`.
+    /// The whole text; nil if it is not JSON, or exceeds a limit of `JSONValue`.
     mutating func document() -> JSONValue? {
         if isTolerant, json.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         guard let value = value(depth: 0) else { return nil }
@@ -67,7 +67,7 @@ struct JSONReader {
         return true
     }
 
-    /// Takes what follows an element: a comma, or the bracket that ends all (`true`).
+    /// Reads the token after an element: a comma, or the closing bracket (`true`).
     private mutating func takeSeparator(_ bracket: UInt8) -> Bool? {
         skipWhiteSpace()
         guard byte == bracket || byte == UInt8(ascii: ",") else { return nil }
@@ -93,7 +93,7 @@ struct JSONReader {
         return nil
     }
 
-    /// What an escape stands for, from behind its backslash.
+    /// The character of an escape, starting after its backslash.
     private mutating func escape() -> [UInt8]? {
         guard let byte else { return nil }
         position += 1
@@ -107,7 +107,7 @@ struct JSONReader {
         case UInt8(ascii: "u"):
             guard var unit = hexadecimals() else { return nil }
             var units = [unit]
-            // Only a high half that a low one follows is a scalar.
+            // A high surrogate is a scalar only with a low surrogate after it.
             let next = position
             if UTF16.isLeadSurrogate(unit), take("\\u") {
                 guard let second = hexadecimals() else { return nil }

@@ -18,14 +18,16 @@ enum JSONValue {
         let value: JSONValue
     }
 
-    /// How deep it may nest: reading and writing descend on the stack. Evidence nests four levels deep.
+    /// The maximum depth: reading and writing recurse on the stack. Evidence has four levels.
     static let depthLimit = 64
-    /// How many values it may have: each takes dozens of bytes here. The largest genuine claims have fewer than a hundred.
+    /// The maximum number of values: each takes dozens of bytes here. The largest genuine claims have fewer than a
+    /// hundred.
     static let valueLimit = 65_536
 
     /// Reads a text (RFC 8259).
-    /// - Parameter isTolerant: takes a byte order mark at the beginning and commas behind the last members, as Foundation does.
-    /// - Returns: nil where it is not JSON, or exceeds a limit.
+    /// - Parameter isTolerant: accepts a byte order mark at the start and commas after the last members, as Foundation
+    ///   does.
+    /// - Returns: nil if it is not JSON, or exceeds a limit.
     init?(_ json: [UInt8], isTolerant: Bool = false) {
         var reader = JSONReader(json, isTolerant: isTolerant)
         guard let value = reader.document() else { return nil }
@@ -37,7 +39,7 @@ enum JSONValue {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The text of a member; nil where there is none, where it is not a text, or where the name appears more than once.
+    /// The text of a member; nil if it is absent, not a text, or repeated.
     func text(_ name: StaticString) -> [UInt8]? {
         let named = members?.filter { member in
             name.withUTF8Buffer { member.name.elementsEqual($0) }
@@ -46,7 +48,7 @@ enum JSONValue {
         return text
     }
 
-    /// Writes it anew, without white space.
+    /// Writes the value without white space.
     func write(to json: inout JSONWriter) {
         switch self {
         case .string(let text): json.string(utf8: text)

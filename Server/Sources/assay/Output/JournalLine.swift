@@ -28,7 +28,7 @@ struct JournalLine {
             member("code", leaf.code.isEmpty ? nil : leaf.code)
             member("evidence_sha256", leaf.evidence.map(Self.hexadecimal))
             member("leaf_hash", Self.hexadecimal(entry.leafHash))
-            // Canonical JSON, as the ledger wrote it; anything else was changed, and the audit says so.
+            // Canonical JSON, as the ledger wrote it; any other text was changed, which the audit reports.
             if let details = entry.details, let value = JSONValue(details) {
                 json.key("details")
                 value.write(to: &json)

@@ -1,12 +1,12 @@
 import EvidenceMint
 import Foundation
 
-/// A file that a user named for what is made.
+/// The output file that a user named.
 enum OutputFile {
-    /// Writes to a file, all of it or nothing. A device or a pipe is written to and not replaced, and of a link what it leads to.
+    /// Writes to a file atomically. A device or a pipe is written to and not replaced; for a link, its target is.
     static func write(_ data: Data, to path: String) throws {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        // What has a name in the system's folders alone, such as /dev/stdout, cannot be asked what it is by that name.
+        // A name that exists only in the system's folders, such as /dev/stdout, does not tell its type.
         let isThere = FileManager.default.fileExists(atPath: path)
         let isReachable = FileManager.default.fileExists(atPath: target.path)
         let kind =

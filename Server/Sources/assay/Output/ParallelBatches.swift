@@ -2,7 +2,7 @@
 ///
 /// Only so many batches are under way as keep every core busy, so a stream of any length takes little memory.
 struct ParallelBatches {
-    /// How many batches may run at the same time.
+    /// The number of batches that may run at the same time.
     let jobs: Int
 
     func run<Batch: Sendable, Output: Sendable>(
@@ -17,7 +17,7 @@ struct ParallelBatches {
             var waiting: [Int: Output] = [:]
             var isExhausted = false
             while true {
-                // As many run as there may, but none runs far ahead of what is written.
+                // As many batches run as allowed, but none runs far ahead of the output.
                 while !isExhausted, started - received < jobs, started - written < jobs * 4 {
                     guard let batch = next() else {
                         isExhausted = true

@@ -1,6 +1,6 @@
 import EvidenceMint
 
-/// What each attribute of an app receipt means, in words (docs/receipt-format.md).
+/// The meaning of each attribute of an app receipt, in words (docs/receipt-format.md).
 enum ReceiptAttributeName {
     /// The attributes whose place in a receipt is known, by type.
     static let known: [Int64: String] = [
@@ -53,7 +53,7 @@ enum ReceiptAttributeName {
     /// The name of a type.
     static func name(_ type: Int64) -> String { known[type] ?? "not known" }
 
-    /// The value in words, where a number stands for something.
+    /// The value in words, if a number has a meaning.
     static func meaning(_ type: Int64, _ number: UInt64) -> String? {
         switch (type, number) {
         case (9, _): fourCharacters(number)

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// Hides what identifies a person, and gives each hidden identifier a number of its own, so that a reader still sees which
-/// purchases belong together.
+/// Hides personal data, and gives each hidden identifier a number, so that a reader still sees which purchases belong
+/// together.
 final class Redactor {
     private let isActive: Bool
     /// By the bytes of the identifier: evidence chooses it, and a `String` is hashed in its normal form.
@@ -11,7 +11,7 @@ final class Redactor {
         self.isActive = isActive
     }
 
-    /// The keys of transaction receipts and the claims of signed data that identify somebody.
+    /// The keys of transaction receipts and the claims of signed data that identify a person.
     private static let identifyingClaims: Set<[UInt8]> = {
         let names = [
             "transactionId", "originalTransactionId", "webOrderLineItemId", "appAccountToken", "appTransactionId",
@@ -26,7 +26,7 @@ final class Redactor {
                 ]).map { Array($0.utf8) })
     }()
 
-    /// The value of a key of a transaction receipt or of a claim, hidden where it identifies somebody.
+    /// The value of a key of a transaction receipt or of a claim, hidden if it identifies a person.
     func value(of claim: (name: [UInt8], value: String)) -> String {
         Self.identifyingClaims.contains(claim.name) ? identifier(claim.value) : claim.value
     }
@@ -40,9 +40,9 @@ final class Redactor {
         return "redacted-\(number)"
     }
 
-    /// The value of an attribute, hidden where the attribute identifies somebody: 4 to 7 hold device and account data, 15 is
-    /// one download; 1703, 1705 and 1711 number transactions and orders. What an unknown attribute holds nobody knows, nor
-    /// what stands in one that is always empty.
+    /// The value of an attribute, hidden if the attribute identifies a person: 4 to 7 hold device and account data, 15
+    /// is one download; 1703, 1705 and 1711 number transactions and orders. Unknown attributes, and those that are
+    /// always empty, are hidden as well, because their content is unknown.
     func value(of attribute: ReceiptAttribute, _ text: String) -> String {
         switch attribute.type {
         case 4, 5, 6, 7, 15, 1703, 1705, 1711: identifier(text)

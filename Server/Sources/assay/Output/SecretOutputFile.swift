@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new file for a secret, which nobody but its owner may read at any moment.
+/// A new file for a secret, which only its owner may read from the moment it exists.
 struct SecretOutputFile {
     let path: String
     private let handle: FileHandle
@@ -26,7 +26,7 @@ struct SecretOutputFile {
         }
     }
 
-    /// Removes the file again, where there is no secret to keep in it.
+    /// Removes the file again if there is no secret to store in it.
     func remove() {
         unlink(path)
     }

@@ -31,20 +31,24 @@ enum Terminal {
     private enum ExitCodes { static let unusable: Int32 = 2 }
 }
 
-/// A bar on a terminal that shows how much has been verified; it writes nothing where errors do not go to a terminal.
+/// A bar on a terminal that shows how much is done; it writes nothing where errors do not go to a terminal.
 struct ProgressBar {
     private let isShown = Terminal.isErrorsTerminal
+    private let unit: String
     private var lastShare = -1
     private static let width = 32
 
+    /// - Parameter unit: what is counted.
+    init(unit: String = "checked") { self.unit = unit }
+
     /// Shows the share that is done, when it changed, and how many that are.
-    mutating func show(done: Int, share: Double) {
+    mutating func show(done: Int, share: Double, note: String = "") {
         guard isShown else { return }
         let filled = Int(max(0, min(1, share)) * Double(Self.width))
-        guard filled != lastShare || done % 500 == 0 else { return }
+        guard filled != lastShare || done % 500 == 0 || !note.isEmpty else { return }
         lastShare = filled
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-        Terminal.write(Array("\r\(bar) \(done) checked".utf8), toErrors: true)
+        Terminal.write(Array("\r\(bar) \(done) \(unit)\(note)".utf8), toErrors: true)
     }
 
     /// Takes the bar off the line, so that something else can be written there.

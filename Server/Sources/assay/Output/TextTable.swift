@@ -1,7 +1,7 @@
-/// Columns of text, as wide as their widest cell. What is too long for people is cut.
+/// Columns of text, as wide as their widest cell. Text that is too long for people is cut.
 struct TextTable {
     private var rows: [[String]]
-    /// Signed data inside is long, and says nothing to people. Without a limit one long cell would widen every row.
+    /// Nested signed data is long and unreadable. Without a limit, one long cell would widen every row.
     private static let cellLimit = 160
 
     init(_ header: [String]) {
@@ -12,7 +12,7 @@ struct TextTable {
         rows.append(row.map(Self.clipped))
     }
 
-    /// Counted in scalars: one character may be as long as the whole text, with all that combines with it.
+    /// Counted in scalars: a single character may be as long as the whole text, with all of its combining marks.
     private static func clipped(_ cell: String) -> String {
         let scalars = cell.unicodeScalars
         guard scalars.count > cellLimit else { return cell }

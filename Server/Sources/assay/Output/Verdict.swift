@@ -1,11 +1,11 @@
 import PurchaseServer
 import PurchaseVerification
 
-/// What was found out about one piece of evidence.
+/// The result for one piece of evidence.
 struct Verdict: Sendable {
     let source: String
     let line: Int?
-    /// What kind of evidence it is; `nil` where it was not recognised.
+    /// The kind of evidence; `nil` if it was not recognised.
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
 
@@ -53,7 +53,7 @@ struct VerdictBatch: Sendable {
     }
 }
 
-/// How many verdicts there were of each kind.
+/// The number of verdicts of each kind.
 struct VerdictSummary {
     private(set) var verified = 0
     private(set) var rejected = 0

@@ -3,11 +3,11 @@ import PurchaseAPI
 import PurchaseServer
 import PurchaseVerification
 
-/// How verdicts are written.
+/// The output formats of verdicts.
 protocol VerdictFormat: Sendable {
     /// Writes one verdict, with its line ends, in UTF-8.
     func write(_ verdict: Verdict, to output: inout [UInt8])
-    /// What stands at the end.
+    /// The text at the end.
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String
 }
 

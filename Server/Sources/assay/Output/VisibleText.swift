@@ -1,16 +1,17 @@
 import Foundation
 
-/// Text from outside, written so that it cannot drive the terminal, forge a line, or hide what it says.
+/// Text from outside, escaped so that it cannot control the terminal, forge a line, or hide its content.
 ///
-/// Evidence, names of files and the answers of other servers may hold any Unicode scalar. Those without a visible form of their
-/// own are written by their number: `\u{202E}` for people, `\u202e` in JSON.
+/// Evidence, names of files and the answers of other servers may hold any Unicode scalar. Scalars without a visible
+/// form are written as their number: `\u{202E}` for people, `\u202e` in JSON.
 enum VisibleText {
-    /// Whether a scalar is shown as nothing, moves what is shown, or ends a line:
+    /// Whether a scalar is invisible, moves other text, or ends a line:
     ///
     /// - controls (C0, U+007F, C1), which drive terminals;
     /// - line and paragraph separators (U+2028, U+2029);
     /// - format characters: bidirectional controls (U+061C, U+200E, U+202A, U+2066 …), zero-width ones, U+FEFF, tags;
-    /// - whatever else Unicode calls ignorable, such as fillers and variation selectors (UAX #44, Default_Ignorable_Code_Point).
+    /// - other scalars that Unicode calls ignorable, such as fillers and variation selectors (UAX #44,
+    ///   Default_Ignorable_Code_Point).
     static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         switch scalar.properties.generalCategory {
@@ -19,7 +20,7 @@ enum VisibleText {
         }
     }
 
-    /// The text for people, in one line or, where it is a message of our own around text from outside, with its line feeds.
+    /// The text for people, in one line or, if it is our own message around text from outside, with its line feeds.
     static func forPeople(_ text: String, keepsLines: Bool = false) -> String {
         guard mayHide(text.utf8, keepsLines: keepsLines) else { return text }
         var visible = String.UnicodeScalarView()
@@ -33,10 +34,10 @@ enum VisibleText {
         return String(visible)
     }
 
-    /// One line of JSON, its hidden scalars escaped (RFC 8259, 7). Outside of strings JSON is ASCII without controls, so they can
-    /// only stand inside of strings, where an escape means the same.
+    /// One line of JSON, with its hidden scalars escaped (RFC 8259, 7). Outside of strings JSON is ASCII without
+    /// controls, so they can only be inside of strings, where an escape has the same meaning.
     static func inJSON(_ json: [UInt8]) -> [UInt8] {
-        // What is nearly always so is found out fast.
+        // The usual case has a fast path.
         guard mayHide(json, keepsLines: false) else { return json }
         var visible: [UInt8] = []
         visible.reserveCapacity(json.count + 64)
@@ -60,6 +61,6 @@ enum VisibleText {
 }
 
 extension String {
-    /// The text in one line, with nothing hidden in it: evidence must not be able to drive the terminal that shows it.
+    /// The text in one line, with nothing hidden in it: evidence must not be able to control the terminal.
     var printable: String { VisibleText.forPeople(self) }
 }

@@ -1,6 +1,9 @@
 import AppStoreSimulator
 import EvidenceMint
 import Foundation
+import HTTPTypes
+import NIOCore
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -52,15 +55,64 @@ struct ControlTests {
         }
     }
 
-    @Test("refuses a file that another simulator has open")
-    func inUse() async throws {
+    @Test("refuses a file that another simulator has open, a folder, and a file of another program, with the reason")
+    func unusableFiles() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "store.db").path
-        let configuration = SimulatorClient.configuration { $0.database = path }
-        try await SimulatorClient.run(configuration) { client in
+        let text = folder.appending(path: "notes.txt").path
+        try "not a database, and longer than the header of one".write(
+            toFile: text, atomically: true, encoding: .utf8)
+        try await SimulatorClient.run(SimulatorClient.configuration { $0.database = path }) { client in
             _ = try await client.get("/healthz")
-            await #expect(throws: (any Error).self) { try await SimulatorClient.run(configuration) { _ in } }
+            for (file, words) in [
+                (path, "is in use by another program"), (folder.path, "is a folder"),
+                ("\(folder.path)/none/store.db", "does not exist"), (text, "is not an SQLite database"),
+            ] {
+                let error = await #expect(throws: SimulatorConfigurationError.self, "\(file)") {
+                    try await SimulatorClient.run(SimulatorClient.configuration { $0.database = file }) { _ in }
+                }
+                #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+            }
+        }
+    }
+
+    @Test(
+        "refuses unknown fields at every depth, with the nearest known one",
+        arguments: [
+            (["bundleId": "x"], "'bundleId'", "did you mean 'bundle_id'?"),
+            (["bundle_id": "x", "colour": 1], "'colour'", "Known fields: bundle_id,"),
+            (["subscription": ["group_id": "g", "perod": "P1M"]], "'subscription.perod'", "did you mean 'period'?"),
+            (["subscription": ["offers": [["offer-id": "o"]]]], "'subscription.offers.offer-id'", "'offer_id'?"),
+        ] as [([String: any Sendable], String, String)])
+    func unknownFields(body: [String: any Sendable], field: String, words: String) async throws {
+        try await SimulatorClient.run { client in
+            let answer = try await client.post("/control/products", body)
+            #expect(try answer.text("code") == "unknown_field")
+            let detail = try answer.text("detail")
+            #expect(detail.contains(field) && detail.contains(words), "\(detail)")
+            #expect(try await client.get("/control/state").object["products"] as? [Int] == [])
+        }
+    }
+
+    @Test("answers with evidence that contains the very transaction, also after its receipt was refreshed without it")
+    func ownEvidence() async throws {
+        try await SimulatorClient.run { client in
+            try await client.openShop()
+            let coins = try await client.buy("coins").text("transaction", "transaction_id")
+            try await client.post("/control/transactions/\(coins)/finish")
+            try await client.post(
+                "/control/receipts/refresh", ["bundle_id": StoreWorld.app, "customer_id": "ada"])
+            let gold = try await client.buy("gold").text("transaction", "transaction_id")
+            let renewed = try await client.post("/control/subscriptions/\(gold)/renew")
+                .text("transaction", "transaction_id")
+            #expect(renewed != gold)
+            for id in [coins, gold, renewed] {
+                let answer = try await client.get("/control/transactions/\(id)")
+                let receipt = try await client.verify(try answer.text("evidence", "app_receipt")).object
+                let purchases = (receipt["receipt"] as? [String: Any])?["in_app"] as? [[String: Any]]
+                #expect(purchases?.contains { $0["transaction_id"] as? String == id } == true, "\(id)")
+            }
         }
     }
 
@@ -232,6 +284,8 @@ struct ControlTests {
             #expect(page.hasPrefix("<!doctype html>"))
             #expect(!page.contains("https://"))
             #expect(try await client.get("/trust.pem").text.contains("BEGIN CERTIFICATE"))
+            let root = try await client.http.execute(uri: "/signed-data/root.der", method: .get)
+            #expect(Array(root.body.readableBytesView) == (try StoreWorld.authority()).signedPayload.root.certificate)
             // Each path of the document is a route: with example parts it does not end in the router's own 404.
             let paths = published.split(separator: "\n").filter { $0.hasPrefix("  /") }.map { line in
                 line.trimmingCharacters(in: [" ", ":"]).replacing("{id}", with: "1").replacing("{number}", with: "1")

@@ -25,12 +25,12 @@ struct SimulatorClient {
     /// A logger without output.
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The settings of tests: a stopped clock, and Apple's names.
+    /// The settings of tests: a stopped clock, and transactions from 1 on.
     static func configuration(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         configuration.port = 0
         configuration.clock = StoreWorld.start
-        configuration.environmentNames = .apple
+        configuration.firstTransaction = 1
         change(&configuration)
         return configuration
     }

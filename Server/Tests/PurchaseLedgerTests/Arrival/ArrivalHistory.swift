@@ -4,7 +4,7 @@ import PurchaseLedger
 import PurchaseVerification
 import TestSupport
 
-/// A random history as real evidence and real operations, with customers and ids of its own.
+/// A random history as real evidence and real operations, with separate customers and ids.
 struct ArrivalHistory {
     let seed: UInt64
     private let prefix: String
@@ -13,7 +13,7 @@ struct ArrivalHistory {
     private var acts: [Act] = []
     private var tokens: [UInt64: UUID] = [:]
 
-    /// Something that is done in the same order, whatever the order of the evidence.
+    /// An act with a fixed order, independent of the order of the evidence.
     private enum Act {
         case assign(token: UInt64, customer: String)
         case claim(id: String, customer: String)
@@ -55,9 +55,9 @@ struct ArrivalHistory {
 
     // MARK: Happening
 
-    /// Does everything in a world.
+    /// Applies everything to a world.
     ///
-    /// - Returns: what the journal says of the acts, without ids that are made by chance.
+    /// - Returns: the journal's entries of the acts, without random ids.
     mutating func happen(in world: LedgerWorld, isReordered: Bool) async throws -> [String] {
         var evidence = try pieces(isReordered: isReordered)
         var rest = acts[...]
@@ -198,7 +198,7 @@ struct ArrivalHistory {
         purchase.quantity = statement.quantity.map { UInt64($0) }
         purchase.expiresDate = date(statement.end)
         purchase.cancellationDate = date(statement.cancellation)
-        // Copies of a period name its line item, or none.
+        // Copies of a period have its line item, or none.
         let copied = statement.lineItemID?.string.replacing("line-", with: prefix)
         purchase.webOrderLineItemID = copied.flatMap { UInt64($0) } ?? 0
         return purchase
@@ -281,7 +281,7 @@ struct ArrivalHistory {
         return tables
     }
 
-    /// What each customer is told, now and at past times.
+    /// The answer for each customer, now and at past times.
     func answers(_ world: LedgerWorld) async throws -> [String: [Entitlement]] {
         var answers: [String: [Entitlement]] = [:]
         for customer in 1...4 {

@@ -5,14 +5,15 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What docs/ledger.md claims of order, through real operations on SQLite: claims, uses, transfers, merges and acts by hand in
-/// one order, and evidence in two. Facts, owners and entitlements are equal, and equal to a rebuild from the journal.
+/// The independence of order of docs/ledger.md, through real operations on SQLite: claims, consumption, transfers,
+/// merges and manual acts in one order, and evidence in two. Facts, owners and entitlements are equal, and equal to a
+/// rebuild from the journal.
 ///
 /// `ASSAY_HISTORIES` sets the number of histories; `dev/torture.sh histories` runs 10,000.
 @Suite("Orders of arrival")
 struct ArrivalTests {
     private static let histories = ProcessInfo.processInfo.environment["ASSAY_HISTORIES"].flatMap { Int($0) } ?? 60
-    /// Histories that share a pair of databases, with ids of their own.
+    /// Histories that share a pair of databases, with separate ids.
     private static let chunk = 20
 
     @Test("Evidence in another order, repeated and split, gives the same tables and answers")
@@ -26,7 +27,7 @@ struct ArrivalTests {
             (compared, acts) = (compared + counts.histories, acts + counts.acts)
         }
         print("orders of arrival: \(compared) of \(Self.histories) histories were comparable, with \(acts) acts")
-        // The others had acts that depend on what was known, such as a use of units that were refunded already.
+        // The others had acts that depend on the known facts, such as a use of units that were already refunded.
         #expect(compared * 2 > Self.histories)
         #expect(acts > compared)
     }

@@ -9,7 +9,7 @@ struct AccessTests {
     private let alice = PurchaseStory.alice
     private let bob = PurchaseStory.bob
 
-    @Test("a held purchase gives nobody anything")
+    @Test("a held purchase gives nothing to any customer")
     func held() {
         var story = PurchaseStory()
         story.statements = [.signed("1", "pro", .nonConsumable, on: 0)]
@@ -40,7 +40,7 @@ struct AccessTests {
         #expect(story.balance(alice, day: 1) == 5)
     }
 
-    @Test("a revocation by hand beats Apple until it is lifted", arguments: ["pro", "monthly", "pass", "coins"])
+    @Test("a manual revocation overrides Apple until it is lifted", arguments: ["pro", "monthly", "pass", "coins"])
     func revokedByHand(product: ExactText) throws {
         var story = PurchaseStory()
         let kind = try #require(story.terms[product]?.kind)
@@ -95,7 +95,7 @@ struct AccessTests {
         #expect(ConsumableUse.takings(0, from: lots) == nil)
     }
 
-    @Test("sandbox purchases count for testers, everyone or nobody, as it is set when the question is asked")
+    @Test("sandbox purchases count for testers, everyone or nobody, by the setting at the time of the query")
     func sandbox() {
         let purchase = ProductAccess(productID: "pro", environment: .sandbox, kind: .nonConsumable, denial: nil)
         func denial(_ setting: SandboxAccess, _ isTester: Bool) -> NoAccessReason? {
@@ -127,7 +127,7 @@ struct AccessTests {
     }
 
     @Test(
-        "durations are read as settings write them, and nothing else is",
+        "durations are read only in the format of the settings",
         arguments: [
             ("90s", "90s"), ("15m", "15m"), ("24h", "1d"), ("30d", "30d"), ("1mo", "1mo"), ("12mo", "1y"), ("1y", "1y"),
             ("", nil), ("0d", nil), ("d", nil), ("-1d", nil), ("1", nil), ("1 d", nil), ("1year", nil), ("101y", nil),
@@ -149,7 +149,7 @@ struct AccessTests {
         story.statements.append(
             .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 6, revoked: 6, percentage: 33_333))
         #expect(story.access(alice, "pass", day: 1)?.until == .day(30))
-        // What was used before the refund stays used.
+        // The time before the refund stays used.
         story.statements.append(
             .signed("1", "pass", .nonRenewing, on: 0, quantity: 3, stamp: 25, revoked: 25, percentage: 66_667))
         #expect(story.isActive(alice, "pass", day: 24))
@@ -168,7 +168,7 @@ struct AccessTests {
         #expect(story.access(alice, "pass", day: 31)?.until == Timestamp("9999-12-31T23:59:59.999Z"))
     }
 
-    @Test("what was used from a lot that the input no longer has is a shortfall")
+    @Test("units used from a lot that is no longer in the input are a shortfall")
     func foreignLot() {
         var story = PurchaseStory()
         story.use(5, of: "1", alice, day: 1)

@@ -109,7 +109,7 @@ struct LikelyMistakeTests {
         #expect(story.isActive(alice, "monthly", day: 8))
         #expect(story.isActive(alice, "monthly", day: 10))
         #expect(!story.isActive(alice, "monthly", day: 17))
-        // Renewal info that lags behind the recovery does not give the second period the grace of the first.
+        // Renewal info that lags behind the recovery does not give the second period the grace period of the first.
         story.renewals.append(.signed("1", stamp: 9.01, grace: 23))
         #expect(!story.isActive(alice, "monthly", day: 17))
         // Before the recovery was known, the grace period counted.

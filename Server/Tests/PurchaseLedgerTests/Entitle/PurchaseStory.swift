@@ -1,7 +1,7 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// What happened to some purchases, told by evidence and acts, and what follows from it by the three steps.
+/// A story of some purchases, as evidence and acts, and the result of the three steps.
 struct PurchaseStory {
     var statements: [TransactionStatement] = []
     var renewals: [RenewalStatement] = []

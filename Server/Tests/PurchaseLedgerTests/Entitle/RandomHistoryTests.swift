@@ -2,8 +2,8 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// What docs/ledger.md claims of order, over random histories: with the acts fixed, every permutation, duplication and split of
-/// the evidence gives equal facts, owners and entitlements at every time.
+/// The independence of order of docs/ledger.md, over random histories: with the acts fixed, every permutation,
+/// duplication and split of the evidence gives equal facts, owners and entitlements at every time.
 @Suite("Random histories of evidence")
 struct RandomHistoryTests {
     #if DEBUG
@@ -12,7 +12,7 @@ struct RandomHistoryTests {
         static let histories = 10_000
     #endif
 
-    @Test("give the same end in every order of the evidence, and what the rule's own words give")
+    @Test("give the same result in every order of the evidence, equal to a direct implementation of the rule")
     func order() throws {
         let seed: UInt64 = 2_026_112_206
         print("random histories: seeds \(seed) to \(seed + UInt64(Self.histories) - 1)")
@@ -29,7 +29,7 @@ struct RandomHistoryTests {
             active += expected.access.values.flatMap(\.self).count(where: \.isActive)
             owned += expected.owners.count { $0.value != nil }
         }
-        // Histories in which nothing happens would agree, too.
+        // Histories without events would agree as well.
         #expect(active > Self.histories && owned > Self.histories)
     }
 
@@ -62,7 +62,7 @@ struct RandomHistoryTests {
         }
     }
 
-    /// Compares subscriptions with the rule as it is written, asked for one time after the other.
+    /// Compares subscriptions with a direct implementation of the rule, at one time after the other.
     private func compareWithWords(_ story: PurchaseStory, _ comment: String) throws {
         let subscriptions = Dictionary(
             grouping: story.purchases.filter { $0.statedKind == .autoRenewable }, by: \.ownership)

@@ -2,8 +2,8 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// One row for each thing that happens to a purchase: what is told, and on which days there is access.
-@Suite("What happens to purchases")
+/// One row for each story of a purchase: the evidence, and the days with access.
+@Suite("Stories of purchases")
 struct SubscriptionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -131,7 +131,7 @@ struct SubscriptionTests {
         #expect(first.balance(PurchaseStory.alice, day: 8) == 2)
     }
 
-    @Test("two customers who claim two periods of one original: the first has both, unless tokens say otherwise")
+    @Test("if two customers claim two periods of one original, the first has both, unless tokens decide otherwise")
     func twoCustomers() throws {
         var story = PurchaseStory()
         story.statements = [Self.period("1", on: 0, until: 30), Self.period("2", on: 30, until: 60)]
@@ -190,7 +190,7 @@ struct SubscriptionTests {
         #expect(!story.isActive(PurchaseStory.alice, "monthly", day: 2))
     }
 
-    @Test("each period has its own answer, also where periods are joined to one span")
+    @Test("each period has its own answer, even if periods are joined to one span")
     func parts() throws {
         var story = PurchaseStory()
         story.claim("1", PurchaseStory.alice)

@@ -8,11 +8,11 @@ struct CorpusObservationTests {
     private let verifier = PurchaseVerifier()
 
     @Test(
-        "every genuine piece of evidence states what its manifest says, and states nothing new the second time",
+        "every genuine piece of evidence states the content of its manifest, and adds nothing the second time",
         arguments: ["app-receipt", "transaction-receipt", "jws-transaction", "jws-renewalInfo", "jws-notification"])
     func genuine(kind: String) throws {
         let items = try Corpus.items(kind).filter { item in
-            // The one genuine receipt that is not plainly so is Apple's sample of 2010, with a key of 1,024 bit.
+            // The one genuine receipt that is not observed is Apple's sample of 2010, with a key of 1,024 bits.
             let verdict = item.expected?.verdict ?? ""
             return kind == "app-receipt" ? verdict == "genuine" : verdict.hasPrefix("genuine")
         }

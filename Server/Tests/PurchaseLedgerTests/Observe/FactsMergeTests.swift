@@ -24,7 +24,7 @@ struct FactsMergeTests {
             let halves = facts[0].merged(with: facts[1]).merged(
                 with: facts[2].merged(with: facts[3]).merged(with: facts[4]))
             try #require(forwards == halves, "round \(round)")
-            // What comes again returns the very same object: nothing is written.
+            // A repeat returns the same object: nothing is written.
             for statement in statements { try #require(forwards.merged(with: statement) === forwards) }
             try #require(forwards.merged(with: backwards) === forwards)
             try #require(forwards.encoded == backwards.encoded)
@@ -32,7 +32,7 @@ struct FactsMergeTests {
         }
     }
 
-    @Test("of renewal info is, too")
+    @Test("of renewal info is commutative as well")
     func renewalLaws() throws {
         var random = RandomStatements(seed: 20_261_123)
         print("renewal merge laws: seed 20261123, \(Self.rounds) rounds")
@@ -49,7 +49,7 @@ struct FactsMergeTests {
         }
     }
 
-    @Test("facts are read back as they were stored, and nothing else is read")
+    @Test("stored facts are read back unchanged, and any other bytes are refused")
     func encoding() throws {
         var random = RandomStatements(seed: 20_261_124)
         print("encoding: seed 20261124, \(Self.rounds) rounds")
@@ -62,7 +62,7 @@ struct FactsMergeTests {
                 1
                 << UInt8.random(
                     in: 0..<8, using: &random.generator)
-            // A changed byte is refused, or it states other facts, of which it is the one encoding.
+            // A changed byte is refused, or gives other facts, whose only encoding it is.
             if let read = try? ObservedTransaction(key: facts.key, encoded: changed) {
                 try #require(read.encoded == changed && read != facts)
             }
@@ -82,7 +82,7 @@ struct FactsMergeTests {
         #expect(throws: FactsDecodingError.self) { try ObservedTransaction(key: .sample("1"), encoded: bytes + [0]) }
     }
 
-    @Test("signed data beats receipts in each field alone, and what is absent says nothing")
+    @Test("signed data overrides receipts field by field, and an absent field states nothing")
     func identity() {
         var receipt = TransactionStatement.receipt("1", "coins", .consumable, on: 9, quantity: 2)
         receipt.productNumber = 77
@@ -98,7 +98,7 @@ struct FactsMergeTests {
         }
     }
 
-    @Test("original, product, kind and quantity that differ are contradictions; what is absent is none")
+    @Test("different originals, products, kinds and quantities are contradictions; absent fields are not")
     func contradictions() {
         let left = ObservedTransaction(.signed("1", "coins", .consumable, on: 1))
         let right = ObservedTransaction(.receipt("1", "pro", .nonConsumable, on: 2, original: "0", quantity: 2))

@@ -14,7 +14,7 @@ struct ObservationTests {
 
     private let purchased = Timestamp(MintedWorld.moment)
 
-    @Test("an app receipt states every purchase with what it says of it")
+    @Test("an app receipt states every purchase with all of its fields")
     func appReceipt() throws {
         var template = MintedWorld.receipt()
         template.purchases[1].cancellationDate = MintedWorld.moment.addingTimeInterval(60)
@@ -88,12 +88,12 @@ struct ObservationTests {
         #expect(facts.storefront == Storefront(country: "USA", number: "143441"))
         #expect(facts.appTransactionID == "700000000000000001")
         #expect(facts.reason == "RENEWAL")
-        // A device's hash is no fact of the purchase.
+        // A device's hash is not a fact of the purchase.
         let others = String(decoding: facts.otherClaims ?? [], as: UTF8.self)
         #expect(others == "{\"alpha\":\"\\u0001\\\"\\\\é\",\"billingPlanType\":\"MONTHLY\",\"zeta\":2}")
     }
 
-    @Test("what is not a known kind or no UUID is kept among the other claims")
+    @Test("an unknown kind or a malformed UUID is kept among the other claims")
     func unknownValues() throws {
         var template = MintedWorld.transaction()
         template.type = .init(rawValue: "Rental")
@@ -106,7 +106,7 @@ struct ObservationTests {
         #expect(others == "{\"appAccountToken\":\"no UUID\",\"type\":\"Rental\"}")
     }
 
-    @Test("renewal info and notifications state what they carry; an app transaction and a test say nothing")
+    @Test("renewal info and notifications state their content; an app transaction and a test state nothing")
     func others() throws {
         let renewal = try observe(MintedWorld.mint(MintedWorld.renewalInfo()))
         #expect(renewal.transactions.isEmpty)
@@ -174,7 +174,7 @@ struct ObservationTests {
         #expect(try observe(MintedWorld.mint(template)).transactions.isEmpty)
     }
 
-    @Test("text is compared by its bytes, not by what Unicode takes for equal")
+    @Test("text is compared by its bytes, not by canonical equivalence")
     func exactText() {
         #expect(ExactText("\u{212A}") != "K")
         #expect(ExactText("e\u{301}") != "\u{E9}")
@@ -182,7 +182,7 @@ struct ObservationTests {
         #expect(ExactText.isNumericallyBefore("9", "10"))
     }
 
-    @Test("tokens are read in capital and small letters, and nothing else is a token")
+    @Test("tokens are read in upper and lower case, and no other text is a token")
     func tokens() {
         let token = AppAccountToken("00112233-4455-6677-8899-aabbccddeeff")
         #expect(token == AppAccountToken("00112233-4455-6677-8899-AABBCCDDEEFF"))

@@ -18,7 +18,7 @@ struct RandomStatements {
     mutating func maybeMoment() -> Timestamp? { chance(60) ? moment() : nil }
 
     mutating func statement(of key: TransactionKey = .sample("1")) -> TransactionStatement {
-        // A stamp of 1970 stands for evidence without any date.
+        // A stamp of 1970 means evidence without any date.
         let stamp = chance(20) ? Timestamp(millisecondsSince1970: 0) : moment()
         var statement = TransactionStatement(key: key, source: pick(EvidenceSource.allCases), stamp: stamp)
         statement.bundleID = maybe(["com.example.app", "com.example.other"])

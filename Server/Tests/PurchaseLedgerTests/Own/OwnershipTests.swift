@@ -23,7 +23,7 @@ struct OwnershipTests {
         ).owners
     }
 
-    @Test("own token, inherited token, first claim, nobody: in this order, and each says why")
+    @Test("own token, inherited token, first claim, nobody: in this order, each with its reason")
     func grounds() throws {
         var story = PurchaseStory()
         story.statements = periods(tokens: [nil, 1, nil, 9])
@@ -59,7 +59,7 @@ struct OwnershipTests {
         #expect(!OwnershipAct.mayTransfer(under: .deny, kind: .autoRenewable))
     }
 
-    @Test("a claim never takes a transaction from the customer whom its own token names, also under move")
+    @Test("a claim never takes a transaction from the customer of its own token, also under move")
     func tokenBeatsTransfer() throws {
         var story = PurchaseStory()
         story.statements = periods(tokens: [1, nil])
@@ -68,13 +68,14 @@ struct OwnershipTests {
         try story.tokens.assign(.sample(1), to: alice)
         #expect(story.owner("1") == alice)
         #expect(story.owner("2") == alice)
-        // What only inherits the token can be restored by somebody else; the named one stays.
+        // A period that only inherits the token can be restored by another customer; the named customer keeps the
+        // others.
         story.claim("2", bob, mayTransfer: true)
         #expect(story.owner("1") == alice)
         #expect(story.owner("2") == bob)
     }
 
-    @Test("an operator's move takes what its owner has of the original, and what was held")
+    @Test("an operator's transfer takes the owner's transactions of the original, and held ones")
     func moves() throws {
         var story = PurchaseStory()
         story.statements = periods(tokens: [1, 2, nil])
@@ -97,7 +98,7 @@ struct OwnershipTests {
         story.claim("1", alice)
         story.act(.merge(alice, into: bob))
         #expect(story.owner("1") == bob)
-        // The operator sees Bob as the owner and moves what Bob has.
+        // The operator sees Bob as the owner and transfers Bob's purchases.
         story.act(.move(transaction: .sample("1"), from: bob, to: carol))
         #expect(story.owner("1") == carol)
         // Alice is Bob by now.
@@ -142,7 +143,7 @@ struct OwnershipTests {
         #expect(story.owner("2") == bob)
     }
 
-    @Test("who had a purchase is named, the latest sixteen, however many tried")
+    @Test("the latest sixteen former owners of a purchase are named")
     func others() throws {
         var story = PurchaseStory()
         story.statements = periods(tokens: [1])

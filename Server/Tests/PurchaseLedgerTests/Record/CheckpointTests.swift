@@ -64,7 +64,7 @@ struct CheckpointTests {
         #expect(try SignedNote(Array(poem.utf8)).text.suffix(6) == Array("sera.\n".utf8))
     }
 
-    @Test("A signed checkpoint verifies, and says the same when it is signed again")
+    @Test("A signed checkpoint verifies, and is identical when it is signed again")
     func signing() throws {
         let key = try LogSigningKey(newFor: "example.com/assay")
         let checkpoint = Checkpoint(origin: "example.com/assay", size: 300, root: .leaf([1]))
@@ -105,7 +105,7 @@ struct CheckpointTests {
         }
     }
 
-    @Test("Signatures of others are ignored; a wrong one of a known key refuses the whole note")
+    @Test("Signatures of unknown keys are ignored; a wrong signature of a known key refuses the whole note")
     func severalSignatures() throws {
         let key = try LogSigningKey(newFor: "example.com/assay")
         let witness = try LogSigningKey(newFor: "witness.example.com")

@@ -93,7 +93,7 @@ struct EntryProofTests {
         }
     }
 
-    @Test("What is not in the checkpoint's log is not proven, and the reason is named")
+    @Test("An entry outside of the checkpoint's log is not proven, with the reason")
     func refusals() async throws {
         try await SealedWorld.with { world in
             try await world.write(3)

@@ -74,7 +74,8 @@ struct ForgeryTests {
                 .claim, code: "accepted", at: Timestamp(millisecondsSince1970: first), customer: alice.reference,
                 details: "{}")
             try await sealed.database.write { connection in
-                let key = try insert(forged, .claim, "accepted", mac: .blob([1, 2, 3]), customer: alice.key, connection)
+                let key = try insert(
+                    forged, .claim, "accepted", mac: .blob([1, 2, 3]), customer: alice.key, connection)
                 _ = try connection.execute(
                     "INSERT INTO log_entries (leaf, entry_key) SELECT max(leaf) + 1, ?1 FROM log_entries",
                     [.integer(key)])
@@ -208,6 +209,7 @@ struct ForgeryTests {
     func appended() async throws {
         try await SealedWorld.with { sealed in
             _ = try await sealed.world.claim("1", try LedgerWorld.signed("1"))
+            try await sealed.sealing.round()
             for bytes in ["x'00'", "x'0000000000'", "zeroblob(4096)"] {
                 try await sealed.tamperPlainly([
                     "DROP TRIGGER IF EXISTS evidence_no_update", "CREATE TABLE kept AS SELECT * FROM evidence",

@@ -93,7 +93,7 @@ struct FuzzedWorld {
     ///
     /// - Returns: the codes of the findings; `nil` if the schema refused the change or nothing was changed.
     func findings(
-        after change: (any LedgerConnection) throws -> Int, using schema: [(table: String, name: String, sql: String)]
+        after change: @escaping @Sendable (any LedgerConnection) throws -> Int, using triggers: [Trigger]
     ) async throws -> Set<String>? {
         let file = folder.appending(path: "copy-\(UUID().uuidString).sqlite")
         try FileManager.default.copyItem(at: folder.appending(path: "assay.sqlite"), to: file)
@@ -102,38 +102,33 @@ struct FuzzedWorld {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
         }
         let database = try SQLiteDatabase(path: file.path)
-        let outcome = try await Self.outcome(of: database, change, schema)
-        guard outcome else {
-            try await database.close()
-            return nil
-        }
-        let found = try await audit(database)
+        let isChanged = try await Self.isChanged(database, change, triggers)
+        let found = isChanged ? try await audit(database) : nil
         try await database.close()
         return found
     }
 
-    private static func outcome(
-        of database: SQLiteDatabase, _ change: (any LedgerConnection) throws -> Int,
-        _ schema: [(table: String, name: String, sql: String)]
-    ) async throws -> Bool {
-        do {
-            return try await withoutActuallyEscaping(change) { change in
-                let body = UncheckedBody(change: change)
-                return try await database.write { connection in
-                    for trigger in schema { try connection.execute("DROP TRIGGER \(trigger.name)", []) }
-                    let changed = try body.change(connection)
-                    for trigger in schema { try connection.execute(trigger.sql, []) }
-                    return changed > 0
-                }
-            }
-        } catch let error as LedgerStorageError where error.kind == .constraint {
-            return false
-        }
+    /// A trigger of the schema.
+    struct Trigger: Sendable {
+        let name: String
+        let sql: String
     }
 
-    /// The writer runs the body before `write` returns.
-    private struct UncheckedBody: @unchecked Sendable {
-        let change: (any LedgerConnection) throws -> Int
+    private static func isChanged(
+        _ database: SQLiteDatabase, _ change: @escaping @Sendable (any LedgerConnection) throws -> Int,
+        _ triggers: [Trigger]
+    ) async throws -> Bool {
+        do {
+            return try await database.write { connection in
+                for trigger in triggers { try connection.execute("DROP TRIGGER \(trigger.name)", []) }
+                let changed = try change(connection)
+                for trigger in triggers { try connection.execute(trigger.sql, []) }
+                return changed > 0
+            }
+        } catch is LedgerStorageError {
+            // A constraint, or a value of a type that the column cannot hold.
+            return false
+        }
     }
 
     /// What `assay audit verify --evidence` names, with the keys.

@@ -107,7 +107,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("A head that was not written whole is as if it was not signed; the one before counts")
+    @Test("A partly written head counts as unsigned, and the one before it is used")
     func tornHeads() async throws {
         try await TemporaryFolder.with { folder in
             let (path, heads) = (SealedWorld.path("log", folder), SealedWorld.path("log.heads", folder))

@@ -43,7 +43,7 @@ struct LogAuditTests {
         }
     }
 
-    @Test("A rewritten log whose hashes, tiles, size and root were computed again is named by the checkpoint")
+    @Test("A rewritten log with recomputed hashes, tiles, size and root is found by the checkpoint")
     func computedAgain() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await SealedWorld(folder.appending(path: "a").created())
@@ -51,7 +51,8 @@ struct LogAuditTests {
             try await world.sealing.round()
             let checkpoint = try world.published().checkpoint
             try await world.database.close()
-            // Another log of the same size, sealed under the same key of entries: whoever has only the database cannot do this.
+            // Another log of the same size, sealed under the same key of entries: somebody with only the database
+            // cannot make it.
             let other = try folder.appending(path: "b").created()
             try FileManager.default.copyItem(
                 atPath: world.path("entries.key"), toPath: other.appending(path: "entries.key").path)

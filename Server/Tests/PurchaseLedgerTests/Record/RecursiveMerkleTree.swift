@@ -1,6 +1,7 @@
 import PurchaseLedger
 
-/// A Merkle tree as RFC 9162, 2.1 defines it, by recursion over all leaves. The reference for what is computed from tiles.
+/// A Merkle tree as defined in RFC 9162, 2.1, by recursion over all leaves. The reference for results that are computed
+/// from tiles.
 final class RecursiveMerkleTree: MerkleHashSource {
     let leaves: [MerkleHash]
     private var roots: [Range<Int>: MerkleHash] = [:]

@@ -12,7 +12,7 @@ struct SealedWorld {
     let signer: CheckpointSigner
     let sealing: LogSealing
 
-    /// Opens the folder, with new keys and a new database where there are none.
+    /// Opens the folder, with new keys and a new database if there are none.
     init(_ folder: URL, clock: TestClock = TestClock()) async throws {
         self.folder = folder
         entryKey = try EntryKey.openOrCreate(at: Self.path("entries.key", folder))
@@ -40,7 +40,7 @@ struct SealedWorld {
 
     func path(_ name: String) -> String { Self.path(name, folder) }
 
-    /// A copy of all files as they are now, which is what a crash leaves.
+    /// A copy of all files in their present state, which is the state after a crash.
     func crashed(into parent: URL) throws -> URL {
         let copy = parent.appending(path: UUID().uuidString)
         try FileManager.default.copyItem(at: folder, to: copy)
@@ -65,7 +65,7 @@ struct SealedWorld {
         }
     }
 
-    /// Changes the database as somebody could who can write to it.
+    /// Changes the database as an attacker who can write to it would.
     func tamper(_ statements: [String]) async throws {
         try await database.write { connection in
             for table in ["journal", "log_entries", "log_tiles"] {

@@ -14,7 +14,7 @@ struct SealingTests {
         }
     }
 
-    @Test("A round seals every entry, and publishes a checkpoint of the tree; the next one has nothing to do")
+    @Test("A round seals every entry and publishes a checkpoint of the tree; the next round does nothing")
     func round() async throws {
         try await SealedWorld.with { world in
             try await world.write(300)
@@ -41,7 +41,7 @@ struct SealingTests {
             try await world.write(5)
             try await world.sealing.round()
             try await world.write(3)
-            // As if the middle one of three was committed last: its number is smaller than one that is sealed.
+            // As if the middle one of three was committed last: its number is smaller than a sealed one.
             let late = try await world.number("SELECT entry_key FROM log_pending ORDER BY entry_key LIMIT 1 OFFSET 1")
             try await world.tamper(["DELETE FROM log_pending WHERE entry_key = \(late)"])
             try await world.sealing.round()
@@ -79,7 +79,7 @@ struct SealingTests {
     }
 
     @Test(
-        "Whatever moment a crash strikes, no size is signed with two roots, and no entry is skipped",
+        "After a crash at any step, no size is signed with two roots, and no entry is skipped",
         arguments: [1, 2, 3, 4] as [UInt64])
     func crashes(seed: UInt64) async throws {
         try await TemporaryFolder.with { parent in
@@ -183,7 +183,7 @@ struct SealingTests {
         }
     }
 
-    @Test("The signer refuses a log that somebody sealed by SQL, and one that is shorter than what it signed")
+    @Test("The signer refuses a log that was sealed by SQL, and one that is shorter than its last head")
     func forgedLog() async throws {
         try await SealedWorld.with { world in
             try await world.write(3)
@@ -240,7 +240,7 @@ struct SealingTests {
         }
     }
 
-    @Test("Running seals what is committed, and what was committed before the end")
+    @Test("Running seals committed entries, including those committed before the end")
     func running() async throws {
         try await SealedWorld.with { world in
             let sealing = world.sealing

@@ -4,12 +4,15 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
+/// How many rows of each table are changed: `one`, chosen at random, or `all`. Without it the fuzz is left out: each change is an audit
+/// of its own, and there are hundreds.
+enum FuzzedRows {
+    static let wanted = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
+}
+
 /// Plain SQL against every table: what somebody can do who can write to the database, and has no key.
 @Suite("Fuzz of the tables")
 struct TableFuzzTests {
-    /// All rows of each column are changed if this is `all`; otherwise one, chosen at random.
-    private static let rows = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
-
     private struct Table: Sendable {
         let name: String
         let columns: [(name: String, type: String)]
@@ -18,7 +21,9 @@ struct TableFuzzTests {
         let rows: [[LedgerValue]]
     }
 
-    @Test("Every changed, added or removed row of every table is named, except what docs/record.md lists")
+    @Test(
+        "Every changed, added or removed row of every table is found, except those that docs/record.md lists",
+        .enabled(if: FuzzedRows.wanted != nil, "set ASSAY_FUZZ_ROWS to one or all"))
     func fuzz() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await FuzzedWorld(folder)
@@ -30,8 +35,10 @@ struct TableFuzzTests {
             var generator = SystemRandomNumberGenerator()
             var report = FuzzReport(exceptions: try Self.exceptions())
             for table in tables {
-                #expect(!table.rows.isEmpty, "\(table.name) has no row to change")
-                let rows = Self.rows == "all" ? table.rows : Array(table.rows.shuffled(using: &generator).prefix(1))
+                // A tile takes 256 entries; LogAuditTests changes them.
+                #expect(!table.rows.isEmpty || table.name == "log_tiles", "\(table.name) has no row to change")
+                let some = table.rows.shuffled(using: &generator).prefix(1)
+                let rows = FuzzedRows.wanted == "all" ? table.rows : Array(some)
                 for row in rows {
                     for (column, change) in Self.changes(of: table, row) {
                         let found = try await world.findings(after: { try change.apply($0) }, using: triggers)
@@ -41,7 +48,10 @@ struct TableFuzzTests {
             }
             print(report.text)
             #expect(report.missed == [], "not named, and not listed in docs/record.md")
-            #expect(report.unused == [], "listed in docs/record.md, and always named")
+            // With one row of each table, chance can leave out the row whose change is not named.
+            if FuzzedRows.wanted == "all" {
+                #expect(report.unused == [], "listed in docs/record.md, and always named")
+            }
         }
     }
 
@@ -86,7 +96,8 @@ struct TableFuzzTests {
         for place in places { copy[place] = other(than: row[place], table.columns[place].type) }
         let marks = copy.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         // A copy that keeps another unique value is refused by the schema, so it gets one of its own.
-        for (index, column) in table.columns.enumerated() where ["entry_id", "sha256", "grant_id", "order_id", "name"]
+        for (index, column) in table.columns.enumerated()
+        where ["entry_id", "sha256", "grant_id", "order_id", "name"]
             .contains(column.name) || (table.name == "log_entries" && column.name == "entry_key")
         {
             copy[index] = other(than: row[index], column.type)
@@ -141,15 +152,11 @@ struct TableFuzzTests {
     }
 
     /// The triggers, which are dropped before a change and made again after it.
-    private static func triggers(
-        _ connection: any LedgerConnection
-    ) throws -> [(table: String, name: String, sql: String)] {
-        var triggers: [(String, String, String)] = []
-        for row in try connection.rows("SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger'", []) {
-            guard case .text(let table) = row.values[0], case .text(let name) = row.values[1],
-                case .text(let sql) = row.values[2]
-            else { continue }
-            triggers.append((table, name, sql))
+    private static func triggers(_ connection: any LedgerConnection) throws -> [FuzzedWorld.Trigger] {
+        var triggers: [FuzzedWorld.Trigger] = []
+        for row in try connection.rows("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", []) {
+            guard case .text(let name) = row.values[0], case .text(let sql) = row.values[1] else { continue }
+            triggers.append(FuzzedWorld.Trigger(name: name, sql: sql))
         }
         return triggers
     }

@@ -37,7 +37,7 @@ final class TestClock: Sendable {
     func advance(days: Int64) { advance(seconds: days * 86_400) }
 }
 
-/// A ledger over a real SQLite file, with one app.
+/// A ledger over a real database, with one app.
 struct LedgerWorld: Sendable {
     let database: any LedgerDatabase
     let ledger: PurchaseLedger
@@ -50,19 +50,17 @@ struct LedgerWorld: Sendable {
     static let pass = "com.example.app.pass"
     static let customer = "alice"
 
-    /// A world in a file of its own.
+    /// A world in a database of its own, once for each engine.
     static func with(
         _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
     ) async throws {
         var app = app()
         change(&app)
         let apps = [app]
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        try await TestEngine.withDatabases { database in
             let world = try await LedgerWorld(database, apps: apps)
             try await body(world)
             try await world.requireConsistency()
-            try await database.close()
         }
     }
 

@@ -3,7 +3,10 @@ import Synchronization
 
 /// A database that records every statement.
 final class RecordingDatabase: LedgerDatabase {
-    let statements = Mutex<[String]>([])
+    /// A statement with its parameters.
+    typealias Call = (sql: String, parameters: [LedgerValue])
+
+    let calls = Mutex<[Call]>([])
     private let database: SQLiteDatabase
 
     init(_ database: SQLiteDatabase) {
@@ -19,20 +22,24 @@ final class RecordingDatabase: LedgerDatabase {
     }
 
     func write<Value: Sendable>(
+        _ locks: @escaping @Sendable () -> LedgerLocks,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        try await database.write { try body(Connection(recorder: self, connection: $0)) }
+        try await database.write(locks) { try body(Connection(recorder: self, connection: $0)) }
     }
 
     func requireSchema(_ number: Int64) { database.requireSchema(number) }
 
     func close() async throws { try await database.close() }
 
-    /// The statements since the last call.
-    func take() -> [String] {
-        statements.withLock { statements in
-            defer { statements = [] }
-            return statements
+    /// The statements since they were last taken.
+    func take() -> [String] { takeCalls().map(\.sql) }
+
+    /// The statements since they were last taken, with their parameters.
+    func takeCalls() -> [Call] {
+        calls.withLock { calls in
+            defer { calls = [] }
+            return calls
         }
     }
 
@@ -41,12 +48,12 @@ final class RecordingDatabase: LedgerDatabase {
         let connection: any LedgerConnection
 
         func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
-            recorder.statements.withLock { $0.append(sql) }
+            recorder.calls.withLock { $0.append((sql, parameters)) }
             return try connection.execute(sql, parameters)
         }
 
         func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
-            recorder.statements.withLock { $0.append(sql) }
+            recorder.calls.withLock { $0.append((sql, parameters)) }
             return try connection.rows(sql, parameters)
         }
     }

@@ -1,13 +1,17 @@
 /// `GET /v1/products`
 public struct ProductList: Codable, Sendable, Equatable {
     public var products: [ProductMessage]
+    /// Where the next page begins; absent on the last.
+    public var nextCursor: String?
 
-    /// The products of an app.
-    public init(products: [ProductMessage]) {
+    /// A page.
+    public init(products: [ProductMessage], nextCursor: String? = nil) {
         self.products = products
+        self.nextCursor = nextCursor
     }
 
     enum CodingKeys: String, CodingKey {
         case products
+        case nextCursor = "next_cursor"
     }
 }

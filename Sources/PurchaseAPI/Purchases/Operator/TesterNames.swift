@@ -2,13 +2,17 @@
 public struct TesterNames: Codable, Sendable, Equatable {
     /// Their customer ids.
     public var testers: [String]
+    /// Where the next page begins; absent on the last.
+    public var nextCursor: String?
 
-    /// The testers of an app.
-    public init(testers: [String]) {
+    /// A page.
+    public init(testers: [String], nextCursor: String? = nil) {
         self.testers = testers
+        self.nextCursor = nextCursor
     }
 
     enum CodingKeys: String, CodingKey {
         case testers
+        case nextCursor = "next_cursor"
     }
 }

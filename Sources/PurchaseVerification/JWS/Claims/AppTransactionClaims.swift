@@ -1,4 +1,5 @@
-/// What an app transaction says: which app, bought when (Apple, "AppTransaction" and "JWSAppTransactionDecodedPayload").
+/// The claims of an app transaction: the app and its original purchase (Apple, "AppTransaction" and
+/// "JWSAppTransactionDecodedPayload").
 public final class AppTransactionClaims: SignedClaims {
     /// The environment: `Production`, `Sandbox` or `Xcode`.
     public let receiptType: String?
@@ -10,7 +11,7 @@ public final class AppTransactionClaims: SignedClaims {
     public let applicationVersion: String?
     /// The App Store's number of the app's version.
     public let versionExternalIdentifier: UInt64?
-    /// When Apple signed this; its certificates are judged at this moment.
+    /// The signing date, at which the validity of its certificates is checked.
     public let receiptCreationDate: Timestamp?
     /// When the device asked for it.
     public let requestDate: Timestamp?
@@ -26,9 +27,9 @@ public final class AppTransactionClaims: SignedClaims {
     public let preorderDate: Timestamp?
     /// The customer's download of the app.
     public let appTransactionID: String?
-    /// Where the app was first bought.
+    /// The platform on which the app was first bought.
     public let originalPlatform: PurchasePlatform?
-    /// When Apple signed this, where it says so by this name.
+    /// The signing date under this name, if it is present.
     public let signedDate: Timestamp?
     /// Every claim without a field here, and those of another type than documented, as they are.
     public let otherClaims: [String: JSONValue]

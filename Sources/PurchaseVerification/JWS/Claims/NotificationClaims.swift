@@ -29,10 +29,10 @@ public final class NotificationClaims: SignedClaims {
         notificationUUID = try reader.claim("notificationUUID")
         version = reader.description("version")
         signedDate = try reader.date("signedDate")
-        data = try reader.claim("data", NotificationData.self)
-        summary = try reader.claim("summary", NotificationSummary.self)
-        externalPurchaseToken = try reader.claim("externalPurchaseToken", ExternalPurchaseToken.self)
-        appData = try reader.claim("appData", NotificationAppData.self)
+        data = try reader.object("data", NotificationData.init)
+        summary = try reader.object("summary", NotificationSummary.init)
+        externalPurchaseToken = try reader.object("externalPurchaseToken", ExternalPurchaseToken.init)
+        appData = try reader.object("appData", NotificationAppData.init)
         otherClaims = try reader.others()
         let parts = [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
         guard parts <= 1 else {
@@ -44,7 +44,7 @@ public final class NotificationClaims: SignedClaims {
 }
 
 /// Apple, "data".
-public struct NotificationData: Sendable, Decodable {
+public struct NotificationData: Sendable {
     public let appAppleID: UInt64?
     public let bundleID: String?
     public let bundleVersion: String?
@@ -58,8 +58,7 @@ public struct NotificationData: Sendable, Decodable {
     /// Every claim without a field here, as it is.
     public let otherClaims: [String: JSONValue]
 
-    public init(from decoder: any Decoder) throws {
-        var reader = try ClaimReader(decoder)
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
         appAppleID = try reader.claim("appAppleId")
         bundleID = try reader.claim("bundleId")
         bundleVersion = reader.description("bundleVersion")
@@ -73,7 +72,7 @@ public struct NotificationData: Sendable, Decodable {
 }
 
 /// Apple, "summary".
-public struct NotificationSummary: Sendable, Decodable {
+public struct NotificationSummary: Sendable {
     public let requestIdentifier: String?
     public let environment: String?
     public let appAppleID: UInt64?
@@ -85,8 +84,7 @@ public struct NotificationSummary: Sendable, Decodable {
     /// Every claim without a field here, as it is.
     public let otherClaims: [String: JSONValue]
 
-    public init(from decoder: any Decoder) throws {
-        var reader = try ClaimReader(decoder)
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
         requestIdentifier = reader.description("requestIdentifier")
         environment = try reader.claim("environment")
         appAppleID = try reader.claim("appAppleId")
@@ -100,7 +98,7 @@ public struct NotificationSummary: Sendable, Decodable {
 }
 
 /// Apple, "externalPurchaseToken".
-public struct ExternalPurchaseToken: Sendable, Decodable {
+public struct ExternalPurchaseToken: Sendable {
     /// Begins with `SANDBOX` where nobody paid.
     public let externalPurchaseID: String?
     /// When Apple made the token.
@@ -114,8 +112,7 @@ public struct ExternalPurchaseToken: Sendable, Decodable {
     /// Every claim without a field here, as it is.
     public let otherClaims: [String: JSONValue]
 
-    public init(from decoder: any Decoder) throws {
-        var reader = try ClaimReader(decoder)
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
         externalPurchaseID = try reader.claim("externalPurchaseId")
         tokenCreationDate = try reader.date("tokenCreationDate")
         tokenExpirationDate = try reader.date("tokenExpirationDate")
@@ -132,7 +129,7 @@ public struct ExternalPurchaseToken: Sendable, Decodable {
 }
 
 /// Apple, "appData".
-public struct NotificationAppData: Sendable, Decodable {
+public struct NotificationAppData: Sendable {
     public let appAppleID: UInt64?
     public let bundleID: String?
     public let environment: String?
@@ -141,8 +138,7 @@ public struct NotificationAppData: Sendable, Decodable {
     /// Every claim without a field here, as it is.
     public let otherClaims: [String: JSONValue]
 
-    public init(from decoder: any Decoder) throws {
-        var reader = try ClaimReader(decoder)
+    init(_ reader: inout ClaimReader) throws(VerificationError) {
         appAppleID = try reader.claim("appAppleId")
         bundleID = try reader.claim("bundleId")
         environment = try reader.claim("environment")

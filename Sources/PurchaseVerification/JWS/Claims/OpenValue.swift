@@ -1,9 +1,9 @@
-/// A value of a set that Apple may extend: what is not known here stays readable by its raw value.
+/// A value of a set that Apple may extend: an unknown value stays readable by its raw value.
 public protocol OpenValue: RawRepresentable, Sendable, Hashable {
     init(rawValue: RawValue)
 }
 
-/// What kind of product a transaction is for (Apple, "type").
+/// The kind of product of a transaction (Apple, "type").
 public struct TransactionType: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct InAppOwnershipType: OpenValue {
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
 }
 
-/// Why there is a transaction (Apple, "transactionReason").
+/// The reason for a transaction (Apple, "transactionReason").
 public struct TransactionReason: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -32,7 +32,7 @@ public struct TransactionReason: OpenValue {
     public static let renewal = Self(rawValue: "RENEWAL")
 }
 
-/// Why Apple took a purchase back (Apple, "revocationReason").
+/// The reason for a revocation (Apple, "revocationReason").
 public struct RevocationReason: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -41,7 +41,7 @@ public struct RevocationReason: OpenValue {
     public static let issueInApp = Self(rawValue: 1)
 }
 
-/// How much of a purchase Apple took back (Apple, "revocationType").
+/// The extent of a revocation (Apple, "revocationType").
 public struct RevocationType: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -51,7 +51,7 @@ public struct RevocationType: OpenValue {
     public static let familyRevoke = Self(rawValue: "FAMILY_REVOKE")
 }
 
-/// What kind of offer applied (Apple, "offerType").
+/// The kind of offer (Apple, "offerType").
 public struct OfferType: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -62,7 +62,7 @@ public struct OfferType: OpenValue {
     public static let winBack = Self(rawValue: 4)
 }
 
-/// How an offer is paid (Apple, "offerDiscountType").
+/// The way of payment of an offer (Apple, "offerDiscountType").
 public struct OfferDiscountType: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -73,7 +73,7 @@ public struct OfferDiscountType: OpenValue {
     public static let oneTime = Self(rawValue: "ONE_TIME")
 }
 
-/// Why a subscription ended (Apple, "expirationIntent").
+/// The reason why a subscription ended (Apple, "expirationIntent").
 public struct ExpirationIntent: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -103,7 +103,7 @@ public struct PriceIncreaseStatus: OpenValue {
     public static let accepted = Self(rawValue: 1)
 }
 
-/// How a subscription stands (Apple, "status").
+/// The status of a subscription (Apple, "status").
 public struct SubscriptionStatus: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -115,7 +115,7 @@ public struct SubscriptionStatus: OpenValue {
     public static let revoked = Self(rawValue: 5)
 }
 
-/// Where the app was first bought (Apple, "originalPlatform").
+/// The platform on which the app was first bought (Apple, "originalPlatform").
 public struct PurchasePlatform: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -126,7 +126,7 @@ public struct PurchasePlatform: OpenValue {
     public static let visionOS = Self(rawValue: "visionOS")
 }
 
-/// Why the customer asks for a refund (Apple, "consumptionRequestReason").
+/// The customer's reason for a refund request (Apple, "consumptionRequestReason").
 public struct ConsumptionRequestReason: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -138,7 +138,7 @@ public struct ConsumptionRequestReason: OpenValue {
     public static let other = Self(rawValue: "OTHER")
 }
 
-/// What happened (Apple, "notificationType").
+/// The type of a notification (Apple, "notificationType").
 public struct NotificationType: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -168,7 +168,7 @@ public struct NotificationType: OpenValue {
     public static let priceChange = Self(rawValue: "PRICE_CHANGE")
 }
 
-/// What happened, more exactly (Apple, "subtype").
+/// The subtype of a notification (Apple, "subtype").
 public struct NotificationSubtype: OpenValue {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }

@@ -1,6 +1,6 @@
-/// What signed renewal info says (Apple, "JWSRenewalInfoDecodedPayload").
+/// The claims of signed renewal info (Apple, "JWSRenewalInfoDecodedPayload").
 public final class RenewalInfoClaims: SignedClaims {
-    /// Why the subscription ended.
+    /// The reason why the subscription ended.
     public let expirationIntent: ExpirationIntent?
     /// The first transaction of the subscription.
     public let originalTransactionID: String?
@@ -16,15 +16,15 @@ public final class RenewalInfoClaims: SignedClaims {
     public let priceIncreaseStatus: PriceIncreaseStatus?
     /// When the grace period ends.
     public let gracePeriodExpiresDate: Timestamp?
-    /// What kind of offer applies to the next period.
+    /// The kind of offer that applies to the next period.
     public let offerType: OfferType?
     /// The offer that applies to the next period.
     public let offerIdentifier: String?
-    /// How the offer is paid.
+    /// The way of payment of the offer.
     public let offerDiscountType: OfferDiscountType?
-    /// How long the offer lasts (ISO 8601 duration).
+    /// The length of the offer (ISO 8601 duration).
     public let offerPeriod: String?
-    /// When Apple signed this; its certificates are judged at this moment.
+    /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: Timestamp?
     /// The environment as it is stated; absent in data of 2021.
     public let statedEnvironment: String?
@@ -42,11 +42,11 @@ public final class RenewalInfoClaims: SignedClaims {
     public let appAccountToken: String?
     /// The customer's download of the app.
     public let appTransactionID: String?
-    /// How the next period is billed.
+    /// The billing plan of the next period.
     public let renewalBillingPlanType: String?
-    /// What a commitment adds, as it is.
+    /// The fields of a commitment, unchanged.
     public let commitmentInfo: JSONValue?
-    /// What the Advanced Commerce API adds, as it is.
+    /// The fields of the Advanced Commerce API, unchanged.
     public let advancedCommerceInfo: JSONValue?
     /// The device hash in base64; only of data that the device received.
     public let deviceVerification: String?

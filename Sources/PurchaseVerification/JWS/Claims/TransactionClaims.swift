@@ -1,4 +1,4 @@
-/// What a signed transaction says (Apple, "JWSTransactionDecodedPayload").
+/// The claims of a signed transaction (Apple, "JWSTransactionDecodedPayload").
 public final class TransactionClaims: SignedClaims {
     /// The transaction.
     public let transactionID: String?
@@ -18,33 +18,33 @@ public final class TransactionClaims: SignedClaims {
     public let originalPurchaseDate: Timestamp?
     /// When the paid period ends; only of auto-renewable subscriptions.
     public let expiresDate: Timestamp?
-    /// How many were bought.
+    /// The quantity.
     public let quantity: Int64?
-    /// What kind of product it is.
+    /// The kind of product.
     public let type: TransactionType?
     /// The UUID that the app gave when it was bought.
     public let appAccountToken: String?
     /// Whether it was bought or comes through Family Sharing.
     public let inAppOwnershipType: InAppOwnershipType?
-    /// When Apple signed this; its certificates are judged at this moment.
+    /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: Timestamp?
-    /// Why Apple took it back.
+    /// The reason for the revocation.
     public let revocationReason: RevocationReason?
     /// When Apple took it back.
     public let revocationDate: Timestamp?
-    /// How much of it Apple took back.
+    /// The extent of the revocation.
     public let revocationType: RevocationType?
     /// The share that Apple paid back, in thousandths of a percent.
     public let revocationPercentage: Int64?
     /// Whether the customer went on to a better product of the group.
     public let isUpgraded: Bool?
-    /// What kind of offer applied.
+    /// The kind of offer that applied.
     public let offerType: OfferType?
     /// The offer that applied.
     public let offerIdentifier: String?
-    /// How the offer is paid.
+    /// The way of payment of the offer.
     public let offerDiscountType: OfferDiscountType?
-    /// How long the offer lasts (ISO 8601 duration).
+    /// The length of the offer (ISO 8601 duration).
     public let offerPeriod: String?
     /// The environment as it is stated; absent in data of 2021.
     public let statedEnvironment: String?
@@ -52,7 +52,7 @@ public final class TransactionClaims: SignedClaims {
     public let storefront: String?
     /// The number of the store.
     public let storefrontID: String?
-    /// Why there is a transaction.
+    /// The reason for the transaction.
     public let transactionReason: TransactionReason?
     /// The currency of the price (ISO 4217).
     public let currency: String?
@@ -60,11 +60,11 @@ public final class TransactionClaims: SignedClaims {
     public let price: Int64?
     /// The customer's download of the app.
     public let appTransactionID: String?
-    /// What the Advanced Commerce API adds, as it is.
+    /// The fields of the Advanced Commerce API, unchanged.
     public let advancedCommerceInfo: JSONValue?
-    /// How a subscription with a commitment is billed.
+    /// The billing plan of a subscription with a commitment.
     public let billingPlanType: String?
-    /// What a commitment adds, as it is.
+    /// The fields of a commitment, unchanged.
     public let commitmentInfo: JSONValue?
     /// The device hash in base64; only of data that the device received.
     public let deviceVerification: String?

@@ -1,12 +1,12 @@
 import PurchaseVerification
 
-/// The decisions about one claim: whether it binds, and its outcome. They only look at what they are given.
+/// The decisions about one claim: whether it binds, and its outcome. They use only their arguments.
 enum ClaimDecision {
-    /// Whether the claim agrees with its own evidence. What else is known does not matter here, so a claim binds or not
-    /// whatever other evidence came before it.
+    /// Whether the claim agrees with its own evidence. Other evidence has no effect, so whether a claim binds does not
+    /// depend on the order of arrival.
     ///
     /// - Parameters:
-    ///   - proven: what the claim's own evidence says.
+    ///   - proven: the facts of the claim's own evidence.
     ///   - tokenOwner: the customer of the account token in it, if it is known.
     static func requireAgreement(
         _ claim: ClaimFields, _ proven: ObservedTransaction, customer: Int64, tokenOwner: Int64?
@@ -22,13 +22,13 @@ enum ClaimDecision {
         }
     }
 
-    /// Whether a claim with such evidence decides about the owner, whatever its outcome: an expired, withdrawn or sandbox
+    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox
     /// purchase still belongs to somebody. With `require_account_token`, receipts do not.
     static func binds(_ source: EvidenceSource, _ proven: ObservedTransaction, _ app: RegisteredApp) -> Bool {
         !app.requiresAccountToken || source == .signedData || proven.accountToken != nil
     }
 
-    /// Why the customer is not the owner.
+    /// The reason why the customer is not the owner.
     ///
     /// - Parameters:
     ///   - owner: the owner of the transaction.
@@ -46,7 +46,7 @@ enum ClaimDecision {
         throw Rejection.alreadyClaimed(.anotherCustomer)
     }
 
-    /// Why the settings keep the purchase from counting.
+    /// The reason why the purchase does not count under the settings.
     static func requireTerms(_ purchase: ClaimedPurchase, _ app: RegisteredApp) throws(Rejection) {
         guard purchase.kind == nil else { return }
         let productID = purchase.facts.productID?.string
@@ -56,14 +56,14 @@ enum ClaimDecision {
         throw Rejection(.productKindMismatch, expected: product.kind.rawValue, found: stated.rawValue)
     }
 
-    /// Why nothing is left of the purchase: Apple or an operator withdrew it.
+    /// The reason why Apple or an operator withdrew the whole purchase.
     ///
-    /// - Parameter proven: what the claim's own evidence says.
+    /// - Parameter proven: the facts of the claim's own evidence.
     static func requireNotWithdrawn(
         _ purchase: ClaimedPurchase, _ proven: ObservedTransaction
     ) throws(Rejection) {
         if let withdrawal = purchase.wholeWithdrawal {
-            // Evidence that does not show the withdrawal itself is older than what is known.
+            // Evidence that does not show the withdrawal itself is older than the known facts.
             guard proven.withdrawal != nil else {
                 throw Rejection(.purchaseWithdrawn, found: "\(withdrawal.date)")
             }
@@ -75,9 +75,9 @@ enum ClaimDecision {
         }
     }
 
-    /// Why the purchase gives its owner nothing now, although it was paid for.
+    /// The reason why the purchase gives its owner nothing now, although it was paid for.
     ///
-    /// - Parameter entitlement: what the owner may use of the product now.
+    /// - Parameter entitlement: the owner's present entitlement to the product.
     static func requireAccess(
         _ purchase: ClaimedPurchase, entitlement: Entitlement?, now: Timestamp
     ) throws(Rejection) {
@@ -93,7 +93,7 @@ enum ClaimDecision {
         case .nonConsumable, .nonRenewing: break
         }
         switch entitlement?.reason {
-        // What begins later is the customer's already.
+        // A purchase that begins later already belongs to the customer.
         case nil, .notStarted: return
         case .revoked, .cancelled, .revokedByHand:
             throw Rejection(.purchaseWithdrawn, found: entitlement?.reason?.rawValue)

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What a claim says, as far as the request could be read.
+/// The fields of a claim, as far as the request could be read.
 public struct ClaimFields: Sendable, Equatable {
     public var productID: String?
     public var transactionID: String?
@@ -8,7 +8,7 @@ public struct ClaimFields: Sendable, Equatable {
     public var customerID: String?
     public var quantity: Int64?
 
-    /// A claim that says nothing yet.
+    /// A claim without fields.
     public init() {}
 
     /// Checks the fields that a claim needs.

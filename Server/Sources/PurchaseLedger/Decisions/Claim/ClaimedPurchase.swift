@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What the decision needs to know of the claimed purchase.
+/// The facts of the claimed purchase that the decision needs.
 struct ClaimedPurchase: Sendable {
     /// All facts, those of the claim's evidence among them.
     var facts: ObservedTransaction
@@ -12,17 +12,17 @@ struct ClaimedPurchase: Sendable {
     var isRevokedByHand = false
     /// Whether another transaction of the same purchase is known that came before it.
     var isCopy: Bool
-    /// Whether it has paid another order than the one that is named, and keeps it.
+    /// Whether it has paid another order than the named one, and keeps it.
     var hasPaidAnotherOrder: Bool
 
-    /// Whether somebody paid for this transaction. A restored copy of a non-consumable has an id of its own; so has a renewal
-    /// of a subscription, which was paid for.
+    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id; so has a
+    /// renewal of a subscription, which was paid for.
     var isPaidFor: Bool {
         let isRestored = kind == .nonConsumable && facts.key.transactionID != facts.original.transactionID
         return !facts.ownership.isFamilyShared && !isRestored
     }
 
-    /// The withdrawal, if it takes the purchase as a whole. Any part takes what cannot be divided.
+    /// The withdrawal, if it withdraws the whole purchase. Any part withdraws an indivisible purchase.
     var wholeWithdrawal: Withdrawal? {
         guard let withdrawal else { return nil }
         let isWhole =

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What the decision needs to know of an order.
+/// The facts of an order that the decision needs.
 struct OrderTerms: Sendable, Equatable {
     var productID: ExactText
     var quantity: Int64
@@ -13,10 +13,10 @@ struct OrderTerms: Sendable, Equatable {
     /// Whether the claimed transaction paid it.
     var isPaidByThis: Bool
 
-    /// How long before its order a purchase may be dated. Clocks of Apple and of the server differ.
+    /// The tolerance for a purchase that is dated before its order, because the clocks of Apple and the server differ.
     static let clockSkew: Int64 = 300_000
 
-    /// Why a purchase cannot pay the order; `nil` if it can.
+    /// The reason why a purchase cannot pay the order; `nil` if it can.
     func refusal(of purchase: ClaimedPurchase) -> Rejection? {
         let facts = purchase.facts
         guard facts.productID == productID else {

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// What is left of a customer's consumable, and what was used of units that are not theirs any more.
+/// The rest of a customer's consumable, and the used units that no longer belong to the customer.
 ///
 /// A sum over lots: each lot adds its own part, so a changed lot changes the sum by the difference, and nothing reads the whole
 /// history.
@@ -10,14 +10,14 @@ public struct ConsumableBalance: Sendable, Hashable {
     /// Units that were used and then withdrawn, or used from lots that belong to another customer now.
     public var shortfall: Int64 = 0
 
-    /// Nothing.
+    /// An empty balance.
     public init() {}
 
     /// The part of one lot in the balance of one customer.
     ///
     /// - Parameters:
     ///   - taken: how many units the customer used from it.
-    ///   - moment: the time that is asked for; `nil` for the sum that is stored.
+    ///   - moment: the time of the query; `nil` for the stored sum.
     public init(_ lot: ConsumableLot, of customer: CustomerNumber, taken: Int64, at moment: Timestamp? = nil) {
         let units = lot.owner == customer ? lot.units(at: moment) : 0
         remaining = max(0, units - taken)
@@ -31,7 +31,7 @@ public struct ConsumableBalance: Sendable, Hashable {
         return sum
     }
 
-    /// How many units the customer may use.
+    /// The number of units that the customer may use.
     public func available(under policy: RefundShortfallPolicy) -> Int64 {
         switch policy {
         case .forgive: remaining
@@ -40,12 +40,12 @@ public struct ConsumableBalance: Sendable, Hashable {
     }
 }
 
-/// Which lots a use takes from.
+/// The lots that a consumption takes from.
 public enum ConsumableUse {
     /// Takes units from lots, the oldest purchase first.
     ///
     /// - Parameters:
-    ///   - lots: the lots of one customer, product and environment with the units left in each, in any order.
+    ///   - lots: the lots of one customer, product and environment with the remaining units of each, in any order.
     /// - Returns: the units from each lot; `nil` if fewer are left.
     public static func takings(
         _ units: Int64, from lots: [(lot: ConsumableLot, remaining: Int64)]

@@ -6,20 +6,20 @@ public struct ConsumableLot: Sendable, Hashable {
     public var source: AccessSource
     public var productID: ExactText
     public var environment: AppStoreEnvironment
-    /// Whose it is; `nil` if it is held.
+    /// The owner; `nil` if it is held.
     public var owner: CustomerNumber?
-    /// Others who had it (`TransactionOwner.others`).
+    /// Other owners (`TransactionOwner.others`).
     public var others: [CustomerNumber]
-    /// How many were bought.
+    /// The purchased quantity.
     public var quantity: Int64
     /// When it was bought.
     public var date: Timestamp
     /// When it ends; only of manual grants.
     public var until: Timestamp?
-    /// How many of them Apple withdrew, and when.
+    /// The number of units that Apple withdrew, and when.
     public var withdrawal: Withdrawal?
     public var transaction: TransactionKey?
-    /// Why the settings keep it from giving anything; `nil` if they do not.
+    /// The reason why it gives nothing under the settings; `nil` if it counts.
     public var refusal: NoAccessReason?
     /// Revocations by hand.
     public var revocations: [HandRevocation]
@@ -49,7 +49,8 @@ public struct ConsumableLot: Sendable, Hashable {
         self.revocations = revocations
     }
 
-    /// How many units it has at a time, used ones included. At `nil`, by everything that is known, whatever its date.
+    /// The number of its units at a time, including used ones. If the time is `nil`, all known facts count, whatever
+    /// their date.
     public func units(at moment: Timestamp?) -> Int64 {
         guard refusal == nil, denial(at: moment) != .revokedByHand else { return 0 }
         if let moment {
@@ -61,7 +62,7 @@ public struct ConsumableLot: Sendable, Hashable {
         return max(0, quantity - withdrawal.units)
     }
 
-    /// What keeps units from being used at a time, apart from use.
+    /// The reason other than consumption why units cannot be used at a time.
     func denial(at moment: Timestamp?) -> NoAccessReason? {
         if let refusal { return refusal }
         let isRevoked = revocations.contains { revocation in
@@ -73,7 +74,7 @@ public struct ConsumableLot: Sendable, Hashable {
         return withdrawal.cause == .cancelled ? .cancelled : .revoked
     }
 
-    /// The order in which lots are used: the oldest purchase first, grants before purchases of the same moment.
+    /// The order in which lots are used: the oldest purchase first, grants before purchases of the same time.
     func isBefore(_ other: ConsumableLot) -> Bool {
         if date != other.date { return date < other.date }
         switch (source, other.source) {

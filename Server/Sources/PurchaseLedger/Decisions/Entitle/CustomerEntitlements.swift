@@ -1,7 +1,8 @@
 public import PurchaseVerification
 
-/// What one customer may use, and why not (docs/ledger.md, "Entitle"): a function of facts, owners, use, manual grants and a
-/// time. The tables keep `spans` and the sums of `lots`; a rebuild works them out again with this.
+/// A customer's entitlements, and the reasons for their absence (docs/ledger.md, "Entitle"): a function of facts,
+/// owners, consumption, manual grants and a time. The tables keep `spans` and the sums of `lots`; a rebuild computes
+/// them again with this type.
 public struct CustomerEntitlements: Sendable {
     /// The customer's times of access, in the order of their beginnings.
     public let spans: [AccessSpan]
@@ -10,7 +11,7 @@ public struct CustomerEntitlements: Sendable {
     private let customer: CustomerNumber
     private let consumptions: [ConsumedUnits]
 
-    /// Works out what a customer may use.
+    /// Computes the entitlements of a customer.
     public init(_ input: EntitlementInput) {
         customer = input.customer
         let customer = input.customer
@@ -51,7 +52,7 @@ public struct CustomerEntitlements: Sendable {
         self.lots = lots.sorted { $0.isBefore($1) }
     }
 
-    /// Every product that was ever the customer's, with what it gives at a time, or the reason why nothing.
+    /// Every product that the customer ever had, with its access at a time, or the reason for its absence.
     public func access(at moment: Timestamp, refundShortfall: RefundShortfallPolicy) -> [ProductAccess] {
         let products = Dictionary(grouping: spans) { ProductKey(productID: $0.productID, environment: $0.environment) }
         let timed = products.compactMap { $0.value.access(at: moment) }
@@ -60,7 +61,7 @@ public struct CustomerEntitlements: Sendable {
         }
     }
 
-    /// What is left of each consumable, at a time or, at `nil`, by everything that is known: the sums that are stored.
+    /// The balance of each consumable, at a time or, if it is `nil`, by all known facts: the stored sums.
     public func balances(at moment: Timestamp? = nil) -> [ProductKey: ConsumableBalance] {
         var balances: [ProductKey: ConsumableBalance] = [:]
         var known: Set<LotKey> = []
@@ -70,7 +71,7 @@ public struct CustomerEntitlements: Sendable {
             let part = ConsumableBalance(lot, of: customer, taken: taken[lot.key] ?? 0, at: moment)
             balances[lot.key.product, default: ConsumableBalance()] = balances[lot.key.product, default: .init()] + part
         }
-        // What was used from a lot that the input does not have belongs to somebody else now.
+        // Units taken from a lot that is not in the input belong to another customer now.
         for (key, units) in taken where !known.contains(key) {
             var part = ConsumableBalance()
             part.shortfall = units
@@ -125,7 +126,7 @@ public struct CustomerEntitlements: Sendable {
 }
 
 extension CustomerEntitlements {
-    /// Why a balance is empty: as the newest of the customer's own lots says.
+    /// The reason for an empty balance: that of the newest of the customer's own lots.
     private func emptiness(of lots: [ConsumableLot], at moment: Timestamp) -> NoAccessReason {
         let own = lots.filter { $0.owner == customer }
         guard !own.isEmpty else { return lots.contains { $0.owner != nil } ? .ownedByAnother : .held }
@@ -152,7 +153,7 @@ extension AccessSpan {
 }
 
 extension [AccessSpan] {
-    /// What the spans of one customer, product and environment give at a time; `nil` if there are none.
+    /// The access of the spans of one customer, product and environment at a time; `nil` if there are none.
     public func access(at moment: Timestamp) -> ProductAccess? {
         guard let last = last(where: { $0.hasBegun(at: moment) }) ?? first else { return nil }
         var access = ProductAccess(

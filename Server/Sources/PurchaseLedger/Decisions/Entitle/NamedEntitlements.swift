@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension [ProductAccess] {
-    /// The same, with sandbox purchases denied where they do not count for the customer.
+    /// The same, with sandbox purchases denied if they do not count for the customer.
     public func counted(under setting: SandboxAccess, isTester: Bool) -> [ProductAccess] {
         map { access in
             guard access.isActive, !setting.counts(access.environment, isTester: isTester) else { return access }

@@ -1,19 +1,19 @@
 import PurchaseVerification
 
-/// What one original transaction gives, whoever has it: the spans and lots that are stored for it. Passes are not among them,
-/// because those of one customer and product follow each other across originals (`PassAccess`).
+/// The spans and lots that are stored for one original transaction, for any owner. Passes are not included, because
+/// those of one customer and product follow each other across originals (`PassAccess`).
 public struct OriginalAccess: Sendable {
     /// Spans of subscriptions and non-consumables, and the reasons why purchases of an unknown kind give nothing.
     public let spans: [AccessSpan]
-    /// What each purchase alone gives, before spans are joined: the answer to a claim of one of them. Each part names the first
-    /// transaction of its purchase.
+    /// The access of each single purchase, before spans are joined: the answer to a claim of one of them. Each part
+    /// names the first transaction of its purchase.
     public let parts: [AccessSpan]
     /// Lots of consumables.
     public let lots: [ConsumableLot]
     /// Passes, for `PassAccess`.
     public let passes: [OwnedPurchase]
 
-    /// Works out what an original gives.
+    /// Computes the spans and lots of an original.
     ///
     /// - Parameters:
     ///   - purchases: every purchase of one `OwnershipKey`, in the order of `PurchaseGrouping`.

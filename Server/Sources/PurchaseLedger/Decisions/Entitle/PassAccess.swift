@@ -2,16 +2,16 @@ import PurchaseVerification
 
 /// The rule of non-renewing subscriptions (passes): each begins at its purchase, or when the one before it ends.
 public enum PassAccess {
-    /// The access that all passes of one customer, product and environment give together.
+    /// The joint access of all passes of one customer, product and environment.
     ///
     /// - Parameters:
     ///   - passes: the passes, in any order. Those that give nothing because of the settings take no time.
-    ///   - revocations: those by hand of the passes. A revoked pass takes its time all the same.
+    ///   - revocations: the manual revocations of the passes. A revoked pass still takes up its time.
     public static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         SpanList.joined(parts(of: passes, revocations: revocations))
     }
 
-    /// The same, pass by pass: what each one gives, and why it ends.
+    /// The same, pass by pass: the access of each one, and why it ends.
     public static func parts(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         var list = SpanList()
         var chain = PassChain()
@@ -33,18 +33,19 @@ public enum PassAccess {
     }
 }
 
-/// The time that passes take one after the other.
+/// The time that consecutive passes take.
 private struct PassChain {
-    /// From where the months of the present chain are counted, so that they do not drift: 31 January, 28 February, 31 March.
+    /// The start from which the months of the present chain are counted, so that they do not drift: 31 January, 28
+    /// February, 31 March.
     private var anchor = Timestamp.epoch
-    /// How many months of the chain are taken.
+    /// The number of months of the chain that are used.
     private var months: Int64 = 0
     private var end: Timestamp?
 
     /// Appends a pass.
     ///
-    /// A withdrawal takes units off its length, but no time before it: the pass lasts until the withdrawal, or as long as what
-    /// is left of it, whichever is later, and never longer than it was bought for.
+    /// A withdrawal reduces the length by units, but does not change the past: the pass lasts until the withdrawal or
+    /// for its remaining length, whichever is later, and never longer than the purchased length.
     mutating func append(_ pass: OwnedPurchase, _ duration: PassDuration) -> (from: Timestamp, until: Timestamp) {
         let from = max(pass.start, end ?? pass.start)
         if end.map({ pass.start > $0 }) ?? true { (anchor, months) = (from, 0) }

@@ -1,12 +1,13 @@
 import PurchaseVerification
 
-/// Groups the transactions of one original into purchases (docs/ledger.md, "One purchase under several transaction ids").
+/// Groups the transactions of one original into purchases (docs/ledger.md, "One purchase under several transaction
+/// ids").
 public enum PurchaseGrouping {
     /// The purchases, in the order of their beginnings.
     ///
     /// - Parameters:
     ///   - transactions: the facts of every transaction of one `OwnershipKey`, in any order.
-    ///   - owners: who owns each of them; what is missing is held.
+    ///   - owners: the owner of each transaction; a transaction without an entry is held.
     ///   - terms: the settings under which a transaction counts; `nil` while its product is not registered.
     public static func purchases(
         of transactions: [ObservedTransaction], owners: Ownership, terms: (ObservedTransaction) -> ProductTerms?
@@ -20,7 +21,7 @@ public enum PurchaseGrouping {
         return order.compactMap { group in groups[group].flatMap { OwnedPurchase($0, owners, terms) } }.inOrder()
     }
 
-    /// What the transactions of one purchase have in common, within one original.
+    /// The properties that the transactions of one purchase share, within one original.
     private enum Group: Hashable {
         /// The original itself: of everything but auto-renewable subscriptions.
         case original
@@ -31,7 +32,8 @@ public enum PurchaseGrouping {
     }
 
     private static func grouped(_ sorted: [ObservedTransaction]) -> [(ObservedTransaction, Group)] {
-        // A period without a line item is a copy of the earliest one with the same product and end that has one.
+        // A period without a line item is a copy of the earliest period with the same product and end that has a line
+        // item.
         var lineItems: [Group: ExactText] = [:]
         for transaction in sorted where transaction.kind == .autoRenewable {
             guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
@@ -57,7 +59,7 @@ extension OwnedPurchase {
         _ transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?
     ) {
         guard let first = transactions.first else { return nil }
-        // A copy may carry what the first lacks.
+        // A copy may have a field that the first one lacks.
         let known = transactions.first { $0.productID != nil } ?? first
         let kind = transactions.lazy.compactMap(\.kind).first
         let owner = transactions.lazy.compactMap { owners.owners[$0.key] }.first { $0.customer != nil }

@@ -1,11 +1,11 @@
 import PurchaseVerification
 
-/// Builds the spans of one source: cuts them where an operator revoked, and joins those that follow each other.
+/// Builds the spans of one source: cuts them at an operator's revocation, and joins consecutive ones.
 struct SpanList {
     private(set) var spans: [AccessSpan] = []
     private var noted: Set<Owner> = []
 
-    /// The span that a purchase gives, if the settings let it; otherwise an empty one with the reason.
+    /// The span of a purchase, if it counts under the settings; otherwise an empty span with the reason.
     ///
     /// - Parameter revocations: those of the purchase.
     mutating func add(
@@ -39,7 +39,7 @@ struct SpanList {
             ($0.from, $0.liftedAt ?? $0.from) < ($1.from, $1.liftedAt ?? $1.from)
         }) {
             if let until = rest.until, until <= revocation.from { break }
-            // What is revoked and lifted at once was never revoked.
+            // A revocation that was lifted at the same time has no effect.
             if let liftedAt = revocation.liftedAt, liftedAt <= max(rest.from, revocation.from) { continue }
             var before = rest
             before.until = max(rest.from, revocation.from)
@@ -51,8 +51,8 @@ struct SpanList {
         spans.append(rest)
     }
 
-    /// The spans, joined: one for each customer and product and time without a gap. The reason and the transaction are those of
-    /// what began last.
+    /// The joined spans: one for each customer, product and contiguous time. Reason and transaction are those of the
+    /// purchase that began last.
     static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
@@ -91,7 +91,7 @@ extension AccessSpan {
         return span
     }
 
-    /// Takes in a span that begins no earlier, if no gap lies between them.
+    /// Adds a span that begins no earlier, if there is no gap between them.
     ///
     /// - Returns: whether it did.
     fileprivate mutating func join(_ next: AccessSpan) -> Bool {
@@ -107,7 +107,7 @@ extension AccessSpan {
         return true
     }
 
-    /// The order of a list of spans: by beginning, and then by everything else, so that a list has one order.
+    /// The order of a list of spans: by start, and then by all other fields, so that the order is unique.
     static func isBefore(_ left: AccessSpan, _ right: AccessSpan) -> Bool {
         if left.from != right.from { return left.from < right.from }
         return left.order.lexicographicallyPrecedes(right.order)

@@ -5,7 +5,7 @@ public enum SubscriptionAccess {
     /// The access that one subscription gives.
     ///
     /// - Parameters:
-    ///   - periods: every period of one original, whoever owns it, in the order of `PurchaseGrouping`.
+    ///   - periods: every period of one original, with any owner, in the order of `PurchaseGrouping`.
     ///   - renewal: the renewal facts of the original.
     ///   - revocations: those by hand of the original.
     public static func spans(
@@ -14,7 +14,7 @@ public enum SubscriptionAccess {
         SpanList.joined(parts(of: periods, renewal: renewal, revocations: revocations))
     }
 
-    /// The same, period by period: what each one gives, and why it ends.
+    /// The same, period by period: the access of each one, and why it ends.
     public static func parts(
         of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) -> [AccessSpan] {
@@ -56,7 +56,7 @@ public enum SubscriptionAccess {
         }
     }
 
-    /// For each period, when the next one of another product begins, whether that one is withdrawn or not.
+    /// For each period, the start of the next period of another product, withdrawn or not.
     private static func startsOfOtherProducts(_ periods: [OwnedPurchase]) -> [Timestamp?] {
         var starts: [Timestamp?] = Array(repeating: nil, count: periods.count)
         for place in periods.indices.dropLast().reversed() {
@@ -71,9 +71,9 @@ public enum SubscriptionAccess {
 
     /// By the place of the period that each grace period extends, its end.
     ///
-    /// A grace period extends the period that had ended last when it was first signed, or was about to end: one that is paid for
-    /// has no grace period yet. It ends early when the next period begins, or when newer renewal info was signed that does not
-    /// have it.
+    /// A grace period extends the period that had ended last when the grace period was first signed, or that was about
+    /// to end: a paid period has no grace period yet. It ends early when the next period begins, or when newer renewal
+    /// info without it was signed.
     private static func graceEnds(of periods: [OwnedPurchase], _ renewal: ObservedRenewal?) -> [Int: Timestamp] {
         var ends: [Int: Timestamp] = [:]
         for grace in renewal?.gracePeriods ?? [] {
@@ -89,7 +89,7 @@ public enum SubscriptionAccess {
 }
 
 extension OwnedPurchase {
-    /// Whether Apple still tries to collect the price of the period after this one.
+    /// Whether Apple is still trying to collect the price of the period after this one.
     fileprivate func isInBillingRetry(_ renewal: ObservedRenewal?) -> Bool {
         guard let renewal else { return false }
         return renewal.info.isInBillingRetry == true && renewal.stamp >= start

@@ -81,7 +81,8 @@ extension ProductKind {
 }
 
 extension PurchaseOffer {
-    /// The offer that a receipt tells of by flags and a name. Offer codes have a name there, too, so it does not tell the type.
+    /// The offer of a receipt, from its flags and its name. Offer codes also have a name there, so it does not
+    /// determine the type.
     init?(isTrial: Bool?, isIntroductory: Bool?, identifier: ExactText?) {
         let isIntroduction = isTrial == true || isIntroductory == true
         self.init(

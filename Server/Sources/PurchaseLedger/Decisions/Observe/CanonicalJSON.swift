@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// JSON with one spelling: members in the order of their names' bytes, no white space, only the escapes that RFC 8259 demands.
+/// JSON in canonical form: members in the order of their names' bytes, no white space, only the escapes that RFC 8259
+/// requires.
 enum CanonicalJSON {
     /// The most bytes of other claims that facts keep. Apple's have a few hundred; the evidence keeps all of them.
     static let otherClaimsBytes = 8192

@@ -7,8 +7,8 @@ public enum Contradiction: String, Sendable, CaseIterable {
 }
 
 extension ObservedTransaction {
-    /// In which fields other facts of the same transaction say something else. What one of them does not say is no
-    /// contradiction.
+    /// The fields in which other facts of the same transaction differ. A field that is absent from one of them does not
+    /// contradict.
     public func contradictions(with other: ObservedTransaction) -> [Contradiction] {
         Contradiction.allCases.filter { field in
             switch field {

@@ -3,28 +3,28 @@ import PurchaseVerification
 /// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the greatest
 /// of a total order, so the order and the number of arrivals do not matter.
 extension ObservedTransaction {
-    /// The facts of one statement alone.
+    /// The facts of a single statement.
     public convenience init(_ statement: TransactionStatement) {
         self.init(key: statement.key, fields: TransactionFields(statement))
     }
 
     /// These facts and others of the same transaction.
     ///
-    /// - Returns: `self` if the others add nothing; so does what is about another transaction.
+    /// - Returns: `self` if the others add nothing, or are about another transaction.
     public func merged(with other: ObservedTransaction) -> ObservedTransaction {
         guard self !== other, key == other.key else { return self }
         let merged = fields.merged(with: other.fields)
         return merged == fields ? self : ObservedTransaction(key: key, fields: merged)
     }
 
-    /// These facts and what one more piece of evidence says.
+    /// These facts, merged with one more piece of evidence.
     public func merged(with statement: TransactionStatement) -> ObservedTransaction {
         merged(with: ObservedTransaction(statement))
     }
 }
 
 extension TransactionFields {
-    /// The fields of one statement alone.
+    /// The fields of a single statement.
     init(_ statement: TransactionStatement) {
         let witness = Witness(source: statement.source, stamp: statement.stamp)
         func field<Value>(_ value: Value?) -> Witnessed<Value>? { value.map { Witnessed(value: $0, witness: witness) } }
@@ -102,7 +102,8 @@ extension TransactionFields {
 }
 
 extension StampedRevocation {
-    /// The later stamp; for equal ones, revoked before not revoked, then the greater percentage, then the greater bytes.
+    /// The later stamp; for equal ones, revoked before not revoked, then the greater percentage, then the greater
+    /// bytes.
     fileprivate static func newer(_ left: StampedRevocation, _ right: StampedRevocation) -> StampedRevocation {
         guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
         guard let leftRevocation = left.revocation else { return right }

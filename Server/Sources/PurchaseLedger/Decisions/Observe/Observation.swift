@@ -1,9 +1,10 @@
 public import PurchaseVerification
 
-/// What one piece of verified evidence says of transactions and renewals, whoever brought it and whatever they claim.
+/// The statements of one piece of verified evidence about transactions and renewals, independent of its sender and
+/// claim.
 ///
-/// Evidence without an environment says nothing here: its facts would have no key. App transactions prove the download of the
-/// app, and no purchase.
+/// Evidence without an environment states nothing here, because its facts would have no key. App transactions prove the
+/// download of the app, and no purchase.
 public struct Observation: Sendable, Equatable {
     /// The transactions, in the order of the evidence.
     public let transactions: [TransactionStatement]
@@ -29,7 +30,7 @@ public struct Observation: Sendable, Equatable {
         }
     }
 
-    /// The facts that the evidence alone gives: one value for each transaction, in the order of their first statements.
+    /// The facts of this evidence alone: one value for each transaction, in the order of their first statements.
     public var transactionFacts: [ObservedTransaction] {
         var places: [TransactionKey: Int] = [:]
         var facts: [ObservedTransaction] = []

@@ -1,9 +1,9 @@
 import PurchaseVerification
 
-/// The merge of renewal facts. Renewal info counts as a whole: the later stamp, then the greater canonical bytes. Its grace
-/// periods are kept by their end, so that a past one is still known after the recovery.
+/// The merge of renewal facts. Renewal info counts as a whole: the later stamp, then the greater canonical bytes. Its
+/// grace periods are kept by their end, so that a past one is still known after the recovery.
 extension ObservedRenewal {
-    /// The facts of one statement alone.
+    /// The facts of a single statement.
     public convenience init(_ statement: RenewalStatement) {
         let grace = statement.info.graceEnd.map {
             GracePeriod(end: $0, firstStamp: statement.stamp, lastStamp: statement.stamp)
@@ -14,7 +14,7 @@ extension ObservedRenewal {
 
     /// These facts and others of the same subscription.
     ///
-    /// - Returns: `self` if the others add nothing; so does what is about another subscription.
+    /// - Returns: `self` if the others add nothing, or are about another subscription.
     public func merged(with other: ObservedRenewal) -> ObservedRenewal {
         guard self !== other, key == other.key else { return self }
         let newest = isBefore(other) ? other : self
@@ -24,7 +24,7 @@ extension ObservedRenewal {
         return merged == self ? self : merged
     }
 
-    /// These facts and what one more piece of evidence says.
+    /// These facts, merged with one more piece of evidence.
     public func merged(with statement: RenewalStatement) -> ObservedRenewal {
         merged(with: ObservedRenewal(statement))
     }

@@ -37,7 +37,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         return statement
     }
 
-    /// A revocation without its date would still be one: then it counts from the moment it was signed.
+    /// A revocation without a date still counts, from the time of its signature.
     private func revocation(stamp: Timestamp) -> Revocation? {
         let isStated =
             self.revocationDate != nil || self.revocationReason != nil || self.revocationType != nil
@@ -48,7 +48,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
             type: ExactText(identifier: self.revocationType?.rawValue), percentage: self.revocationPercentage)
     }
 
-    /// Claims that have no field in facts. Those that name a device are no facts of the purchase.
+    /// Claims without a field in the facts. Claims that name a device are not facts of the purchase.
     private func otherTransactionClaims(_ statement: TransactionStatement) -> [UInt8]? {
         var claims = self.otherClaims
         claims["advancedCommerceInfo"] = self.advancedCommerceInfo
@@ -100,7 +100,7 @@ extension SignedContent where Claims == RenewalInfoClaims, Trust == Verified {
 }
 
 extension ProductKind {
-    /// The kind that a signed transaction names; `nil` if it is not a known one.
+    /// The kind in a signed transaction; `nil` if it is unknown.
     fileprivate init?(stated type: TransactionType) {
         switch type {
         case .nonConsumable: self = .nonConsumable

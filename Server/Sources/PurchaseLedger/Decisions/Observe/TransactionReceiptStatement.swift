@@ -32,7 +32,8 @@ extension TransactionReceiptContent where Trust == Verified {
         return CanonicalJSON.otherClaims(claims)
     }
 
-    /// Whether a field of the statement comes from the key, or the key names a device, which is no fact of the purchase.
+    /// Whether a field of the statement has the key's value, or the key names a device, which is not a fact of the
+    /// purchase.
     private static func isField(_ key: String) -> Bool {
         fields.contains(key) || dates.contains { key.utf8.starts(with: $0.utf8) }
     }

@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Who owns each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts of the journal.
+/// The owner of each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts of
+/// the journal.
 ///
 /// Facts come first and acts follow in their order, so it does not matter when evidence arrived.
 public struct Ownership: Sendable {
@@ -23,13 +24,13 @@ public struct Ownership: Sendable {
 /// The fold. Transactions that always have the same owner are one class, so an act costs the number of classes, not the
 /// number of transactions.
 private struct OwnershipFold {
-    /// Why transactions have the same owner.
+    /// The reason why transactions have the same owner.
     private enum Class: Hashable {
         /// They carry a token of this customer.
         case ownToken(CustomerNumber)
-        /// The nearest earlier transaction with a known token carries one of this customer.
+        /// The nearest earlier transaction with a known token has a token of this customer.
         case inheritedToken(CustomerNumber)
-        /// No known token comes before them.
+        /// There is no known token before them.
         case unnamed
     }
 
@@ -41,7 +42,7 @@ private struct OwnershipFold {
     private var claimed: Set<Class> = []
     private var merges = CustomerMerges()
 
-    /// How many others a transaction names, the latest. A receipt that is passed around can have thousands.
+    /// The number of other owners that a transaction names, the latest ones. A shared receipt can have thousands.
     private static let otherCount = 16
 
     init(_ transactions: [ObservedTransaction], tokens: TokenAssignments) {
@@ -72,7 +73,7 @@ private struct OwnershipFold {
         return owner
     }
 
-    /// Names everybody as they are called by now.
+    /// Replaces each customer with the one they were merged into.
     mutating func finish() {
         for (`class`, holding) in holdings {
             var finished = holding
@@ -101,7 +102,7 @@ private struct OwnershipFold {
         guard let `class` = classes[transaction], let holding = holdings[`class`] else { return }
         let isFirst = claimed.insert(`class`).inserted
         if let holder = holding.customer, holder != customer {
-            // Whoever claimed first, or under `move`, had it as long as the token was not known.
+            // The first claimant, or the new one under `move`, had it while the token was unknown.
             let hadIt = `class` != .unnamed && (isFirst || mayTransfer)
             if hadIt { holdings[`class`]?.others.append(customer) }
             // A token that names another customer beats the claim, whenever it became known.
@@ -133,7 +134,7 @@ private struct OwnershipFold {
         replace(customer, by: merges.resolve(target), .merge(entry: entry)) { _ in true }
     }
 
-    /// The first who claims owns what no token names.
+    /// The first claimant owns a transaction without a token.
     private mutating func takeHeld(_ customer: CustomerNumber, _ ground: TransactionOwner.Ground) {
         guard var holding = holdings[.unnamed], holding.customer == nil else { return }
         (holding.customer, holding.ground) = (customer, ground)
@@ -156,7 +157,7 @@ private struct OwnershipFold {
 }
 
 extension [ObservedTransaction] {
-    /// The order of a subscription: by date of purchase, then by id. What has no date comes first.
+    /// The order of a subscription: by date of purchase, then by id. Transactions without a date come first.
     func inOrderOfPurchase() -> [ObservedTransaction] {
         func moment(_ transaction: ObservedTransaction) -> Timestamp {
             transaction.purchaseDate ?? transaction.originalPurchaseDate ?? .epoch

@@ -46,7 +46,7 @@ public struct RevokeAPIKey: LedgerOperation {
     /// The key of an id.
     public init(id: String) { self.id = id }
 
-    /// - Returns: the key; `nil` if there is none of that id.
+    /// - Returns: the key; `nil` if no key has the id.
     public func perform(_ transaction: LedgerTransaction) throws -> APIKey? {
         let table = APIKeysTable(connection: transaction.connection)
         let isChanged = try table.revoke(id, at: transaction.now)
@@ -72,7 +72,7 @@ public struct APIKeyList: LedgerQuery {
     }
 }
 
-/// The key of a text that somebody sent, if it is valid and was not revoked. Its app may be missing in the settings.
+/// The key with a secret that was sent, if it is valid and was not revoked. Its app may be missing in the settings.
 public struct APIKeyLookup: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 

@@ -55,6 +55,8 @@ public struct ForgetIdempotencyKeys: LedgerOperation {
     /// Keys of an age, in milliseconds.
     public init(age: Int64) { self.age = age }
 
+    public var locks: LedgerLocks { .parts([]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Int {
         try IdempotencyTable(connection: transaction.connection).delete(
             before: Timestamp(millisecondsSince1970: transaction.now.millisecondsSince1970 - age))

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What a claim came to: as the journal records it, and as the caller is told.
+/// The result of a claim, for the journal and for the caller.
 struct ClaimAnswer {
     let examined: ExaminedSubmission
     let app: RegistryApp
@@ -71,7 +71,7 @@ struct ClaimAnswer {
         outcome.productKind = record.row.kind
         outcome.isFamilyShared = record.facts.ownership.isFamilyShared
         outcome.knownAt = record.row.knownAt
-        // What belongs to somebody else is not shown.
+        // Other customers' purchases are not shown.
         guard isOwner else { return outcome }
         outcome.ownerReason = record.row.ownerReason
         if let paidOrder {

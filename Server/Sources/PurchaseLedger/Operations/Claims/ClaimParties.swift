@@ -26,6 +26,7 @@ struct ClaimParties {
             isOrderOfAnother = true
             return
         }
+        if claim.customerID == nil { try transaction.lock(customers: [owner.key]) }
         (customer, order) = (owner, found)
     }
 

@@ -69,6 +69,7 @@ struct ClaimJudgement {
         let (evidence, observation) = try verified()
         parties = try ClaimParties(of: claim, transaction, app)
         let customer = try parties.requireCustomer(of: claim)
+        changes.identities.know(locked: customer)
         let proven = try claimed(in: observation, evidence)
         let tokenOwner = try changes.identities.customer(of: proven.accountToken)
         try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)

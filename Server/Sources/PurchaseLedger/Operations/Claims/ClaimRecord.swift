@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension ClaimDetails.Outcome {
-    /// What became of one transaction.
+    /// The result for one transaction.
     init(_ record: TransactionRecord, code: String, binds: Bool, order: String?) {
         self.init(
             environment: record.facts.key.environment.name, transactionID: record.facts.key.transactionID.string,
@@ -11,8 +11,8 @@ extension ClaimDetails.Outcome {
 }
 
 extension Registry {
-    /// The app that observes evidence: the one of its bundle id, if it accepts the environment. Renewal info names no bundle id,
-    /// and is observed by the app that it came for.
+    /// The app that observes evidence: the app of its bundle id, if it accepts the environment. Renewal info has no
+    /// bundle id, and is observed by the app that received it.
     func observer(of evidence: ExaminedEvidence, claimedFor app: RegistryApp?) -> RegistryApp? {
         guard let bundleID = evidence.bundleID else { return evidence.kind == .signedRenewalInfo ? app : nil }
         guard let owner = self.app(bundleID: bundleID), let environment = evidence.environment,
@@ -23,7 +23,7 @@ extension Registry {
 }
 
 extension LedgerTransaction {
-    /// Keeps genuine evidence of a bundle id that no app has, to observe it when one gets it.
+    /// Stores genuine evidence whose bundle id belongs to no app, to observe it when an app gets the bundle id.
     func hold(
         _ evidence: ExaminedEvidence?, _ key: Int64?, _ entry: JournalEntry
     ) throws(LedgerStorageError) {

@@ -2,10 +2,10 @@ public import PurchaseVerification
 
 /// Evidence that was verified, or the reason why it was not, with its stored form.
 public struct ExaminedEvidence: Sendable {
-    /// What it is, if it could be recognised.
+    /// The kind, if it could be recognised.
     public let kind: EvidenceKind?
     let verified: Result<Observation, VerificationError>
-    /// What the app's settings object to in genuine evidence.
+    /// The reason why the app's settings do not accept genuine evidence.
     let objection: VerificationError?
     let bundleID: ExactText?
     let environment: AppStoreEnvironment?
@@ -13,7 +13,7 @@ public struct ExaminedEvidence: Sendable {
     /// Whether it is a receipt without purchases.
     let isEmptyReceipt: Bool
 
-    /// The source of what it states.
+    /// The source of its statements.
     var source: EvidenceSource {
         switch kind {
         case .appReceipt: .appReceipt
@@ -24,7 +24,7 @@ public struct ExaminedEvidence: Sendable {
 }
 
 extension PurchaseLedger {
-    /// Verifies evidence for an app. It costs what cryptography costs, and takes no lock.
+    /// Verifies evidence for an app. It costs as much as the cryptography, and takes no lock.
     ///
     /// - Parameters:
     ///   - evidence: as it was sent.
@@ -34,7 +34,8 @@ extension PurchaseLedger {
     }
 }
 
-/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app say, so these are checked apart.
+/// Verifies evidence. Genuine evidence is observed under any settings of the claim's app, so the settings are checked
+/// separately.
 struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
 
@@ -59,7 +60,7 @@ struct EvidenceExaminer: Sendable {
         }
     }
 
-    /// What the settings of an app object to.
+    /// The reason why the settings of an app do not accept the evidence.
     private func objection(_ app: RegisteredApp, _ facts: any EvidenceFacts) -> VerificationError? {
         // Renewal info names no app, and counts by the subscription that it names.
         guard facts.kind != .signedRenewalInfo else { return nil }
@@ -73,7 +74,7 @@ struct EvidenceExaminer: Sendable {
 }
 
 extension RegisteredApp {
-    /// What the core demands of evidence of this app.
+    /// The policies for evidence of this app.
     var policies: [any PurchasePolicy] {
         var policies: [any PurchasePolicy] = [
             EnvironmentPolicy(accepting: environments), BundleIDPolicy(anyOf: bundleIDs),
@@ -84,7 +85,7 @@ extension RegisteredApp {
     }
 }
 
-/// The evidence belongs to one of the app's versions, where it is of a kind that names one.
+/// The evidence belongs to one of the app's versions, if its kind has a version.
 private struct StatedVersionPolicy: PurchasePolicy {
     let versions: Set<String>
 

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// Stores evidence. What did not verify is stored whole within the daily budget of the app and of the API key, so that nobody
-    /// fills the disk with forgeries.
+    /// Stores evidence. Unverified evidence is stored whole only within the daily budget of the app and of the API key,
+    /// so that nobody fills the disk with forgeries.
     ///
     /// - Parameters:
     ///   - evidence: the examined evidence.
@@ -31,7 +31,7 @@ extension LedgerTransaction {
 }
 
 extension KeptEvidence {
-    /// What a journal entry says of evidence that did not verify.
+    /// The fields of a journal entry for unverified evidence.
     func unverified(_ evidence: StorableEvidence) -> UnverifiedEvidence? {
         evidence.isVerified ? nil : isPrefix ? .prefix : .whole
     }

@@ -6,7 +6,7 @@ public import struct Foundation.UUID
 public struct EvidenceSubmission: Sendable {
     /// The app that it came for; `nil` if only the evidence names it.
     public var app: String?
-    /// Where it came from, such as `notification`.
+    /// The source, such as `notification`.
     public var source: String
     public var evidence: [UInt8]
 
@@ -32,18 +32,18 @@ extension PurchaseLedger {
     }
 }
 
-/// What became of evidence without a claim.
+/// The result for evidence without a claim.
 public struct ObservationOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// `accepted`, or the core's code.
     public var code: String
     /// The app that observed it; `nil` if no app has its bundle id.
     public var app: String?
-    /// How many transactions it states.
+    /// The number of transactions that it states.
     public var transactions: Int
 }
 
-/// Observes evidence that nobody claims.
+/// Observes evidence without a claim.
 public struct ObserveEvidence: LedgerOperation {
     let examined: ExaminedEvidenceSubmission
 
@@ -72,7 +72,7 @@ public struct ObserveEvidence: LedgerOperation {
                 try change.observe(observation, evidence: key)
                 try change.settle()
                 changes = change
-                // Whom the evidence is about, also if it has no news, so that an erasure finds it.
+                // The customer of the evidence, even if it adds nothing, so that an erasure finds it.
                 let stated = Set(observation.transactions.map(\.key))
                 let records = change.histories.flatMap(\.records)
                 let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }

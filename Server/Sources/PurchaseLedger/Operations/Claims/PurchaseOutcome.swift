@@ -14,12 +14,12 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var submissionID: UUID
     /// The hash of the entry's leaf in the Merkle log.
     public var leafHash: [UInt8]
-    /// Why the claim was rejected; `nil` if it was accepted.
+    /// The reason why the claim was rejected; `nil` if it was accepted.
     public var rejection: Rejection?
     public var disposition: Disposition
     /// Whether the same customer claimed the transaction before.
     public var isReplayed: Bool
-    /// By what it was claimed, if the code is `already_claimed`.
+    /// The holder of the earlier claim, if the code is `already_claimed`.
     public var claimedBy: PriorClaim?
     public var customerID: String?
     public var environment: AppStoreEnvironment?
@@ -39,7 +39,7 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var ownerReason: String?
     /// The order that the transaction paid.
     public var order: Order?
-    /// What the customer may use of the product now.
+    /// The customer's present entitlement to the product.
     public var entitlement: Entitlement?
 
     /// The id of the order that the transaction paid.

@@ -9,7 +9,7 @@ public struct PurchaseSubmission: Sendable {
     public var claim = ClaimFields()
     /// The evidence as it was sent.
     public var evidence: [UInt8]?
-    /// What is wrong with the request itself.
+    /// The error of the request itself.
     public var flaw: Rejection?
 
     /// A submission without content.
@@ -20,7 +20,7 @@ public struct PurchaseSubmission: Sendable {
 public struct ExaminedSubmission: Sendable {
     let submission: PurchaseSubmission
     let evidence: ExaminedEvidence?
-    /// Why the claim cannot be judged; its evidence is observed all the same.
+    /// The reason why the claim cannot be decided; its evidence is observed nevertheless.
     let flaw: Rejection?
 }
 

@@ -138,6 +138,7 @@ public struct RestorePurchases: LedgerOperation {
                 proven = observation.transactionFacts.filter { $0.productID != nil && seen.insert($0.key).inserted }
             }
         }
+        changes.identities.know(locked: customer)
         var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
         try claims.claim(proven, transaction)
         try changes.settle()

@@ -19,7 +19,7 @@ struct RestoredClaims {
 
     private struct Claim {
         let proven: ObservedTransaction
-        /// Why it does not agree with its own evidence.
+        /// The reason why it does not agree with its own evidence.
         var refusal: Rejection?
         var binds = false
         var isReplayed = false
@@ -31,7 +31,7 @@ struct RestoredClaims {
         var transactionKey: Int64
     }
 
-    /// Claims what the evidence proves.
+    /// Claims the purchases that the evidence proves.
     mutating func claim(
         _ proven: [ObservedTransaction], _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
@@ -59,7 +59,7 @@ struct RestoredClaims {
         }
     }
 
-    /// What became of each, after the changes were settled.
+    /// The result for each purchase, after the changes were settled.
     func outcomes(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> [Outcome] {
         var outcomes: [Outcome] = []
         for claim in claims {
@@ -105,7 +105,7 @@ struct RestoredClaims {
             try ClaimDecision.requireTerms(purchase, app.settings)
             try ClaimDecision.requireNotWithdrawn(purchase, proven)
             try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)
-            // A consumable is granted once, whatever its copies.
+            // A consumable is granted once, even if it has copies.
             return purchase.isCopy && record.row.kind == .consumable ? .alreadyClaimed(.restoredCopy) : nil
         } catch {
             return error

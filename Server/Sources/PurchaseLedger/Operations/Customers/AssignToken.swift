@@ -15,6 +15,8 @@ public struct AssignToken: LedgerOperation {
         self.token = token
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID), .token(token)]) }
+
     /// - Returns: whether the token is new.
     /// - Throws: `token_taken` if it names another customer.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {

@@ -42,6 +42,8 @@ public struct ConsumeUnits: LedgerOperation {
         public var isReplayed: Bool
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
         guard quantity > 0, ExactText(consumptionID).isIdentifier else {

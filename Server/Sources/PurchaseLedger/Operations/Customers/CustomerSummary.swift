@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A customer, with what operators did for them.
+/// A customer, and the operators' actions for them.
 public struct CustomerSummary: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -22,7 +22,7 @@ public struct CustomerSummary: LedgerQuery {
         /// The present account token.
         public var appAccountToken: UUID?
         public var isTester: Bool
-        /// Grants and revocations by hand, oldest first, lifted ones among them.
+        /// Manual grants and revocations, oldest first, including lifted ones.
         public var handGrants: [HandGrantRecord]
     }
 

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Reads everything that decides what a customer may use, from facts, acts and the journal.
+/// Reads everything that determines a customer's entitlements, from facts, acts and the journal.
 struct EntitlementInputReader {
     let reader: LedgerTransaction
 
@@ -48,7 +48,7 @@ struct EntitlementInputReader {
             ?? .nonConsumable
     }
 
-    /// What the customer consumed, with the lots, from the journal.
+    /// The customer's consumption with its lots, from the journal.
     private func consumptions(of customer: Int64) throws(LedgerStorageError) -> [ConsumedUnits] {
         let connection = reader.connection
         var consumptions: [ConsumedUnits] = []

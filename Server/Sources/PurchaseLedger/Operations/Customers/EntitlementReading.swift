@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Turns the rows of one customer into what they may use at a time.
+/// Computes a customer's entitlements at a time from the rows.
 struct EntitlementReading {
     let app: RegisteredApp
     let moment: Timestamp
@@ -61,8 +61,8 @@ struct EntitlementReading {
     }
 }
 
-/// Which of several spans of a product stands for all: the one that ends last. Ties are decided by what the spans say, not by
-/// the order of the rows, which is the order of arrival.
+/// Selects the span that represents all spans of a product: the one that ends last. Ties are broken by the fields of
+/// the spans, not by the order of the rows, which is the order of arrival.
 private struct SpanRank {
     let times: (until: Timestamp, from: Int64, isOwn: Int)
     let transactionID: ExactText

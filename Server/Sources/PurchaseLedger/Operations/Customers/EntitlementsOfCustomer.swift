@@ -3,6 +3,8 @@ public import PurchaseVerification
 /// What a customer may use, and for each product that was ever theirs, why it gives no access.
 public struct EntitlementsOfCustomer: LedgerQuery {
     public static let access = LedgerReadAccess.keys
+    /// Past balances are computed from the customer's history.
+    public var access: LedgerReadAccess { moment == nil ? .keys : .lists }
 
     public var app: String
     public var customerID: String

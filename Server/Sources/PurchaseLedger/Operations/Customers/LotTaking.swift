@@ -4,7 +4,7 @@ import PurchaseVerification
 struct LotTaking {
     let transaction: LedgerTransaction
 
-    /// What was taken, and the balance afterwards.
+    /// The units taken, and the balance afterwards.
     struct Taken {
         var takes: [LotTake] = []
         var balance: EntitlementWriter.Balances.Value?

@@ -2,12 +2,12 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A purchase as it is recorded, whatever it gives now.
+/// A purchase as it is recorded, whatever access it gives now.
 public struct RecordedPurchase: Sendable, Equatable {
     public var environment: AppStoreEnvironment
     public var transactionID: String
     public var originalTransactionID: String
-    /// Who owns it; `nil` if it is held.
+    /// The owner; `nil` if it is held.
     public var customerID: String?
     public var productID: String
     /// `nil` if the settings do not agree with the facts.
@@ -33,7 +33,7 @@ public struct PurchasesOfCustomer: LedgerQuery {
 
     public var app: String
     public var customerID: String
-    /// Where the page before ended.
+    /// The end of the page before.
     public var before: Int64?
     public var limit: Int
 
@@ -45,7 +45,7 @@ public struct PurchasesOfCustomer: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last.
+    /// A page, and the start of the next one; `nil` if this is the last.
     public struct Answer: Sendable {
         public var purchases: [RecordedPurchase]
         public var next: Int64?
@@ -64,7 +64,7 @@ public struct PurchasesOfCustomer: LedgerQuery {
     }
 }
 
-/// The purchases of a transaction id, one for each environment. Nobody needs to own them.
+/// The purchases of a transaction id, one for each environment. They may be held.
 public struct PurchasesOfTransaction: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 

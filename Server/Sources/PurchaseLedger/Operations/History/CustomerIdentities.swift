@@ -9,9 +9,26 @@ final class CustomerIdentities {
     /// The merges of customers that occur, by the customer who was merged.
     private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
 
+    /// The customers whose lock the write has.
+    private var locked: Set<Int64> = []
+
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
         self.transaction = transaction
         self.app = app
+    }
+
+    /// Notes a customer whose lock the write took by the name when it began.
+    func know(locked customer: CustomerRow) {
+        if customer.mergedInto == nil { locked.insert(customer.key) }
+    }
+
+    /// Locks the balances and orders of customers.
+    func lock(_ keys: Set<Int64>) throws(LedgerStorageError) {
+        guard transaction.connection.locksParts else { return }
+        let unlocked = keys.subtracting(locked)
+        guard !unlocked.isEmpty else { return }
+        try transaction.lock(customers: unlocked)
+        locked.formUnion(unlocked)
     }
 
     /// The account tokens of a history that name a customer.

@@ -11,6 +11,7 @@ struct HistoryReader {
         let environment = try transaction.environments.environment(original.environment)
         let key = OriginalKey(
             environment: environment, transactionID: ExactText(original.originalID), second: original.xcodeSecond)
+        try connection.lock { () throws(LedgerStorageError) in [.original(environment, original.originalID)] }
         var records: [TransactionRecord] = []
         var productIDs: [Int64: String] = [:]
         for row in try transaction.transactions.rows(originalKey: original.key) {

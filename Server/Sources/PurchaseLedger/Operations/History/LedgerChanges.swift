@@ -15,14 +15,16 @@ final class LedgerChanges {
     let identities: CustomerIdentities
     /// The purchases of each history that was settled.
     private var purchases: [Int: [OwnedPurchase]] = [:]
+    /// The owners of what was bought, and of what is shared by a family, of each history. `own` computes them.
+    private var ownerships: [[Ownership]] = []
     /// The balances after the change, by the place of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
         self.transaction = transaction
         self.app = app
-        payments = OrderPayments(transaction, app: app)
         identities = CustomerIdentities(transaction, app: app)
+        payments = OrderPayments(transaction, app: app, identities)
         open = OpenHistories(transaction, app: app, identities)
     }
 
@@ -181,6 +183,7 @@ final class LedgerChanges {
     /// - Parameter named: a transaction whose claim names an order; it pays no other.
     func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
         try own()
+        try lockCustomers()
         for history in histories { try payments.settle(history, except: named) }
         purchases = [:]
         try writeFacts()
@@ -189,16 +192,15 @@ final class LedgerChanges {
 
     /// Computes the owners of every history that was read.
     private func own() throws(LedgerStorageError) {
+        ownerships = []
         for index in open.histories.indices {
             let tokens = try identities.assignments(of: open.histories[index])
+            ownerships.append([])
             for isShared in [false, true] {
-                guard open.histories[index].records.contains(where: { $0.facts.ownership.isFamilyShared == isShared })
-                else {
-                    continue
-                }
-                let owners = open.histories[index].ownership(
-                    isShared: isShared, tokens: tokens, merges: identities.mergeActs
-                ).owners
+                let ownership = open.histories[index].ownership(
+                    isShared: isShared, tokens: tokens, merges: identities.mergeActs)
+                ownerships[index].append(ownership)
+                let owners = ownership.owners
                 for place in open.histories[index].records.indices
                 where open.histories[index].records[place].facts.ownership.isFamilyShared == isShared {
                     let owner = owners[open.histories[index].records[place].facts.key]
@@ -207,6 +209,19 @@ final class LedgerChanges {
                 }
             }
         }
+    }
+
+    /// Locks everybody whose balances, entitlements or orders can change.
+    private func lockCustomers() throws(LedgerStorageError) {
+        guard connection.locksParts else { return }
+        var keys: Set<Int64> = []
+        for history in histories {
+            for record in history.records + history.departed {
+                keys.formUnion([record.row.ownerKey, record.formerRow?.ownerKey].compactMap(\.self))
+            }
+            for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }
+        }
+        try identities.lock(keys)
     }
 
     /// What decides about a claim of a transaction.
@@ -273,14 +288,10 @@ final class LedgerChanges {
     /// Writes the entitlements of every history that changed. They need the facts in the database, and no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
         balances = []
-        for history in histories {
+        for (history, ownership) in zip(histories, ownerships) {
             guard history.isChanged, !history.isNew else {
                 balances.append([:])
                 continue
-            }
-            let assignments = try identities.assignments(of: history)
-            let ownership = [false, true].map {
-                history.ownership(isShared: $0, tokens: assignments, merges: identities.mergeActs)
             }
             let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
             balances.append(

@@ -63,7 +63,7 @@ final class OpenHistories {
         return histories.count - 1
     }
 
-    /// Reads the renewal info of what turned out to be a subscription.
+    /// Reads the renewal info of an original that proved to be a subscription.
     func readRenewal(of index: Int) throws(LedgerStorageError) {
         guard histories[index].renewal == nil else { return }
         let history = histories[index]
@@ -84,7 +84,7 @@ final class OpenHistories {
                 productID, appKey: app.key, at: transaction.now)
         }
         if let stated = record.facts.kind, record.row.kind != stated {
-            // Better evidence than the one that the settings agreed with.
+            // Better evidence than the evidence that agreed with the settings.
             (record.row.kind, record.row.duration) = (nil, nil)
         }
         if record.row.kind == nil, let terms = app.settings.terms(of: record.facts) {

@@ -4,14 +4,16 @@ import PurchaseVerification
 final class OrderPayments {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
+    private let identities: CustomerIdentities
     /// What changes in orders, by their key.
     private var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
     /// The transaction that pays an order. Its key is known once it is written.
     private var paying: [Int64: TransactionKey] = [:]
 
-    init(_ transaction: LedgerTransaction, app: RegistryApp) {
+    init(_ transaction: LedgerTransaction, app: RegistryApp, _ identities: CustomerIdentities) {
         self.transaction = transaction
         self.app = app
+        self.identities = identities
     }
 
     // MARK: Paying
@@ -23,21 +25,22 @@ final class OrderPayments {
         _ order: OrderRow, with record: TransactionRecord, among copies: [TransactionRecord]
     ) throws(LedgerStorageError) {
         for copy in copies {
-            if let other = try self.order(paidBy: copy), other.key != order.key { reopen(other) }
+            if let other = try self.order(paidBy: copy), other.key != order.key { try reopen(other) }
         }
-        change(order) {
+        try change(order) {
             $0.status = .paid
             $0.paidAt = transaction.now
         }
         paying[order.key] = record.facts.key
     }
 
-    private func reopen(_ order: OrderRow) {
+    private func reopen(_ order: OrderRow) throws(LedgerStorageError) {
         paying[order.key] = nil
-        change(order) { ($0.status, $0.paidAt, $0.paidBy) = (.created, nil, nil) }
+        try change(order) { ($0.status, $0.paidAt, $0.paidBy) = (.created, nil, nil) }
     }
 
-    private func change(_ order: OrderRow, _ change: (inout OrderRow) -> Void) {
+    private func change(_ order: OrderRow, _ change: (inout OrderRow) -> Void) throws(LedgerStorageError) {
+        try identities.lock([order.customerKey])
         let former = orders[order.key]?.former ?? order
         var row = orders[order.key]?.row ?? order
         change(&row)
@@ -61,7 +64,7 @@ final class OrderPayments {
     func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
         guard order.status == .paid, !record.isNew else { return order.status != .paid }
         return try JournalTable(connection: transaction.connection)
-            .hasEntry(of: Int64(JournalKind.claim.rawValue), naming: order.key, transaction: record.row.key)
+            .hasClaim(naming: order.key, transaction: record.row.key)
     }
 
     // MARK: Following purchases
@@ -149,9 +152,9 @@ final class OrderPayments {
         let isCancelled = record.row.kind == .autoRenewable && purchase.withdrawal?.cause == .cancelled
         let isRefunded = !isCancelled && claimed.wholeWithdrawal != nil
         if isRefunded, order.status == .paid || order.status == .fulfilled {
-            change(order) { ($0.status, $0.closedAt) = (.refunded, transaction.now) }
+            try change(order) { ($0.status, $0.closedAt) = (.refunded, transaction.now) }
         } else if !isRefunded, order.status == .refunded {
-            change(order) { ($0.status, $0.closedAt) = ($0.fulfilledAt == nil ? .paid : .fulfilled, nil) }
+            try change(order) { ($0.status, $0.closedAt) = ($0.fulfilledAt == nil ? .paid : .fulfilled, nil) }
         }
     }
 
@@ -161,7 +164,7 @@ final class OrderPayments {
             let order = try order(paidBy: record), order.status == .paid
         else { return }
         let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
-        if customer.key != owner { reopen(order) }
+        if customer.key != owner { try reopen(order) }
     }
 
     // MARK: Writing

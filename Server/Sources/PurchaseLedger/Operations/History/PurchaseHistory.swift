@@ -1,6 +1,7 @@
 import PurchaseVerification
 
-/// Everything that is known of one original transaction: the facts of its transactions, and what decides their owners.
+/// Everything known about one original transaction: the facts of its transactions, and the acts that determine their
+/// owners.
 struct PurchaseHistory {
     var original: OriginalRow
     let key: OriginalKey
@@ -29,11 +30,12 @@ struct PurchaseHistory {
             || acts.contains { $0.entry == nil }
     }
 
-    /// Who owns each transaction.
+    /// The owner of each transaction.
     ///
     /// - Parameter merges: the merges of the customers that occur, each with its journal entry.
     func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        guard !own.isEmpty else { return Ownership(owners: [:]) }
         let keys = Set(own.map(\.facts.key))
         let contents = acts.filter { keys.contains($0.transaction) }.map { act in
             let customer = CustomerNumber(rawValue: act.customerKey)
@@ -50,12 +52,12 @@ struct PurchaseHistory {
         return Ownership(OwnershipInput(transactions: own.map(\.facts), tokens: tokens, acts: ordered))
     }
 
-    /// The purchases, whoever owns them.
+    /// The purchases, with any owner.
     var purchases: [OwnedPurchase] {
         [false, true].flatMap { purchases(isShared: $0, Ownership(owners: [:])) }
     }
 
-    /// The last act on what is shared by a family like a transaction, or on what is not.
+    /// The last act on transactions with the same ownership type.
     func lastAct(besides key: TransactionKey) -> RecordedAct? {
         let isShared = { (transaction: TransactionKey) in
             index(of: transaction).map { records[$0].facts.ownership.isFamilyShared } ?? false
@@ -68,7 +70,7 @@ struct PurchaseHistory {
     func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
 }
 
-/// A transaction's row and facts, with what they were before.
+/// A transaction's row and facts, with their state before.
 struct TransactionRecord {
     var row: TransactionRow
     var facts: ObservedTransaction
@@ -113,7 +115,7 @@ struct RecordedAct {
     var transaction: TransactionKey
     /// The claimant, or the new owner.
     var customerKey: Int64
-    /// The owner from whom an operator moved it; `nil` if it was held, or for a claim.
+    /// The former owner in an operator's transfer; `nil` if it was held, or for a claim.
     var formerKey: Int64?
     var kind: OwnershipActKind
     /// Whether one of the customers may have been merged into another since.
@@ -124,7 +126,7 @@ struct RecordedAct {
 struct HandRevocationOfPurchase {
     var row: HandGrantRow
 
-    /// The revocation, if it is of the bought purchase or of the shared one.
+    /// The revocation, if it matches the ownership type of the purchase.
     func revocation(_ key: OriginalKey, isShared: Bool) -> HandRevocation? {
         guard row.revokedShared == isShared else { return nil }
         return HandRevocation(

@@ -17,8 +17,8 @@ public struct ProveEntry: LedgerQuery {
         self.checkpoint = checkpoint
     }
 
-    /// - Throws: `entryUnknown`; `notSealed` if the checkpoint does not cover the entry yet; `shorter` or `rewritten` if the log
-    ///   is not the one of the checkpoint; `LedgerStorageError`.
+    /// - Throws: `entryUnknown`; `notSealed` if the checkpoint does not cover the entry yet; `shorter` or `rewritten`
+    ///   if the log differs from that of the checkpoint; `LedgerStorageError`.
     public func answer(_ reader: LedgerTransaction) throws -> EntryProof {
         let connection = reader.connection
         let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)

@@ -20,6 +20,8 @@ struct SealEntries: LedgerOperation {
         var last: Int64?
     }
 
+    var locks: LedgerLocks { .parts([.log]) }
+
     func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let connection = transaction.connection
         let table = LogStateTable(connection: connection)

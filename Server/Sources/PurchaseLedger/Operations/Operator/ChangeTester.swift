@@ -15,6 +15,8 @@ public struct ChangeTester: LedgerOperation {
         self.reason = reason
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
     /// - Returns: whether that changed something.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
         let app = try transaction.app(app)
@@ -35,16 +37,33 @@ public struct ChangeTester: LedgerOperation {
     }
 }
 
-/// The names of an app's testers.
+/// The names of an app's testers, the ones first known first.
 public struct TesterList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var app: String
+    /// Where the page before ended.
+    public var after: Int64
+    public var limit: Int
 
-    /// The testers of an app.
-    public init(app: String) { self.app = app }
+    /// A page of testers.
+    public init(app: String, after: Int64 = 0, limit: Int) {
+        self.app = app
+        self.after = after
+        self.limit = limit
+    }
 
-    public func answer(_ reader: LedgerTransaction) throws -> [String] {
-        try TestersTable(connection: reader.connection).names(appKey: try reader.app(app).key)
+    /// A page, and where the next one begins; `nil` if this is the last. Erased customers have no name and are left out.
+    public struct Answer: Sendable {
+        public var names: [String]
+        public var next: Int64?
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
+        let count = max(1, limit)
+        let rows = try TestersTable(connection: reader.connection).page(
+            appKey: try reader.app(app).key, after: after, limit: Int64(count) + 1)
+        let page = rows.prefix(count)
+        return Answer(names: page.compactMap(\.name), next: rows.count > count ? page.last?.key : nil)
     }
 }

@@ -24,7 +24,8 @@ struct CustomerMerge {
         }
     }
 
-    /// Lots, and what was taken of lots. A lot that one of the two took from and the other has is theirs in both respects now.
+    /// Lots, and the units taken from them. A lot that one of the two took from and the other owns now belongs to the
+    /// merged customer in both respects.
     ///
     /// - Parameter originals: the originals that the customer owned.
     func moveBalances(originals: [Int64]) throws(LedgerStorageError) {

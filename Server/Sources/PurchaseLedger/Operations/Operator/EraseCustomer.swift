@@ -1,7 +1,8 @@
 import PurchaseVerification
 
-/// Erases a person: the outside names of a customer and of everybody merged into them, the details of their entries, and the
-/// evidence that is nobody else's. Leaves and hashes stay, and their purchases stay claimed. It cannot be undone.
+/// Erases a person: the outside names of a customer and of everybody merged into them, the details of their entries,
+/// and the evidence that belongs to nobody else. Leaves and hashes stay, and their purchases stay claimed. It cannot be
+/// undone.
 public struct EraseCustomer: LedgerOperation {
     public var app: String
     public var customerID: String
@@ -14,13 +15,13 @@ public struct EraseCustomer: LedgerOperation {
         self.reason = reason
     }
 
-    /// What was erased.
+    /// The result of the erasure.
     public struct Outcome: Sendable, Equatable {
         /// Journal entries whose details were deleted.
         public var entries: Int
         /// Pieces of evidence whose bytes were deleted.
         public var evidence: Int
-        /// Evidence that was kept because it proves purchases of others, or because others sent it, too.
+        /// Evidence that was kept because it proves purchases of others, or because others also sent it.
         public var keptEvidence: Int
         /// Purchases that stay claimed.
         public var transactions: Int

@@ -61,7 +61,7 @@ struct ErasureScope {
         }
         // Refused claims of a name that the ledger did not know yet.
         let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
-        for row in try journal.anonymousRefusals(appKey: app.key, kind: Int64(JournalKind.claim.rawValue)) {
+        for row in try journal.anonymousRejections(appKey: app.key) {
             guard let details = row.details, let name = try ClaimDetails(encoded: details).customer,
                 names.contains(ExactText(name))
             else { continue }

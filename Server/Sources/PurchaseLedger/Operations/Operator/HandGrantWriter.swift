@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Writes what a grant or a revocation by hand changes.
+/// Writes the changes of a manual grant or revocation.
 struct HandGrantWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -40,7 +40,7 @@ struct HandGrantWriter {
             .write(lot, former: former, ground: -grant.key, isFirst: former == nil)
     }
 
-    /// Computes again what a grant or a revocation is about, and writes the event.
+    /// Computes the subject of a grant or a revocation again, and writes the event.
     func change(
         _ row: HandGrantRow, _ entry: JournalEntry, _ type: EventType, reason: String?, customer: Int64
     ) throws {
@@ -53,7 +53,7 @@ struct HandGrantWriter {
             balances[customer] = changes.balance(of: customer, in: place)
             try changes.finish(entry)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
-            // As it was granted, whatever the settings say by now.
+            // As it was granted, under any present settings.
             let former = try transaction.entitlements.row(
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)

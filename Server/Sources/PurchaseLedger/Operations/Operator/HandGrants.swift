@@ -31,6 +31,8 @@ public struct GrantByHand: LedgerOperation {
         self.once = once
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
     /// - Returns: the id of the grant.
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
@@ -110,6 +112,8 @@ public struct RevokeByHand: LedgerOperation {
         self.once = once
     }
 
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
+
     /// - Returns: the id of the revocation, which lifts it.
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
@@ -180,6 +184,8 @@ public struct LiftByHand: LedgerOperation {
         self.act = act
         self.reason = reason
     }
+
+    public var locks: LedgerLocks { .parts([.customer(customerID)]) }
 
     public func perform(_ transaction: LedgerTransaction) throws {
         let app = try transaction.app(app)

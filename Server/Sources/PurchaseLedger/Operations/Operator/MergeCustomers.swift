@@ -1,9 +1,9 @@
 import PurchaseVerification
 
-/// Merges a customer into another, who keeps everything of both. It cannot be undone.
+/// Merges a customer into another, who keeps the purchases of both. It cannot be undone.
 public struct MergeCustomers: LedgerOperation {
     public var app: String
-    /// The customer that is merged, such as an anonymous one.
+    /// The customer to merge, such as an anonymous one.
     public var customerID: String
     /// The customer that remains.
     public var into: String
@@ -32,13 +32,13 @@ public struct MergeCustomers: LedgerOperation {
         try Self.apply(customer, into: target, transaction, app, entry, reason: reason)
     }
 
-    /// Does what the entry says.
+    /// Applies the entry.
     static func apply(
         _ customer: CustomerRow, into target: CustomerRow, _ transaction: LedgerTransaction, _ app: RegistryApp,
         _ entry: JournalEntry, reason: String? = nil
     ) throws {
         let owned = try transaction.transactions.originals(of: customer.key)
-        // Those that say that something belongs to another customer now say it to the remaining one.
+        // Rows that name another customer as the present owner now name the remaining customer.
         let originals = Set(owned + (try transaction.entitlements.originals(of: customer.key))).sorted()
         try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }

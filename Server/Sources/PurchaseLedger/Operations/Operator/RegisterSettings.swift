@@ -59,7 +59,7 @@ struct RegisterSettings: LedgerOperation {
     private func recordRemoval(of name: String, key: Int64, _ transaction: LedgerTransaction) throws {
         let digest = Array(SHA256.hash(data: [UInt8]()))
         let history = SettingsHistoryTable(connection: transaction.connection)
-        guard try history.latest(appKey: key) != digest else { return }
+        guard try history.latest(appKey: key)?.sha256 != digest else { return }
         let removed = RegistryApp(key: key, settings: RegisteredApp(id: name, bundleIDs: []))
         let entry = try transaction.journal.append(transaction.draft(removed), SettingsDetails(settings: ""))
         try history.insert(appKey: key, sha256: digest, body: [], entry: entry.key)
@@ -70,23 +70,38 @@ struct RegisterSettings: LedgerOperation {
         let body = try app.settings.canonicalJSON()
         let digest = Array(SHA256.hash(data: body))
         let history = SettingsHistoryTable(connection: transaction.connection)
-        guard try history.latest(appKey: app.key) != digest else { return }
+        let former = try history.latest(appKey: app.key)
+        guard former?.sha256 != digest else { return }
         let entry = try transaction.journal.append(
             transaction.draft(app), SettingsDetails(settings: String(decoding: body, as: UTF8.self)))
         try history.insert(appKey: app.key, sha256: digest, body: body, entry: entry.key)
-        try Self.countAgain(app, transaction, entry)
+        let formerSettings = try former.flatMap { $0.body.isEmpty ? nil : try RegisteredApp(recorded: $0.body) }
+        try Self.countAgain(app, after: formerSettings, transaction, entry)
         // Evidence that came while the app was not in the settings.
         let bound = try BundlesTable(connection: transaction.connection).all().filter { $0.appKey == app.key }
         for (bundleID, _) in bound { try observeHeld(bundleID, of: app, transaction, entry) }
     }
 
     /// Counts the purchases that the settings agree with now.
+    ///
+    /// - Parameter former: the settings before, if they are known. What they say about a product as these do, they did not agree
+    ///   with, either; so its purchases are not read.
     static func countAgain(
-        _ app: RegistryApp, _ transaction: LedgerTransaction, _ entry: JournalEntry
+        _ app: RegistryApp, after former: RegisteredApp? = nil, _ transaction: LedgerTransaction, _ entry: JournalEntry
     ) throws(LedgerStorageError) {
         var originals: Set<Int64> = []
-        for product in try transaction.products.all(appKey: app.key) {
-            originals.formUnion(try transaction.transactions.originalsWithoutKind(product: product.key))
+        var last: String? = ""
+        while let after = last {
+            let products = try transaction.products.page(appKey: app.key, after: after, limit: 256)
+            for product in products {
+                if let former, former.products.isEmpty == app.settings.products.isEmpty,
+                    former.product(product.id) == app.settings.product(product.id)
+                {
+                    continue
+                }
+                originals.formUnion(try transaction.transactions.originalsWithoutKind(product: product.key))
+            }
+            last = products.last?.id
         }
         guard !originals.isEmpty else { return }
         let changes = LedgerChanges(transaction, app: app)

@@ -15,9 +15,11 @@ public struct CancelOrder: LedgerOperation {
         self.keyID = keyID
     }
 
+    public var locks: LedgerLocks { .parts([.order(orderID)]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Order {
         let app = try transaction.app(app)
-        var row = try transaction.existingOrder(orderID, app)
+        var row = try transaction.orderToWrite(orderID, app)
         let former = row
         switch row.status(at: transaction.now) {
         case .cancelled: return try transaction.order(row)

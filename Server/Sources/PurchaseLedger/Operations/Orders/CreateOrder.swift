@@ -23,6 +23,8 @@ public struct CreateOrder: LedgerOperation {
         public var isReplayed: Bool
     }
 
+    public var locks: LedgerLocks { .parts([.customer(draft.customerID)]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
         if let earlier = try once?.earlierEntry(transaction), let key = earlier.orderKey,
@@ -35,7 +37,7 @@ public struct CreateOrder: LedgerOperation {
         }
         let product = try transaction.productToWrite(draft.productID, app)
         let customer = try transaction.customerToWrite(draft.customerID, app)
-        let token = customer.token ?? UUID()
+        let token = customer.token ?? RandomID.next()
         var environment: Int64?
         if let named = draft.environment { environment = try transaction.environments.keyToWrite(of: named) }
         let now = transaction.now

@@ -24,9 +24,11 @@ public struct FulfilOrder: LedgerOperation {
         public var isReplayed: Bool
     }
 
+    public var locks: LedgerLocks { .parts([.order(orderID)]) }
+
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
-        var row = try transaction.existingOrder(orderID, app)
+        var row = try transaction.orderToWrite(orderID, app)
         let former = row
         switch row.status(at: transaction.now) {
         case .fulfilled: return Outcome(order: try transaction.order(row), isReplayed: true)

@@ -21,9 +21,14 @@ public struct OrderByID: LedgerQuery {
     }
 }
 
-/// Orders of an app, the newest first.
+/// Orders of an app, the newest first; those in a state, the one that expires last first.
 public struct OrderList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
+
+    /// How many orders of a customer a page reads at most to find those in a state, or as many as its limit. A page can come out
+    /// shorter, and the next one goes on.
+    private static let readOrders = 512
+    private static let pageAfterFirst = 64
 
     public var app: String
     public var status: OrderStatus?
@@ -43,7 +48,8 @@ public struct OrderList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last.
+    /// A page, and where the next one begins; `nil` if this is the last. With a customer and a state, a page can be shorter than
+    /// the limit, or empty, while there is a next one.
     public struct Answer: Sendable {
         public var orders: [Order]
         public var next: OrderCursor?
@@ -51,23 +57,41 @@ public struct OrderList: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
-        let count = Int64(max(1, limit))
-        var rows: [OrderRow]
-        if let customerID {
-            guard let customer = try reader.customer(customerID, app) else { return Answer(orders: [], next: nil) }
-            rows = try reader.orders.page(customer: customer.key, cursor: cursor, limit: count + 1)
-        } else if let status {
-            rows = try reader.orders.page(
-                appKey: app.key, status: status, at: reader.now, cursor: cursor, limit: count + 1)
-        } else {
-            rows = try reader.orders.page(appKey: app.key, cursor: cursor, limit: count + 1)
+        let count = max(1, limit)
+        guard let customerID else {
+            let rows =
+                if let status {
+                    try reader.orders.page(
+                        appKey: app.key, status: status, at: reader.now, cursor: cursor, limit: Int64(count) + 1)
+                } else { try reader.orders.page(appKey: app.key, cursor: cursor, limit: Int64(count) + 1) }
+            return try answer(rows, isMore: rows.count > count, reader)
         }
-        var next: OrderCursor?
-        if rows.count > Int(count) {
-            rows.removeLast()
-            next = rows.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
+        guard let customer = try reader.customer(customerID, app) else { return Answer(orders: [], next: nil) }
+        return try answer(of: customer, reader)
+    }
+
+    private func answer(of customer: CustomerRow, _ reader: LedgerTransaction) throws -> Answer {
+        let count = max(1, limit)
+        var found: [OrderRow] = []
+        var place = cursor
+        var readCount = 0
+        while readCount < max(count, Self.readOrders) {
+            // What the limit needs first; if the state leaves orders out, more at a time.
+            let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
+            let rows = try reader.orders.page(customer: customer.key, cursor: place, limit: Int64(size))
+            found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }
+            if found.count > count { return try answer(found, isMore: true, reader) }
+            guard rows.count == size else { return try answer(found, isMore: false, reader) }
+            place = rows.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) }
+            readCount += rows.count
         }
-        if customerID != nil, let status { rows = rows.filter { $0.status(at: reader.now) == status } }
-        return Answer(orders: try rows.map { try reader.order($0) }, next: next)
+        return Answer(orders: try found.map { try reader.order($0) }, next: place)
+    }
+
+    /// - Parameter isMore: whether there are more rows than the page has.
+    private func answer(_ rows: [OrderRow], isMore: Bool, _ reader: LedgerTransaction) throws -> Answer {
+        let page = isMore ? rows.prefix(max(1, limit)) : rows[...]
+        let next = isMore ? page.last.map { OrderCursor(expiresAt: $0.expiresAt, key: $0.key) } : nil
+        return Answer(orders: try page.map { try reader.order($0) }, next: next)
     }
 }

@@ -35,6 +35,13 @@ extension LedgerTransaction {
         }
         return row
     }
+
+    /// An order of an app by its id, with its customer locked.
+    func orderToWrite(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
+        let row = try existingOrder(id, app)
+        try lock(customers: [row.customerKey])
+        return row
+    }
 }
 
 extension OrderPayment {

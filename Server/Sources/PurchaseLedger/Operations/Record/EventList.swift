@@ -25,8 +25,10 @@ public struct EventList: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> [StoredEvent] {
         let app = try reader.app(app)
+        let settled = try reader.connection.settledEvent() ?? .max
         return try EventsTable(connection: reader.connection)
             .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
+            .prefix { $0.key <= settled }
             .map {
                 StoredEvent(
                     cursor: $0.key, type: $0.type, body: try EventBody($0, app: app.settings.id).encoded())

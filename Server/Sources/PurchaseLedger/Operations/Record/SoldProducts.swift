@@ -5,9 +5,22 @@ public struct SoldProducts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var app: String
+    /// Where the page before ended.
+    public var after: Int64?
+    public var limit: Int
 
-    /// The products of an app.
-    public init(app: String) { self.app = app }
+    /// A page of products.
+    public init(app: String, after: Int64? = nil, limit: Int) {
+        self.app = app
+        self.after = after
+        self.limit = limit
+    }
+
+    /// A page, and where the next one begins; `nil` if this is the last.
+    public struct Answer: Sendable {
+        public var products: [Product]
+        public var next: Int64?
+    }
 
     /// A product.
     public struct Product: Sendable, Equatable {
@@ -15,20 +28,21 @@ public struct SoldProducts: LedgerQuery {
         public var firstKnownAt: Timestamp
         /// Whether the settings have it.
         public var isRegistered: Bool
-        /// How many originals of it give nothing, because the settings do not name the product or state another kind.
-        public var uncounted: Int
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> [Product] {
+    public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
-        var products: [Product] = []
-        for product in try reader.products.all(appKey: app.key) {
-            products.append(
-                Product(
-                    productID: product.id, firstKnownAt: product.firstKnownAt,
-                    isRegistered: app.settings.product(product.id) != nil,
-                    uncounted: try reader.transactions.originalsWithoutKind(product: product.key).count))
+        let count = max(1, limit)
+        var last = ""
+        if let after {
+            guard let known = try reader.products.id(after, appKey: app.key) else { return Answer(products: []) }
+            last = known
         }
-        return products
+        let rows = try reader.products.page(appKey: app.key, after: last, limit: Int64(count) + 1)
+        let products = rows.prefix(count).map {
+            Product(
+                productID: $0.id, firstKnownAt: $0.firstKnownAt, isRegistered: app.settings.product($0.id) != nil)
+        }
+        return Answer(products: products, next: rows.count > count ? rows.prefix(count).last?.key : nil)
     }
 }

@@ -23,6 +23,9 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var found: String?
     /// SHA-256 of the evidence, in hexadecimal.
     public var evidenceSHA256: String?
+    /// The bytes of the evidence that was sent, and how much of it is kept; `nil` in a list.
+    public var evidenceSize: Int64?
+    public var evidenceKept: KeptPart?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
     /// The number of the leaf; `nil` while it waits for the log, and in lists.
@@ -51,6 +54,11 @@ public struct SubmissionFilter: Sendable, Equatable {
 public struct SubmissionList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
+    /// How many claims a page reads at most, or as many as its limit. With a filter that has no index of its own, such as a
+    /// customer's rejected claims, a page can come out shorter, and the next one goes on.
+    private static let readClaims = 512
+    private static let pageAfterFirst = 64
+
     public var app: String
     public var filter: SubmissionFilter
     /// Where the page before ended.
@@ -74,46 +82,85 @@ public struct SubmissionList: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
         let app = try reader.app(app)
-        guard let selection = try selection(reader, app) else { return Answer(submissions: [], next: nil) }
+        let selections = try selections(reader, app)
         let count = max(1, limit)
-        var rows = try JournalTable(connection: reader.connection).page(
-            selection, app: app.key, kind: Int64(JournalKind.claim.rawValue), from: filter.from, to: filter.to,
-            cursor: cursor, limit: Int64(count) + 1)
-        var next: JournalCursor?
-        if rows.count > count {
-            rows.removeLast()
-            next = rows.last.map { JournalCursor(at: $0.at, key: $0.key) }
+        var found: [(record: SubmissionRecord, place: JournalCursor)] = []
+        var place = cursor ?? JournalCursor(at: filter.to ?? Timestamp(millisecondsSince1970: .max), key: .min)
+        var readCount = 0
+        while found.count <= count {
+            guard readCount < max(count, Self.readClaims) else {
+                return Answer(submissions: found.map(\.record), next: place)
+            }
+            // What the limit needs first; if the filter leaves claims out, more at a time.
+            let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
+            let rows = try page(selections, app, after: place, limit: size, reader)
+            for row in rows {
+                place = JournalCursor(at: row.at, key: row.key)
+                // Most of what is left out is told from the columns alone.
+                guard matches(row) else { continue }
+                let record = try SubmissionRecord(row, app: app.settings.id)
+                if matches(record) { found.append((record, place)) }
+            }
+            readCount += rows.count
+            if rows.count < size, found.count <= count {
+                return Answer(submissions: found.map(\.record), next: nil)
+            }
         }
-        let records = try rows.map { try SubmissionRecord($0, app: app.settings.id) }
-        return Answer(submissions: records.filter(matches), next: next)
+        let page = found.prefix(count)
+        return Answer(submissions: page.map(\.record), next: page.last?.place)
     }
 
-    /// The narrowest index that the filter has.
-    private func selection(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> JournalSelection? {
+    /// Claims of all selections after a place, newest first.
+    private func page(
+        _ selections: [JournalSelection], _ app: RegistryApp, after place: JournalCursor, limit: Int,
+        _ reader: LedgerTransaction
+    ) throws(LedgerStorageError) -> [JournalRow] {
+        let (table, from) = (
+            JournalTable(connection: reader.connection), filter.from ?? Timestamp(millisecondsSince1970: .min)
+        )
+        var rows: [JournalRow] = []
+        for selection in selections {
+            rows += try table.claims(selection, app: app.key, from: from, cursor: place, limit: Int64(limit))
+        }
+        guard selections.count > 1 else { return rows }
+        return Array(rows.sorted { ($0.at, $0.key) > ($1.at, $1.key) }.prefix(limit))
+    }
+
+    /// The narrowest indexes that the filter has; none if nothing can match it. A claim is in one selection only.
+    private func selections(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> [JournalSelection] {
+        let isAccepted = filter.code.map { $0.isSame(as: DecisionCode.accepted.rawValue) }
+        let verdict = filter.verdict ?? isAccepted.map { $0 ? .accepted : .rejected }
+        if let isAccepted, isAccepted != (verdict == .accepted) { return [] }
         if let id = filter.transactionID {
-            // Another app can have a transaction of this number, in another environment.
+            // One for each environment, where another app can have a transaction of this number.
             let originals = OriginalsTable(connection: reader.connection)
-            let row = try reader.transactions.rows(id: id).first { row throws(LedgerStorageError) in
+            return try reader.transactions.rows(id: id).filter { row throws(LedgerStorageError) in
                 try originals.row(row.originalKey).appKey == app.key
-            }
-            return row.map { .transaction($0.key) }
+            }.map { .transaction($0.key) }
         }
         if let id = filter.orderID {
-            guard let order = try reader.orders.row(id: id), order.appKey == app.key else { return nil }
-            return .order(order.key)
+            guard let order = try reader.orders.row(id: id), order.appKey == app.key else { return [] }
+            return [.order(order.key)]
         }
         if let name = filter.customerID {
-            guard let customer = try reader.customers.named(name, appKey: app.key) else { return nil }
-            return .customer(customer.key)
+            return try reader.customers.named(name, appKey: app.key).map { [.customer($0.key)] } ?? []
         }
-        if let code = filter.code, code != DecisionCode.accepted.rawValue { return .code(code) }
-        return .app
+        if let code = filter.code, isAccepted == false { return [.code(code)] }
+        return switch verdict {
+        case .accepted: [.accepted]
+        case .rejected: [.rejected]
+        case nil: [.accepted, .rejected]
+        }
+    }
+
+    private func matches(_ row: JournalRow) -> Bool {
+        let isAccepted = row.code.isSame(as: DecisionCode.accepted.rawValue)
+        return (filter.code.map { $0.isSame(as: row.code) } ?? true)
+            && (filter.verdict.map { ($0 == .accepted) == isAccepted } ?? true)
     }
 
     private func matches(_ record: SubmissionRecord) -> Bool {
-        (filter.code.map { $0.isSame(as: record.code) } ?? true)
-            && (filter.verdict.map { $0 == record.verdict } ?? true)
-            && (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
+        (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
             && (filter.orderID.map { $0 == record.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
     }
 }
@@ -137,31 +184,11 @@ public struct SubmissionByID: LedgerQuery {
             row.kind == Int64(JournalKind.claim.rawValue)
         else { return nil }
         var record = try SubmissionRecord(row, app: app.settings.id)
+        if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
+            (record.evidenceSize, record.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence))
+        }
         record.leafNumber = try LogEntriesTable(connection: reader.connection).leaf(of: row.key)
         return record
-    }
-}
-
-/// The evidence of a journal entry, as it was sent; `nil` if it has none, if it was erased, or if it did not verify and only hash, size
-/// and the first kilobyte were stored.
-public struct EvidenceOfSubmission: LedgerQuery {
-    public static let access = LedgerReadAccess.keys
-
-    public var app: String
-    public var submissionID: UUID
-
-    /// The evidence of a claim.
-    public init(app: String, submissionID: UUID) {
-        self.app = app
-        self.submissionID = submissionID
-    }
-
-    public func answer(_ reader: LedgerTransaction) throws -> [UInt8]? {
-        let app = try reader.app(app)
-        guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key)
-        else { return nil }
-        return try EvidenceStore(connection: reader.connection).bytes(evidence)
     }
 }
 

@@ -21,6 +21,8 @@ public struct ChangeWebhook: LedgerOperation {
         (self.app, self.url, self.change) = (app, url, change)
     }
 
+    public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
+
     /// - Returns: how many events are sent again, 1 for the other changes; `nil` if no server ever delivered to this URL.
     public func perform(_ transaction: LedgerTransaction) throws -> Int? {
         let app = try transaction.app(app)
@@ -42,7 +44,7 @@ public struct WebhookStatus: Sendable, Equatable {
     public var url: String
     /// The last event up to which all were delivered, or are among those below.
     public var cursor: Int64
-    /// The events after the cursor.
+    /// The events after the cursor, counted up to `WebhookList.behindLimit`.
     public var behind: Int
     /// The events that are attempted again, and those that wait behind them.
     public var pending: Int
@@ -59,6 +61,9 @@ public struct WebhookList: LedgerQuery {
     /// How many events that were given up are listed for each.
     public static let deadLimit = 1000
 
+    /// Up to how many events after the cursor are counted.
+    public static let behindLimit = 100_000
+
     public var app: String
 
     /// The webhooks of an app.
@@ -70,7 +75,8 @@ public struct WebhookList: LedgerQuery {
         var list: [WebhookStatus] = []
         for row in try WebhooksTable(connection: reader.connection).all(appKey: app.key) {
             let counts = try deliveries.counts(row.key)
-            let behind = try EventsTable(connection: reader.connection).count(appKey: app.key, after: row.cursor)
+            let behind = try EventsTable(connection: reader.connection).count(
+                appKey: app.key, after: row.cursor, limit: Int64(Self.behindLimit))
             list.append(
                 WebhookStatus(
                     url: row.url, cursor: row.cursor, behind: behind,

@@ -13,6 +13,8 @@ public struct RecordDeliveries: LedgerOperation {
         (self.lease, self.undelivered, self.lanes) = (lease, undelivered, lanes)
     }
 
+    public var locks: LedgerLocks { .parts([lease.lock]) }
+
     /// - Returns: the customers who have nothing left that waits; `nil` if the lease was lost or an operator changed the webhook,
     ///   and nothing was recorded.
     public func perform(_ transaction: LedgerTransaction) throws -> Set<Int64>? {

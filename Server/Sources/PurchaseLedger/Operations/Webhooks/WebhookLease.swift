@@ -3,6 +3,8 @@ import PurchaseVerification
 /// A webhook that one server delivers to, for a time.
 public struct WebhookLease: Sendable, Equatable {
     let key: Int64
+    /// The part of the ledger that its writes lock.
+    let lock: LedgerLock
     let revision: Int64
     let owner: [UInt8]
     /// Each event up to this one was delivered or has a row of its own.
@@ -17,22 +19,28 @@ public struct WebhookLease: Sendable, Equatable {
     public static let lifetime: Int64 = 60_000
 }
 
-/// Takes the lease of a webhook, if no other server has it and it is not disabled. A new webhook begins after the newest event.
+/// Takes the lease of a webhook, if no other server has it and it is not disabled.
 public struct LeaseWebhook: LedgerOperation {
     public var app: String
     public var url: String
     /// Tells servers apart.
     public var owner: [UInt8]
+    /// The event after which a webhook begins that no server saw before; `WebhookVacancy` has it.
+    public var beginning: Int64
 
     /// The lease of a webhook for a server.
-    public init(app: String, url: String, owner: [UInt8]) {
-        (self.app, self.url, self.owner) = (app, url, owner)
+    public init(app: String, url: String, owner: [UInt8], beginning: Int64) {
+        (self.app, self.url, self.owner, self.beginning) = (app, url, owner, beginning)
     }
+
+    public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
 
     public func perform(_ transaction: LedgerTransaction) throws -> WebhookLease? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
-        if try table.row(appKey: app.key, url: url) == nil { try table.insert(appKey: app.key, url: url) }
+        if try table.row(appKey: app.key, url: url) == nil { {
+            try table.insert(appKey: app.key, url: url, after: beginning)
+        }
         guard let row = try table.row(appKey: app.key, url: url), row.isFree(for: owner, at: transaction.now) else {
             return nil
         }
@@ -40,14 +48,14 @@ public struct LeaseWebhook: LedgerOperation {
         let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
         let counts = try deliveries.counts(row.key)
         return WebhookLease(
-            key: row.key, revision: row.revision, owner: owner, cursor: row.cursor,
+            key: row.key, lock: .webhook(self.app, url), revision: row.revision, owner: owner, cursor: row.cursor,
             waitingCustomers: Set(try deliveries.lanes(row.key)),
             pendingCount: counts.filter { $0.key != .dead }.values.reduce(0, +))
     }
 }
 
 /// Whether a server could take the lease of a webhook; asked before, so that a server that waits for it writes nothing.
-public struct WebhookIsFree: LedgerQuery {
+public struct WebhookVacancy: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
     public var app: String
@@ -59,10 +67,15 @@ public struct WebhookIsFree: LedgerQuery {
         (self.app, self.url, self.owner) = (app, url, owner)
     }
 
-    public func answer(_ reader: LedgerTransaction) throws -> Bool {
+    /// - Returns: the app's newest event, after which a webhook begins that no server saw before; `nil` if another server has
+    ///   the lease, or the webhook is disabled.
+    public func answer(_ reader: LedgerTransaction) throws -> Int64? {
         let app = try reader.app(app)
+        // Only a read knows which events can still be committed.
+        let settled = try reader.connection.settledEvent() ?? .max
         let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, url: url)
-        return row?.isFree(for: owner, at: reader.now) ?? true
+        guard row?.isFree(for: owner, at: reader.now) ?? true else { return nil }
+        return try EventsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
     }
 }
 
@@ -72,6 +85,8 @@ public struct ReleaseWebhook: LedgerOperation {
 
     /// The return of a lease.
     public init(_ lease: WebhookLease) { self.lease = lease }
+
+    public var locks: LedgerLocks { .parts([lease.lock]) }
 
     public func perform(_ transaction: LedgerTransaction) throws {
         try WebhooksTable(connection: transaction.connection).release(lease.key, owner: lease.owner)

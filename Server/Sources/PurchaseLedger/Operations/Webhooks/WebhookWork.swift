@@ -13,8 +13,11 @@ public struct OutgoingEvents: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> [OutgoingEvent] {
         let app = try reader.app(app)
+        // An event behind one that can still be committed waits, since the cursor would pass that one.
+        let settled = try reader.connection.settledEvent() ?? .max
         return try EventsTable(connection: reader.connection)
             .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
+            .prefix { $0.key <= settled }
             .map { try OutgoingEvent($0, app: app.settings.id) }
     }
 }

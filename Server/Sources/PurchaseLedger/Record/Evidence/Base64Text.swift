@@ -1,4 +1,5 @@
-/// How bytes are written as base64 (RFC 4648): what decoding loses, and what writing the same text again needs.
+/// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that writing the same text again
+/// needs.
 struct Base64Text: Equatable {
     /// Whether the alphabet is that of URLs (RFC 4648, section 5).
     var isURLSafe: Bool
@@ -47,7 +48,8 @@ struct Base64Text: Equatable {
     private static let lineFeed: [UInt8] = [0x0A]
     private static let carriageReturn: [UInt8] = [0x0D, 0x0A]
 
-    /// The text without its line breaks; `nil` unless all lines but the last have one length and one kind of break.
+    /// The text without its line breaks; `nil` unless all lines except the last have the same length and the same kind
+    /// of break.
     private mutating func joinLines(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let end = text.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
         lineLength = end - text.startIndex

@@ -1,10 +1,10 @@
-/// Where a compact JWS (RFC 7515, section 7.1) is in text.
+/// The position of a compact JWS (RFC 7515, section 7.1) in text.
 struct CompactJWSRange {
     let header: Range<Int>
     let payload: Range<Int>
     let signature: Range<Int>
 
-    /// The shortest part that is worth a piece of its own.
+    /// The shortest part that is worth a separate piece.
     private static let minimum = 16
     /// `{"` in base64.
     private static let objectStart = Array("eyJ".utf8)
@@ -19,7 +19,7 @@ struct CompactJWSRange {
     /// Whether text can begin with a JWS: with the start of every JSON object in base64.
     static func canStart(_ text: ArraySlice<UInt8>) -> Bool { text.starts(with: objectStart) }
 
-    /// The first one in text: three runs of base64url with dots between. Each byte is read once.
+    /// The first one in text: three runs of base64url separated by dots. Each byte is read once.
     init?(in text: ArraySlice<UInt8>) {
         var found: (start: Int, first: Int, second: Int, end: Int)?
         text.withUnsafeBufferPointer { text in

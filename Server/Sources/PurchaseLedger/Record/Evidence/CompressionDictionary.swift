@@ -1,7 +1,8 @@
 /// Strings that the formats of evidence repeat, which deflate refers to instead of spelling them out.
 ///
-/// A dictionary never changes: what was stored with it needs it. A better one gets the next number. Each consists of constants of
-/// a format alone, so it favours no app. Deflate spends fewer bits on what is nearer to the end, so the usual stands there.
+/// A dictionary never changes, because evidence that was stored with it needs it. A better one gets the next number.
+/// Each consists only of constants of a format, so it favours no app. Deflate spends fewer bits on matches near the
+/// end, so the most common text is there.
 package enum CompressionDictionary: UInt8, CaseIterable {
     /// Claims of signed payloads, November 2026.
     case claims1 = 1

@@ -1,10 +1,10 @@
 import CZlib
 import Synchronization
 
-/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and used again: making one costs several times
-/// what compressing a piece of evidence costs.
+/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and reused: creating one costs several
+/// times as much as compressing a piece of evidence.
 enum Deflate {
-    /// Deflate turns at most 1,032 bytes into one: a match of 258 bytes takes two bits at the least.
+    /// Deflate compresses at most 1,032 bytes to one: a match of 258 bytes takes at least two bits.
     private static let largestRatio = 1032
 
     private static let compressors = Pool { Compressor() }
@@ -18,19 +18,19 @@ enum Deflate {
     /// The original bytes.
     ///
     /// - Parameter count: how many there must be.
-    /// - Returns: `nil` if the content is not exactly one deflate stream of so many bytes.
+    /// - Returns: `nil` if the content is not exactly one deflate stream of this many bytes.
     static func expanded(_ content: ArraySlice<UInt8>, _ dictionary: CompressionDictionary, count: Int) -> [UInt8]? {
         guard count >= 0, count / largestRatio <= content.count else { return nil }
         return expanders.with { $0.expanded(content, dictionary.bytes, count: count) }
     }
 }
 
-/// Unused states, as many as were ever in use at one time: one for each thread that verifies.
+/// Unused states, at most as many as were in use at one time: one for each thread that verifies.
 private final class Pool<State>: Sendable {
     private let unused = Mutex<[Unshared]>([])
     private let make: @Sendable () -> State?
 
-    /// Unchecked because a state has one user at a time: it is taken out of the list while it is used.
+    /// Unchecked because a state has one user at a time: it is removed from the list while it is used.
     private struct Unshared: @unchecked Sendable {
         let state: State
     }
@@ -59,7 +59,7 @@ private final class Compressor {
         let result = deflateInit2_(
             stream, Self.level, Z_DEFLATED, -Self.windowBits, Self.memoryLevel, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
-        // `deinit` also runs where an initializer fails.
+        // `deinit` also runs if an initializer fails.
         guard result == Z_OK else { return nil }
     }
 

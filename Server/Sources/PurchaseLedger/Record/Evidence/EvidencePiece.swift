@@ -12,14 +12,15 @@ indirect enum EvidencePiece {
 
 /// Evidence taken apart: which pieces it has, and their bytes by the way they are stored.
 package struct SplitEvidence: Equatable {
-    /// How deep base64 is unpacked: a transaction inside a notification has two levels, a transaction receipt three.
+    /// The number of base64 levels that are unpacked: a transaction inside a notification has two, a transaction
+    /// receipt three.
     static let depth = 4
     /// Distinct shared parts of one piece of evidence. A notification has one or two.
     static let maximumParts = 16
-    /// The most bytes of a shape: no piece stands for less than a third of the bytes that describe it.
+    /// The maximum size of a shape: each piece covers at least a third of the bytes that describe it.
     static func maximumShape(size: Int) -> Int { 3 * size + 64 }
 
-    /// The row of pieces. Each is a byte that says what it is, with its length or number.
+    /// The list of pieces. Each is a byte with its kind, followed by its length or number.
     package var shape: [UInt8] = []
     package var literals: [UInt8] = []
     package var opaque: [UInt8] = []
@@ -88,7 +89,7 @@ private struct Joiner {
     var opaque: ArraySlice<UInt8>
     let limit: Int
 
-    /// A row of pieces, to the end of the shape or of what is inside base64.
+    /// A list of pieces, to the end of the shape or of the content of base64.
     mutating func row(depth: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while let byte = shape.popFirst() {

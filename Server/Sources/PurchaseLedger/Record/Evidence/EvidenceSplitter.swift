@@ -1,5 +1,5 @@
-/// Takes evidence apart for storage. It is a function of bytes that trusts none of them: whatever it does not recognise is a
-/// literal, and `SplitEvidence.joined` gives the same bytes again.
+/// Splits evidence for storage. It is a function of untrusted bytes: bytes that it does not recognise are a literal,
+/// and `SplitEvidence.joined` restores the same bytes.
 package struct EvidenceSplitter {
     /// Base64 that is worth unpacking. Shorter text, such as an id of hexadecimal digits, compresses better as it is.
     private static let minimumText = 64
@@ -7,7 +7,8 @@ package struct EvidenceSplitter {
     private static let maximumPart = 1 << 14
     private static let minimumPart = 256
 
-    /// Whether certificates become shared parts. Only those of verified evidence do: anybody can send others, each time new ones.
+    /// Whether certificates become shared parts. Only those of verified evidence do, because anybody can send new ones
+    /// each time.
     let sharesParts: Bool
 
     package init(sharesParts: Bool) { self.sharesParts = sharesParts }

@@ -1,10 +1,10 @@
-/// Where the certificates and the signer of CMS `SignedData` (RFC 5652, section 5.1) are: from the certificate set to the
-/// signature. Receipts of one signer have these bytes in common.
+/// The position of the certificates and the signer of CMS `SignedData` (RFC 5652, section 5.1): from the certificate
+/// set to the signature. Receipts of one signer share these bytes.
 struct SignedDataSigner {
     /// From the certificate set up to the signature, which goes to the end.
     let range: Range<Int>
 
-    /// `nil` for anything but DER as Apple writes it, with one signer without signed attributes at the end.
+    /// `nil` for anything except DER as Apple writes it, with one signer without signed attributes at the end.
     init?(_ bytes: ArraySlice<UInt8>) {
         var cursor = TagCursor(bytes: bytes, position: bytes.startIndex)
         // ContentInfo: contentType, [0] content; SignedData: version, digestAlgorithms, encapContentInfo.
@@ -38,7 +38,7 @@ private struct TagCursor {
         return true
     }
 
-    /// Moves behind a tag.
+    /// Advances past a tag.
     mutating func skip(_ tag: UInt8) -> Bool {
         guard let content = content(tag) else { return false }
         position = content.upperBound

@@ -57,11 +57,18 @@ package enum StoredContent {
 
     /// Content in its form, with its checksum.
     package static func sealed(_ form: Form, _ content: [UInt8]) -> [UInt8] {
-        var stored: [UInt8] = [form.rawValue, 0, 0, 0, 0]
+        var stored: [UInt8] = []
+        stored.reserveCapacity(5 + content.count)
+        stored += [form.rawValue, 0, 0, 0, 0]
         stored += content
+        seal(&stored)
+        return stored
+    }
+
+    /// Writes the checksum of stored bytes into its place.
+    fileprivate static func seal(_ stored: inout [UInt8]) {
         let checksum = checksum(stored)
         for place in 0..<4 { stored[1 + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(24 - 8 * place)) }
-        return stored
     }
 
     private static func checksum(_ stored: [UInt8]) -> UInt32 {
@@ -114,10 +121,14 @@ package struct CompressedEvidence {
     ///
     /// - Parameter keys: the keys of the parts, in their order.
     package func stored(keys: [Int64]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(number: keys.count)
-        for key in keys { bytes.append(number: Int(key)) }
-        return StoredContent.sealed(form, bytes + content)
+        var stored: [UInt8] = []
+        stored.reserveCapacity(16 + 9 * keys.count + content.count)
+        stored += [form.rawValue, 0, 0, 0, 0]
+        stored.append(number: keys.count)
+        for key in keys { stored.append(number: Int(key)) }
+        stored += content
+        StoredContent.seal(&stored)
+        return stored
     }
 
     /// The evidence of stored bytes.

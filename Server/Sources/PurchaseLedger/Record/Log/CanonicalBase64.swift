@@ -1,6 +1,6 @@
 import Foundation
 
-/// Base64 of RFC 4648, section 4, in its one canonical spelling: what is signed or proven has no second form.
+/// Base64 of RFC 4648, section 4, in canonical form: signed or proven bytes must have only one encoding.
 enum CanonicalBase64 {
     static func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 

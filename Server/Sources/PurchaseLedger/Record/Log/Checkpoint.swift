@@ -1,5 +1,5 @@
-/// What a log says of itself at a size (C2SP `tlog-checkpoint`): three lines, without a time, so that saying it again after a
-/// crash says the same.
+/// The statement of a log at a size (C2SP `tlog-checkpoint`): three lines without a time, so that it is identical when
+/// it is repeated after a crash.
 public struct Checkpoint: Sendable, Equatable {
     /// The name of the log.
     public var origin: String

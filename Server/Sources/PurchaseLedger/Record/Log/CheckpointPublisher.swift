@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Where checkpoints are published.
+/// The destination of checkpoints.
 public protocol CheckpointPublisher: Sendable {
-    /// Publishes a checkpoint. The same one may come again after a crash.
+    /// Publishes a checkpoint. The same one may be repeated after a crash.
     func publish(_ checkpoint: SignedCheckpoint) async throws
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import PurchaseVerification
 
-/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is one JSON
-/// file and is verified without a database.
+/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is
+/// one JSON file and is verified without a database.
 public struct EntryProof: Sendable, Equatable {
     /// The value of `format`.
     static let format = "assay-entry-proof/1"
@@ -15,7 +15,7 @@ public struct EntryProof: Sendable, Equatable {
     let path: [MerkleHash]
     /// The signed note.
     let checkpoint: [UInt8]
-    /// What the leaf has the hash of; `nil` after an erasure.
+    /// The details whose hash is in the leaf; `nil` after an erasure.
     let details: Details?
     /// As it was sent; `nil` if the entry has none, and after an erasure.
     let evidence: [UInt8]?
@@ -37,7 +37,7 @@ public struct EntryProof: Sendable, Equatable {
         self.evidence = evidence
     }
 
-    /// Reads the JSON of a proof. Nothing is verified yet.
+    /// Reads the JSON of a proof without verifying it.
     ///
     /// - Throws: `malformed`.
     public init(json: [UInt8]) throws(LogError) {
@@ -172,7 +172,7 @@ extension EntryProof.File {
     }
 }
 
-/// A journal entry whose place in a signed log was verified. Only the verification of a proof makes one.
+/// A journal entry whose position in a signed log was verified. Only the verification of a proof creates one.
 public struct ProvenEntry: Sendable, Equatable {
     /// The entry.
     public let entry: JournalLeaf
@@ -182,7 +182,7 @@ public struct ProvenEntry: Sendable, Equatable {
     public let checkpoint: Checkpoint
     /// The details as JSON; `nil` if they were erased or left out.
     public let details: [UInt8]?
-    /// The evidence as it was sent. The log proves that it was recorded, and its signature what Apple says.
+    /// The evidence as it was sent. The log proves that it was recorded; its own signature proves Apple's statement.
     public let evidence: [UInt8]?
 
     fileprivate init(

@@ -29,7 +29,7 @@ final class LogFile: Sendable {
     /// - Throws: `fileExists`, `fileFailed`.
     static func create(_ path: String, mode: mode_t, _ content: [UInt8]) throws(LogError) {
         let temporary = try written(beside: path, mode: mode, content)
-        // A link is refused where the name exists; a rename would replace a file that another process just made.
+        // An existing name is refused; a rename would replace a file that another process just created.
         let status = link(temporary, path)
         let cause = errno
         unlink(temporary)
@@ -66,7 +66,7 @@ final class LogFile: Sendable {
         return try file.read(from: 0, count: Int(length))
     }
 
-    /// Checks the mode of the open file, so that nobody can exchange the file between check and use.
+    /// Checks the mode of the open file, so that nobody can replace the file between check and use.
     func requireSecrecy() throws(LogError) {
         let mode = try status().st_mode
         guard mode & S_IFMT == S_IFREG else { throw LogError(.fileFailed, "\(path) is not a file") }
@@ -95,7 +95,7 @@ final class LogFile: Sendable {
         return Array(bytes.prefix(filled))
     }
 
-    /// Writes bytes at the end of the file, or where it stands.
+    /// Writes bytes at the end of the file, or at the present position.
     func write(_ bytes: [UInt8]) throws(LogError) {
         var written = 0
         while written < bytes.count {

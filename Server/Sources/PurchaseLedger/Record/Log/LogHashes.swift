@@ -1,7 +1,7 @@
 /// The hashes of the stored log: full tiles from their table, tails computed from the entries.
 final class LogHashes: MerkleHashSource {
     private let connection: any LedgerConnection
-    /// The number of leaves that are stored, which says which tiles are full.
+    /// The number of stored leaves, which determines the full tiles.
     private let size: Int64
     /// The tiles that were read: a proof needs a few hashes of the same ones.
     private var tiles: [Int64: [MerkleHash]] = [:]

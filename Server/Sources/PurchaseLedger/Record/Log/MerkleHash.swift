@@ -65,7 +65,7 @@ public struct MerkleHash: Sendable, Hashable {
 }
 
 extension [MerkleHash] {
-    /// The hashes one after another, as a stored tile has them.
+    /// The hashes in sequence, as in a stored tile.
     var concatenated: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count * MerkleHash.size)

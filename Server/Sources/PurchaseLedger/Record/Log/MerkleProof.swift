@@ -1,11 +1,13 @@
-/// Verifies proofs of a Merkle tree. The number of hashes bounds the work, whatever the numbers say.
+/// Verifies proofs of a Merkle tree. The number of hashes bounds the work, for any numbers in the proof.
 public enum MerkleProof {
-    /// The most hashes of a proof: a tree of 2⁶² leaves has 62 rows, and a consistency proof one hash more.
+    /// The maximum number of hashes of a proof: a tree of 2⁶² leaves has 62 rows, and a consistency proof has one more
+    /// hash.
     public static let largestPath = 63
 
     /// Whether a leaf is in the tree of a root (RFC 9162, 2.1.3.2).
     ///
-    /// The size decides how the hashes are joined and is not proven by itself: take it and the root from one signed checkpoint.
+    /// The size determines how the hashes are joined and is not proven by itself: take it and the root from one signed
+    /// checkpoint.
     public static func isIncluded(
         _ leafHash: MerkleHash, at leaf: Int64, size: Int64, root: MerkleHash, path: [MerkleHash]
     ) -> Bool {

@@ -1,7 +1,7 @@
-/// A full tile of a Merkle tree (C2SP `tlog-tiles`): 256 hashes that lie beside each other.
+/// A full tile of a Merkle tree (C2SP `tlog-tiles`): 256 adjacent hashes.
 ///
-/// A hash at level 0 is that of a leaf. A hash at level `n` is the root of the 256 hashes of one tile of level `n - 1`, so it covers
-/// 256ⁿ leaves. A full tile never changes.
+/// A hash at level 0 is that of a leaf. A hash at level `n` is the root of the 256 hashes of one tile of level `n - 1`,
+/// so it covers 256ⁿ leaves. A full tile never changes.
 package struct MerkleTile: Sendable, Equatable {
     /// The number of hashes of a full tile.
     package static let width: Int64 = 256
@@ -24,7 +24,7 @@ package struct MerkleTile: Sendable, Equatable {
         root = MerkleHash.root(ofComplete: hashes[...])
     }
 
-    /// How many leaves a hash of a level covers, as a shift.
+    /// The number of leaves that a hash of a level covers, as a shift.
     static func shift(_ level: Int) -> Int64 { Int64(level * height) }
 
     /// Whether a tile is full in a tree of a size.

@@ -1,6 +1,6 @@
 /// Reads the hashes of a Merkle tree by tiles.
 package protocol MerkleHashSource {
-    /// Hashes that lie beside each other in one tile. Each of them covers 256^level leaves that the tree has.
+    /// Adjacent hashes in one tile. Each of them covers 256^level leaves of the tree.
     ///
     /// - Parameters:
     ///   - level: the level of the tile.
@@ -45,8 +45,8 @@ package struct MerkleTree {
         return path.reversed()
     }
 
-    /// The hashes that prove that the tree extends an earlier one (RFC 9162, 2.1.4.1). From an empty tree, and from the same
-    /// one, no hashes are needed.
+    /// The hashes that prove that the tree extends an earlier one (RFC 9162, 2.1.4.1). For an empty tree, and for the
+    /// same tree, no hashes are needed.
     ///
     /// - Returns: `nil` if the earlier tree is larger.
     package func consistencyProof(from earlier: Int64) throws(LedgerStorageError) -> [MerkleHash]? {
@@ -91,7 +91,7 @@ package struct MerkleTree {
         return .root(ofComplete: hashes[...])
     }
 
-    /// Where RFC 9162 divides: behind the largest power of two that is smaller than the size.
+    /// The split point of RFC 9162: after the largest power of two that is smaller than the size.
     private static func middle(_ range: Range<Int64>) -> Int64 {
         let size = range.upperBound - range.lowerBound
         return range.lowerBound + 1 << Int64(63 - (size - 1).leadingZeroBitCount)

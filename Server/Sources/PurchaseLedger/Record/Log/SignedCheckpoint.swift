@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// A checkpoint with its signatures.
 public struct SignedCheckpoint: Sendable, Equatable {
-    /// What is signed.
+    /// The signed text.
     public let checkpoint: Checkpoint
     /// The signed note, as it is published.
     public let note: [UInt8]

@@ -15,7 +15,7 @@ package struct SignedNote {
         let signature: [UInt8]
     }
 
-    /// Reads a note. Nothing in it is verified yet.
+    /// Reads a note without verifying it.
     ///
     /// - Throws: `malformed`.
     package init(_ bytes: [UInt8]) throws(LogError) {
@@ -46,7 +46,7 @@ package struct SignedNote {
 
     /// Verifies the signatures of known keys. Those of others are ignored.
     ///
-    /// - Throws: `signatureInvalid` if one of a known key does not verify, `keyUnknown` if there is none.
+    /// - Throws: `signatureInvalid` if a signature of a known key does not verify, `keyUnknown` if there is none.
     package func verify(_ keys: [LogVerifierKey]) throws(LogError) {
         var isSigned = false
         for signature in signatures {

@@ -1,66 +1,136 @@
-import Foundation
 import GRDB
+import GRDBSQLite
 
 /// A SQLite connection inside a transaction.
+///
+/// Statements are prepared once for each connection, by GRDB's cache. Values go in and out through SQLite's C interface, without a
+/// box or a copy for each.
 struct SQLiteConnection: LedgerConnection {
     let database: Database
+    var counter: StatementCounter?
 
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
-        do {
-            try database.cachedStatement(sql: sql).execute(arguments: Self.arguments(parameters))
-            return database.changesCount
-        } catch {
-            throw LedgerStorageError(sqlite: error)
-        }
+        let statement = try prepared(sql, parameters.count)
+        try statement.run(parameters[...]) { _ in }
+        return Int(sqlite3_changes(database.sqliteConnection))
+    }
+
+    /// SQLite keeps a temporary table for `RETURNING`, and the number of the row anyway.
+    func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
+        try execute(sql, parameters) > 0 ? sqlite3_last_insert_rowid(database.sqliteConnection) : nil
     }
 
     func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        let statement = try prepared(sql, parameters.count)
+        var rows: [LedgerRow] = []
+        try statement.run(parameters[...]) { rows.append($0) }
+        return rows
+    }
+
+    private func prepared(_ sql: String, _ parameters: Int) throws(LedgerStorageError) -> SQLiteStatement {
+        let statement: Statement
         do {
-            let statement = try database.cachedStatement(sql: sql)
-            let cursor = try Row.fetchCursor(statement, arguments: Self.arguments(parameters))
-            var rows: [LedgerRow] = []
-            while let row = try cursor.next() {
-                rows.append(LedgerRow(values: try (0..<row.count).map { try Self.value(row, $0) }))
-            }
-            return rows
+            statement = try database.cachedStatement(sql: sql)
         } catch {
             throw LedgerStorageError(sqlite: error)
         }
-    }
-
-    private static func arguments(_ parameters: [LedgerValue]) -> StatementArguments {
-        StatementArguments(
-            parameters.map { parameter -> (any DatabaseValueConvertible)? in
-                switch parameter {
-                case .null: nil
-                case .integer(let number): number
-                case .text(let text): text
-                case .blob(let bytes): bytes.withUnsafeBytes { Data($0) }
-                }
-            })
-    }
-
-    private static func value(_ row: Row, _ index: Int) throws -> LedgerValue {
-        let value: DatabaseValue = row[index]
-        switch value.storage {
-        case .null: return .null
-        case .int64(let number): return .integer(number)
-        case .string(let text):
-            // GRDB reads text up to the first zero byte. Bytes after it must not be hidden from the audit.
-            return try row.withUnsafeData(atIndex: index) { bytes in
-                guard let bytes, bytes.count != text.utf8.count else { return .text(text) }
-                return .text(String(decoding: bytes, as: UTF8.self))
-            }
-        case .blob(let data): return .blob([UInt8](data))
-        // The ledger stores no fractions. Bytes where a number is expected are reported by the reader of the column.
-        case .double(let number): return .blob(Array("\(number)".utf8))
+        let handle = statement.sqliteStatement
+        if let counter {
+            counter.count += 1
+            if sqlite3_stmt_readonly(handle) == 0 { counter.writes += 1 }
         }
+        guard Int(sqlite3_bind_parameter_count(handle)) == parameters else {
+            throw LedgerStorageError(.other, "a statement has other parameters than values: \(sql)")
+        }
+        return SQLiteStatement(handle: handle, connection: database.sqliteConnection)
     }
 }
 
+/// A prepared statement of SQLite's C interface.
+private struct SQLiteStatement {
+    let handle: OpaquePointer
+    let connection: OpaquePointer?
+
+    /// Binds the parameters, reads all rows, and leaves the statement ready for the next use.
+    func run(_ parameters: ArraySlice<LedgerValue>, _ row: (LedgerRow) -> Void) throws(LedgerStorageError) {
+        let result = bind(parameters, at: 1, row)
+        guard result != SQLITE_DONE else { return }
+        // Resetting keeps the error of the last step.
+        let error = LedgerStorageError(
+            sqliteCode: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)))
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        throw error
+    }
+
+    /// Binds the parameters one inside the other, so that the bytes of all of them stay where they are until the last step.
+    private func bind(_ parameters: ArraySlice<LedgerValue>, at place: CInt, _ row: (LedgerRow) -> Void) -> CInt {
+        guard let parameter = parameters.first else { return step(row) }
+        let rest = parameters.dropFirst()
+        var result = SQLITE_OK
+        switch parameter {
+        case .null: result = sqlite3_bind_null(handle, place)
+        case .integer(let number): result = sqlite3_bind_int64(handle, place, number)
+        case .text(var text):
+            return text.withUTF8 { bytes in
+                // A null pointer would bind null.
+                let result = bytes.withMemoryRebound(to: CChar.self) { bytes in
+                    sqlite3_bind_text(handle, place, bytes.baseAddress ?? Self.empty, CInt(bytes.count), nil)
+                }
+                return result == SQLITE_OK ? bind(rest, at: place + 1, row) : result
+            }
+        case .blob(let bytes) where bytes.isEmpty: result = sqlite3_bind_zeroblob(handle, place, 0)
+        case .blob(let bytes):
+            return bytes.withUnsafeBytes { bytes in
+                let result = sqlite3_bind_blob(handle, place, bytes.baseAddress, CInt(bytes.count), nil)
+                return result == SQLITE_OK ? bind(rest, at: place + 1, row) : result
+            }
+        }
+        return result == SQLITE_OK ? bind(rest, at: place + 1, row) : result
+    }
+
+    private func step(_ row: (LedgerRow) -> Void) -> CInt {
+        let columns = sqlite3_column_count(handle)
+        var result = sqlite3_step(handle)
+        while result == SQLITE_ROW {
+            row(LedgerRow(values: (0..<columns).map(value)))
+            result = sqlite3_step(handle)
+        }
+        guard result == SQLITE_DONE else { return result }
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        return result
+    }
+
+    private func value(_ column: CInt) -> LedgerValue {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+        case SQLITE_TEXT:
+            // With its length: bytes after a zero byte must not be hidden from the audit.
+            let start = UnsafeRawPointer(sqlite3_column_text(handle, column))
+            return .text(String(decoding: bytes(start, column), as: UTF8.self))
+        case SQLITE_BLOB: return .blob([UInt8](bytes(sqlite3_column_blob(handle, column), column)))
+        // The ledger stores no fractions. Bytes where a number is expected are reported by the reader of the column.
+        default: return .blob(Array("\(sqlite3_column_double(handle, column))".utf8))
+        }
+    }
+
+    private func bytes(_ start: UnsafeRawPointer?, _ column: CInt) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    /// A place in memory for text without bytes.
+    nonisolated(unsafe) private static let empty: UnsafePointer<CChar> = {
+        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        byte.initialize(to: 0)
+        return UnsafePointer(byte)
+    }()
+}
+
 extension LedgerStorageError {
-    /// Maps SQLite's result codes ("Result and Error Codes").
+    /// Maps what GRDB throws.
     init(sqlite error: any Error) {
         if let error = error as? LedgerStorageError {
             self = error
@@ -70,17 +140,22 @@ extension LedgerStorageError {
             self.init(.other, "\(error)")
             return
         }
+        self.init(sqliteCode: error.extendedResultCode.rawValue, message: error.message)
+    }
+
+    /// Maps SQLite's result codes ("Result and Error Codes"). The last byte of an extended code is the code.
+    init(sqliteCode code: CInt, message: String?) {
         let kind: Kind =
-            switch error.resultCode {
-            case .SQLITE_CONSTRAINT: .constraint
-            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: .busy
-            case .SQLITE_FULL: .full
-            case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: .corrupt
-            case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_AUTH, .SQLITE_NOMEM: .unavailable
-            case .SQLITE_MISUSE where error.message?.contains("closed") == true: .closed
+            switch code & 0xFF {
+            case SQLITE_CONSTRAINT: .constraint
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY, SQLITE_PERM: .readOnly
+            case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+            case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_AUTH, SQLITE_NOMEM: .unavailable
+            case SQLITE_MISUSE where message?.contains("closed") == true: .closed
             default: .other
             }
-        self.init(kind, "\(error.extendedResultCode.rawValue): \(error.message ?? "no message")")
+        self.init(kind, "\(code): \(message ?? "no message")")
     }
 }

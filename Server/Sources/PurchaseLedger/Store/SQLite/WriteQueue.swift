@@ -1,23 +1,25 @@
+import Dispatch
 import GRDB
 import Synchronization
 
 /// Group commit: one transaction takes all writes that wait. While it is flushed, the next ones gather.
 ///
-/// Each write has a savepoint of its own, so one that fails leaves the others alone. No write is answered before the commit.
+/// One that fails leaves the others alone. No write is answered before the commit.
 final class WriteQueue: Sendable {
     /// The most writes that share a transaction; with more, the first of them would wait long.
     private static let batchSize = 256
 
     private let pool: DatabasePool
     private let maximumWaiting: Int
+    private let answers = DispatchQueue(label: "assay.ledger.answers", qos: .userInitiated)
+    private let walBound: WALBound
     private let state = Mutex(State())
 
     private struct State {
         var waiting: [any WriteJob] = []
         var isDraining = false
         var isClosed = false
-        var transactions = 0
-        var writes = 0
+        var figures = WriterFigures()
         var schema: Int64?
         var onIdle: [CheckedContinuation<Void, Never>] = []
     }
@@ -28,12 +30,13 @@ final class WriteQueue: Sendable {
         case refused(LedgerStorageError)
     }
 
-    init(pool: DatabasePool, maximumWaiting: Int) {
+    init(pool: DatabasePool, maximumWaiting: Int, walBound: WALBound) {
         self.pool = pool
         self.maximumWaiting = maximumWaiting
+        self.walBound = walBound
     }
 
-    var commits: (transactions: Int, writes: Int) { state.withLock { ($0.transactions, $0.writes) } }
+    var figures: WriterFigures { state.withLock { $0.figures } }
 
     func submit<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
@@ -63,6 +66,7 @@ final class WriteQueue: Sendable {
             }
             if isIdle { continuation.resume() }
         }
+        await withCheckedContinuation { continuation in answers.async { continuation.resume() } }
     }
 
     private func admit(_ job: any WriteJob) -> Admission {
@@ -98,16 +102,11 @@ final class WriteQueue: Sendable {
     }
 
     private func commit(_ batch: [any WriteJob], _ database: Database) {
-        var done: [any WriteJob] = []
-        var failed: [(any WriteJob, any Error)] = []
+        let start = WriterFigures.threadTime()
+        let connection = SQLiteConnection(database: database, counter: StatementCounter())
+        var results: [(any Error)?]
         do {
-            try database.execute(sql: "BEGIN IMMEDIATE")
-            if let schema = state.withLock({ $0.schema }) {
-                try SchemaNumber.require(schema, SQLiteConnection(database: database))
-            }
-            for job in batch {
-                if let error = try perform(job, database) { failed.append((job, error)) } else { done.append(job) }
-            }
+            results = try perform(batch, connection, apart: false) ?? perform(batch, connection, apart: true) ?? []
             try database.execute(sql: "COMMIT")
         } catch {
             rollBack(database)
@@ -115,33 +114,60 @@ final class WriteQueue: Sendable {
             for job in batch { job.fail(cause) }
             return
         }
+        let pages = WriterFigures.takePages(database)
         state.withLock { state in
-            state.transactions += 1
-            state.writes += done.count
+            state.figures.transactions += 1
+            state.figures.writes += results.count { $0 == nil }
+            state.figures.statements += connection.counter?.count ?? 0
+            state.figures.pages += pages
+            state.figures.processorTime += WriterFigures.threadTime() - start
         }
-        for job in done { job.succeed() }
-        for (job, error) in failed { job.fail(error) }
+        // Waking the callers takes time that the next batch needs.
+        answers.async { [results] in
+            for (job, error) in zip(batch, results) {
+                if let error { job.fail(error) } else { job.succeed() }
+            }
+        }
+        walBound.enforce(database)
     }
 
-    /// Performs one write of a transaction.
+    /// Begins a transaction and performs the writes of a batch in it.
     ///
-    /// - Returns: the error, if only this write failed.
+    /// A savepoint makes SQLite copy each page before the write changes it. So the writes have none at first. When one fails that has
+    /// changed something, the transaction is rolled back, and all run again, each in a savepoint. Most that fail have only read.
+    ///
+    /// - Parameter apart: whether each write has a savepoint.
+    /// - Returns: the error of each write that failed; `nil` if they must run again.
     /// - Throws: an error that ended the whole transaction: on some, such as a full disk, SQLite rolls all of it back.
-    private func perform(_ job: any WriteJob, _ database: Database) throws -> (any Error)? {
-        try database.execute(sql: "SAVEPOINT job")
-        do {
-            try job.perform(SQLiteConnection(database: database))
-        } catch {
-            guard database.isInsideTransaction else { throw error }
-            try database.execute(sql: "ROLLBACK TO job")
-            try database.execute(sql: "RELEASE job")
-            return error
+    private func perform(
+        _ batch: [any WriteJob], _ connection: SQLiteConnection, apart: Bool
+    ) throws -> [(any Error)?]? {
+        let database = connection.database
+        try database.execute(sql: "BEGIN IMMEDIATE")
+        if let schema = state.withLock({ $0.schema }) { try SchemaNumber.require(schema, connection) }
+        var results: [(any Error)?] = []
+        for job in batch {
+            let writes = connection.counter?.writes
+            if apart { try connection.execute("SAVEPOINT job", []) }
+            do {
+                try job.perform(connection)
+                results.append(nil)
+            } catch {
+                guard database.isInsideTransaction else { throw error }
+                if apart {
+                    try connection.execute("ROLLBACK TO job", [])
+                } else if connection.counter?.writes != writes {
+                    try database.execute(sql: "ROLLBACK")
+                    return nil
+                }
+                results.append(error)
+            }
+            guard database.isInsideTransaction else {
+                throw LedgerStorageError(.other, "a write ended the transaction")
+            }
+            if apart { try connection.execute("RELEASE job", []) }
         }
-        guard database.isInsideTransaction else {
-            throw LedgerStorageError(.other, "a write ended the transaction")
-        }
-        try database.execute(sql: "RELEASE job")
-        return nil
+        return results
     }
 
     private func rollBack(_ database: Database) {

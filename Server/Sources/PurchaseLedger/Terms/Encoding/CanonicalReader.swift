@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Reads what `CanonicalWriter` wrote, and nothing else: whoever decodes a whole value encodes it again and compares.
+/// Reads only bytes that `CanonicalWriter` wrote: a caller that decodes a whole value encodes it again and compares.
 struct CanonicalReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -36,7 +36,7 @@ struct CanonicalReader {
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
     }
 
-    /// A moment of the years that evidence can state, so that arithmetic on it cannot overflow.
+    /// A time in the years that evidence can state, so that arithmetic on it cannot overflow.
     mutating func moment() throws(FactsDecodingError) -> Timestamp {
         let milliseconds = try signed()
         guard Timestamp.storable.contains(milliseconds) else { throw malformed }
@@ -64,10 +64,11 @@ struct CanonicalReader {
     var malformed: FactsDecodingError { .malformed(offset: position) }
 }
 
-/// Why stored facts could not be read.
+/// The reasons why stored facts could not be read.
 public enum FactsDecodingError: Error, Sendable, Equatable {
     /// The bytes are of a version that this release does not know. A newer release wrote them.
     case unknownVersion(UInt8)
-    /// The bytes are not what this version writes. The row was changed or is damaged: restore it with `assay rebuild`.
+    /// The bytes differ from those that this version writes. The row was changed or is damaged: restore it with `assay
+    /// rebuild`.
     case malformed(offset: Int)
 }

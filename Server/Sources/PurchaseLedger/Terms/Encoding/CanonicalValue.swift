@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// A value with one encoding. Facts are stored by it, and the merge breaks ties by it.
+/// A value with one encoding, in which facts are stored and by which the merge breaks ties.
 protocol CanonicalValue: Sendable, Hashable {
     func encode(to writer: inout CanonicalWriter)
     init(from reader: inout CanonicalReader) throws(FactsDecodingError)
@@ -26,7 +26,7 @@ struct CanonicalBytes: CanonicalValue {
 
 extension ExactText: CanonicalValue {
     init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
-        // Bytes that are not UTF-8 are repaired here, and refused by the comparison with what was read.
+        // Bytes that are not UTF-8 are repaired here; the comparison with the input then refuses them.
         self.init(String(decoding: try reader.counted(), as: UTF8.self))
     }
 

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Writes facts in the one way in which they can be written: equal facts have equal bytes.
+/// Writes facts in canonical form: equal facts have equal bytes.
 struct CanonicalWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -16,7 +16,7 @@ struct CanonicalWriter {
         bytes.append(UInt8(rest))
     }
 
-    /// A signed number, folded so that small ones of either sign are short.
+    /// A signed number in zigzag form, so that small numbers of either sign are short.
     mutating func write(signed number: Int64) { write(UInt64(bitPattern: (number << 1) ^ (number >> 63))) }
 
     mutating func write(_ moment: Timestamp) { write(signed: moment.millisecondsSince1970) }
@@ -29,7 +29,7 @@ struct CanonicalWriter {
 
     mutating func write(_ value: some CanonicalValue) { value.encode(to: &self) }
 
-    /// A value after a byte that says whether there is one.
+    /// A value after a byte that says whether it is present.
     mutating func write(optional value: (some CanonicalValue)?) {
         write(byte: value == nil ? 0 : 1)
         if let value { write(value) }

@@ -1,12 +1,12 @@
-/// A shorter form of the JSON of journal entries. Fragments that entries repeat become one byte below 0x20, which JSON that is
-/// written without white space never contains (RFC 8259, section 7). A first byte of zero says that the rest is the JSON as it is.
+/// A shorter form of the JSON of journal entries. Fragments that entries repeat become one byte below 0x20, which JSON
+/// without white space never contains (RFC 8259, section 7). If the first byte is zero, the rest is the JSON unchanged.
 ///
 /// The journal's hashes cover the JSON, not this form.
 package enum JSONShorthand {
     /// More was never written; a row that expands to more was changed.
     private static let largest = 64 << 20
 
-    /// The fragment of byte 1, of byte 2 and so on. The list never changes: what was stored with it needs it.
+    /// The fragment of byte 1, of byte 2 and so on. The list never changes, because stored entries need it.
     package static let fragments: [[UInt8]] = [
         #"{"customer":""#, #"","evidenceKind":"signed_transaction"#, #"","evidenceKind":"app_receipt"#,
         #"","evidenceKind":""#, #"","isRestore":false,"keyID":""#, #"","isRestore":"#,

@@ -5,8 +5,8 @@ import PurchaseVerification
 ///     version, number of witnesses, witnesses (source, stamp) in ascending order,
 ///     then for each known field, in ascending order of its tag: tag, [witness], value
 ///
-/// Witnesses are named by their place in the list, since most fields share one. Tags are never used again for something else.
-/// The key is not part of it: it is the key of the row.
+/// Witnesses are named by their position in the list, because most fields share one. Tags are never reused. The key is
+/// not included: it is the key of the row.
 extension ObservedTransaction {
     /// The version that is written.
     public static let encodingVersion: UInt8 = 1

@@ -13,7 +13,8 @@ final class ContinueHandler: ChannelInboundHandler, RemovableChannelHandler, @un
 
     private let bodyBytes: Int
 
-    /// - Parameter bodyBytes: the largest body that is read; who announces a larger one gets the refusal alone.
+    /// - Parameter bodyBytes: the largest body that is read; a client that announces a larger one gets only the
+    ///   refusal.
     init(bodyBytes: Int) {
         self.bodyBytes = bodyBytes
     }
@@ -30,8 +31,8 @@ final class ContinueHandler: ChannelInboundHandler, RemovableChannelHandler, @un
 }
 
 extension HTTPFields {
-    /// The length of the body that `Content-Length` announces; 0 where there is none, and the largest number where it does not
-    /// fit (the parser lets only digits pass).
+    /// The length in `Content-Length`; 0 if it is absent, and the maximum if it overflows (the parser accepts only
+    /// digits).
     var announcedBodyBytes: Int {
         guard let text = self[.contentLength] else { return 0 }
         return Int(text) ?? Int.max

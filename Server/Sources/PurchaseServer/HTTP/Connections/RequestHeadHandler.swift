@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// Checks the head of each request as bytes. Everything behind it compares and hashes text of the head as Swift strings, which
-/// takes quadratic time for hostile Unicode, so nothing passes that is not ASCII of bounded length.
+/// Checks the head of each request as bytes. The code after it compares and hashes text of the head as Swift strings,
+/// which takes quadratic time for hostile Unicode, so only ASCII of bounded length may pass.
 ///
-/// A head that is refused is replaced by one without anything of its sender, which carries the fault. So the answer keeps its
-/// place behind those of earlier requests on the connection, and `RequestHeadMiddleware` gives it.
+/// A refused head is replaced by one without any text of its sender, which carries the error. So the answer keeps its
+/// order among earlier requests on the connection; `RequestHeadMiddleware` writes it.
 final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -14,7 +14,7 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head): context.fireChannelRead(wrapInboundOut(.head(Self.checked(head))))
         case .body: context.fireChannelRead(data)
-        // Nothing reads trailers.
+        // No code reads trailers.
         case .end: context.fireChannelRead(wrapInboundOut(.end(nil)))
         }
     }
@@ -26,19 +26,19 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
             return HTTPRequestHead(version: head.version, method: head.method, uri: "/", headers: headers)
         }
         guard head.headers.contains(where: { !$0.value.utf8.isPlain }) else { return head }
-        // Other fields than those that the server reads may hold whatever a proxy writes; they go no further.
+        // Fields that the server does not read may hold any text of a proxy; they are dropped.
         var head = head
         head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain })
         return head
     }
 
-    /// Whether the sender expects the connection to end with the answer (RFC 9112, 9.6). As bytes, like everything here.
+    /// Whether the sender expects the connection to end with the answer (RFC 9112, 9.6). Compared as bytes.
     private static func isLast(_ head: HTTPRequestHead) -> Bool {
         head.version.minor == 0 || head.headers["connection"].contains { $0.utf8.isEqual(ignoringCase: "close") }
     }
 }
 
-/// What is wrong with the head of a request.
+/// An error in the head of a request.
 enum RequestHeadFault: String {
     case targetTooLong = "target_too_long"
     case targetMalformed = "target_malformed"
@@ -56,7 +56,7 @@ enum RequestHeadFault: String {
     static let fieldBytes = 16_384
     static let headerBytes = 32_768
     static let fieldCount = 100
-    /// RFC 1035, 2.3.4, and a port; long enough for an IPv6 address, too.
+    /// RFC 1035, 2.3.4, and a port; also long enough for an IPv6 address.
     static let hostBytes = 262
 
     /// Fields whose values are read, here or in the libraries.
@@ -65,7 +65,7 @@ enum RequestHeadFault: String {
         "transfer-encoding", "x-forwarded-for",
     ]
 
-    /// The first fault of a head; `nil` if it has none.
+    /// The first error of a head; `nil` if it has none.
     init?(_ head: HTTPRequestHead) {
         let target = head.uri.utf8
         guard target.count <= Self.targetBytes else {

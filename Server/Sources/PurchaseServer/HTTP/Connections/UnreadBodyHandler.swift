@@ -12,10 +12,11 @@ final class UnreadBodyHandler: ChannelDuplexHandler, RemovableChannelHandler, @u
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How much is read of a body after its answer: a usual receipt, so that a client keeps its connection over a refusal.
+    /// The part of a body that is read after its answer: the size of a usual receipt, so that a client keeps its
+    /// connection after a refusal.
     static let restBytes = 256 << 10
-    /// How long the sender has to read the answer before the connection closes. A connection that closes while bytes arrive is
-    /// reset, and a reset can take the answer away (RFC 9112, 9.6).
+    /// The time for the sender to read the answer before the connection closes. Closing a connection while bytes arrive
+    /// resets it, and a reset can discard the answer (RFC 9112, 9.6).
     static let lingering = TimeAmount.milliseconds(500)
 
     /// Heads that were read and not yet answered.
@@ -40,7 +41,7 @@ final class UnreadBodyHandler: ChannelDuplexHandler, RemovableChannelHandler, @u
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        // An interim answer, 100, is none.
+        // An interim response, 100, does not count.
         case .head, .body: break
         case .end: unanswered -= 1
         }

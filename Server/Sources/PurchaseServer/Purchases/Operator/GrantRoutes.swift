@@ -4,7 +4,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// What an operator gives to a customer, or takes from one, whatever Apple says.
+/// Manual grants and revocations by an operator, regardless of Apple's facts.
 struct GrantRoutes {
     let api: PurchaseAPIContext
 
@@ -73,7 +73,7 @@ struct GrantRoutes {
         return .grant(id)
     }
 
-    /// Lifting what was lifted before changes nothing.
+    /// Lifting a lifted revocation again changes nothing.
     private func lift(
         _ act: LiftByHand.Act, _ request: Request, _ context: ServerContext
     ) async throws -> Response {
@@ -97,7 +97,7 @@ extension Request {
 }
 
 extension EnvironmentName {
-    /// The environment, if the app accepts its evidence. Anything in another one would never count.
+    /// The environment, if the app accepts its evidence. A grant in any other environment would never count.
     func accepted(by app: RegisteredApp) throws -> AppStoreEnvironment {
         let environment = AppStoreEnvironment(anyCase: rawValue)
         guard app.environments.contains(environment) else {

@@ -4,7 +4,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// Who purchases belong to: account tokens, merges of customers, and transfers by an operator.
+/// Ownership of purchases: account tokens, merges of customers, and transfers by an operator.
 ///
 /// A backend assigns tokens and merges an anonymous customer at sign-in, so both take its scope. A transfer is support's.
 struct OwnerRoutes {

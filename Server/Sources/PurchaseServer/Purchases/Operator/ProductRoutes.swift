@@ -7,10 +7,14 @@ struct ProductRoutes {
     let api: PurchaseAPIContext
 
     func add(to group: RouterGroup<ServerContext>) {
-        group.get("products") { _, context in
+        group.get("products") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let products = try await api.ledger.answer(SoldProducts(app: app))
-            return try Response.json(ProductList(products: products.map { ProductMessage($0) }))
+            let page = try await api.ledger.answer(
+                SoldProducts(app: app, after: try request.numberCursor(), limit: try request.limit(default: 500)))
+            return try Response.json(
+                ProductList(
+                    products: page.products.map { ProductMessage($0) },
+                    nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
         }
     }
 }

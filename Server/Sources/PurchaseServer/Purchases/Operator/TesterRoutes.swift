@@ -7,9 +7,12 @@ struct TesterRoutes {
     let api: PurchaseAPIContext
 
     func add(to group: RouterGroup<ServerContext>) {
-        group.get("testers") { _, context in
+        group.get("testers") { request, context in
             let app = try context.requireCaller(.admin).app.id
-            return try Response.json(TesterNames(testers: try await api.ledger.answer(TesterList(app: app))))
+            let page = try await api.ledger.answer(
+                TesterList(app: app, after: try request.numberCursor() ?? 0, limit: try request.limit(default: 500)))
+            return try Response.json(
+                TesterNames(testers: page.names, nextCursor: page.next.map { Cursor.text(["\($0)"]) }))
         }
         group.put("testers/:id") { request, context in
             _ = try context.requireCaller(.admin)

@@ -26,7 +26,8 @@ struct ContinueLog: AsyncParsableCommand {
             let signer = try CheckpointSigner(keyFile: keys.signingKeyFile)
             let next = origin ?? Self.origin(after: signer.verifier.name)
             guard LogSigningKey.isOrigin(next), next != signer.verifier.name else {
-                throw ValidationError("--origin is '\(next.printable)'. Write another name without spaces: example.com/assay/2.")
+                throw ValidationError(
+                    "--origin is '\(next.printable)'. Write another name without spaces: example.com/assay/2.")
             }
             let (ended, found) = try await LogSealing(ledger: ledger, signer: signer)
                 .end(signer, continuedBy: next, reason: reason.reason)

@@ -73,7 +73,8 @@ struct ProveSubmission: AsyncParsableCommand {
         guard let signed = own?.checkpoint else {
             throw LogError(
                 .notSealed,
-                "nothing was signed with \(keys.signingKeyFile); name a checkpoint with --checkpoint, or start the server")
+                "nothing was signed with \(keys.signingKeyFile); name a checkpoint with --checkpoint, or start the server"
+            )
         }
         return signed
     }

@@ -7,7 +7,8 @@ import PurchaseVerification
 struct VerifyAudit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Compares the log with its checkpoints, the journal with its hashes, and the tables with the journal.",
+        abstract:
+            "Compares the log with its checkpoints, the journal with its hashes, and the tables with the journal.",
         discussion: """
             It computes the Merkle log again and compares it with checkpoints: those of --checkpoint, and what this server \
             signed last. It checks the code of every entry under the key of entries (--entry-key), the schema with its \

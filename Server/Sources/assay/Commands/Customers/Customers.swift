@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `assay customers`: what a customer may use, and what operators do about it.
+/// `assay customers`: a customer's entitlements, and the actions of operators.
 struct Customers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what a customer may use and why, and records operators' acts.",

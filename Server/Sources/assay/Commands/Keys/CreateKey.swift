@@ -71,7 +71,7 @@ struct CreateKey: AsyncParsableCommand {
         do {
             try file.write("\(created.text)\n")
         } catch {
-            // Nobody has the key.
+            // The key was not delivered to anybody.
             _ = try await ledger.perform(RevokeAPIKey(id: created.key.id))
             throw error
         }

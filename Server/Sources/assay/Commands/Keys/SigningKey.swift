@@ -4,7 +4,8 @@ import PurchaseLedger
 /// `assay keys signing`.
 struct SigningKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "signing", abstract: "Prints the public key that verifies the log's checkpoints, and makes the key.",
+        commandName: "signing",
+        abstract: "Prints the public key that verifies the log's checkpoints, and makes the key.",
         discussion: """
             The private key is in a file that only its owner can read (--signing-key). Give the public key to those who \
             verify checkpoints or proofs: 'assay audit verify --checkpoint FILE --key KEY', 'assay audit check PROOF \

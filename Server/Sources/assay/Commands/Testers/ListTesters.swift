@@ -10,8 +10,11 @@ struct ListTesters: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger in
-            for name in try await ledger.answer(TesterList(app: options.app)) {
-                Terminal.write("\(name.printable)\n")
+            var last: Int64? = 0
+            while let after = last {
+                let page = try await ledger.answer(TesterList(app: options.app, after: after, limit: 500))
+                for name in page.names { Terminal.write("\(name.printable)\n") }
+                last = page.next
             }
         }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `assay testers`: for whom sandbox purchases count.
+/// `assay testers`: the customers for whom sandbox purchases count.
 struct Testers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the customers whose sandbox purchases count, and changes the list.",

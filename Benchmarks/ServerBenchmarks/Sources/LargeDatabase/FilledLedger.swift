@@ -1,0 +1,164 @@
+import EvidenceMint
+import Foundation
+import GRDB
+import PurchaseLedger
+import PurchaseVerification
+
+/// A ledger of a size. Its rows are made by the operations that a server performs, so they are what a server's are.
+final class FilledLedger: Sendable {
+    static let app = "example"
+    private static let product = "com.example.app.coins"
+    private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
+    /// Rows that are made and committed before the next; a run that was interrupted begins with the one that it left.
+    private static let block = 2048
+    private static let clients = 128
+    private static let purchasesPerCustomer = 5
+
+    let size: Size
+    private let path: String
+    private let database: SQLiteDatabase
+    private let ledger: PurchaseLedger
+    private let authority: AppStoreAuthority
+    private let clock: FillClock
+
+    init(_ path: String, _ size: Size, _ authority: AppStoreAuthority) async throws {
+        (self.path, self.size, self.authority) = (path, size, authority)
+        database = try SQLiteDatabase(path: path)
+        let clock = FillClock(Self.moment)
+        self.clock = clock
+        try await LedgerMigrations.migrate(database, now: clock.now.millisecondsSince1970)
+        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
+            try TrustAnchor(certificate: $0.certificate)
+        }
+        var app = RegisteredApp(id: Self.app, bundleIDs: ["com.example.app"])
+        app.products = [Self.product: RegisteredProduct(kind: .consumable)]
+        ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { clock.now })
+    }
+
+    /// A customer of the many, in no order.
+    func customer(_ number: Int) -> String {
+        "customer-\(number * 7_919 % max(1, size.purchases / Self.purchasesPerCustomer))"
+    }
+
+    /// A purchase of the many, in no order.
+    func transaction(_ number: Int) -> String { Self.transactionID(number * 7_919 % size.purchases) }
+
+    private static func transactionID(_ number: Int) -> String { "\(2_000_000_000_000_000 + number)" }
+
+    func answer<Query: LedgerQuery>(_ query: Query) async throws -> Query.Answer { try await ledger.answer(query) }
+
+    // MARK: Filling
+
+    /// Adds what is missing. Orders come first and are spread over thirty days, so most have expired at the end.
+    func fill() async throws {
+        try await fill("orders", count: try count("orders"), of: size.orders) { [self] number in
+            clock.set(Self.moment.addingTimeInterval(Double(number - size.orders) / Double(size.orders) * 30 * 86_400))
+            _ = try await ledger.perform(
+                CreateOrder(
+                    app: Self.app, OrderDraft(customerID: customer(number), productID: Self.product, quantity: 7)))
+        }
+        clock.set(Self.moment)
+        try await fill("purchases", count: try count("transactions"), of: size.purchases) { [self] number in
+            try await purchase(number)
+        }
+        clock.set(Self.moment.addingTimeInterval(60))
+    }
+
+    private func fill(
+        _ name: String, count: Int, of total: Int, _ make: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let start = ContinuousClock.now
+        var next = count / Self.block * Self.block
+        guard count < total else { return }
+        while next < total {
+            let block = next..<min(next + Self.block, total)
+            try await Self.concurrently(Self.clients, block) { try await make($0) }
+            next = block.upperBound
+            let seconds = (ContinuousClock.now - start).seconds
+            let rate = Double(next - count) / max(seconds, 0.001)
+            let left = Int(Double(total - next) / max(rate, 1))
+            let line = "\r\(name): \(next) of \(total), \(Int(rate)) a second, \(left / 60) min \(left % 60) s left    "
+            FileHandle.standardError.write(Data(line.utf8))
+        }
+        FileHandle.standardError.write(Data("\n".utf8))
+    }
+
+    /// Claims a purchase that nobody has.
+    private func purchase(_ number: Int) async throws {
+        let id = Self.transactionID(number)
+        let template = PurchaseTemplate.consumable(
+            productID: Self.product, transactionID: id, purchaseDate: Self.moment)
+        var submission = PurchaseSubmission(app: Self.app)
+        submission.keyID = "0123456789abcdef"
+        submission.sourceAddress = "192.0.2.1"
+        submission.claim.productID = Self.product
+        submission.claim.transactionID = id
+        submission.claim.customerID = customer(number)
+        submission.evidence = Array(
+            try SignedPayloadEncoder(authority: authority)
+                .encode(SignedTransactionTemplate(purchase: template, bundleID: "com.example.app")).utf8)
+        let outcome = try await ledger.submit(submission)
+        guard outcome.verdict == .accepted else { throw BenchmarkError("purchase \(number): \(outcome.code)") }
+    }
+
+    private func count(_ table: String) throws -> Int {
+        try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
+
+    // MARK: Measuring
+
+    /// The time of a purchase, from evidence to commit, when 64 clients buy. What is minted for it is not measured.
+    func purchaseMicroseconds(count: Int) async throws -> Double {
+        let first = try self.count("transactions")
+        var claims: [ExaminedSubmission] = []
+        for number in first..<first + count {
+            let id = Self.transactionID(number)
+            let template = PurchaseTemplate.consumable(
+                productID: Self.product, transactionID: id, purchaseDate: Self.moment)
+            var submission = PurchaseSubmission(app: Self.app)
+            submission.claim.productID = Self.product
+            submission.claim.transactionID = id
+            submission.claim.customerID = customer(number)
+            submission.evidence = Array(
+                try SignedPayloadEncoder(authority: authority)
+                    .encode(SignedTransactionTemplate(purchase: template, bundleID: "com.example.app")).utf8)
+            claims.append(ledger.examine(submission))
+        }
+        let (ledger, examined) = (ledger, claims)
+        let start = ContinuousClock.now
+        try await Self.concurrently(64, 0..<count) { number in
+            let outcome = try await ledger.perform(ClaimPurchase(examined[number]))
+            guard outcome.verdict == .accepted, !outcome.isReplayed else {
+                throw BenchmarkError("a purchase was not granted: \(outcome.code)")
+            }
+        }
+        return (ContinuousClock.now - start).seconds / Double(count) * 1_000_000
+    }
+
+    func description() throws -> String {
+        let bytes = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        return "\(size.purchases) purchases, \(size.orders) orders, \(bytes / 1_000_000) MB"
+    }
+
+    func close() async throws { try await ledger.close() }
+
+    private static func concurrently(
+        _ clients: Int, _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for client in 0..<clients {
+                group.addTask {
+                    for number in stride(from: numbers.lowerBound + client, to: numbers.upperBound, by: clients) {
+                        try await body(number)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

@@ -1,0 +1,42 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Sends the evidence of a transaction to the server under test, and shows its answer.
+struct DeliveryRoutes {
+    let service: StoreService
+    let delivery: EvidenceDelivery?
+
+    func add(to router: Router<SimulatorRequestContext>) {
+        let issuer = service.issuer
+        router.post("/control/transactions/{id}/send") { request, context in
+            let transactionID = try context.part("id")
+            let wanted = try await request.read(DeliveryRequest.self)
+            guard let delivery else {
+                throw SimulatorRefusal(
+                    .conflict, "no_server",
+                    "The simulator knows no server. Start it with '--server http://HOST:PORT', and with '--server-key-file FILE' "
+                        + "for /v1/purchases.")
+            }
+            let message = try await service.change { state, _ in
+                let transaction = try state.store.transaction(transactionID)
+                return EvidenceDelivery.message(
+                    wanted.way ?? .signedTransaction, transaction, try state.evidence(of: transaction, by: issuer),
+                    app: try state.store.app(transaction.bundleID), customerID: wanted.customerID,
+                    orderID: wanted.orderID)
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: .init(bytes: try await delivery.send(message))))
+        }
+    }
+}
+
+private struct DeliveryRequest: RequestBody {
+    let way: EvidenceDelivery.Way?
+    let customerID: String?
+    let orderID: String?
+
+    static let members: [BodyMember] = ["way", "customer_id", "order_id"]
+}

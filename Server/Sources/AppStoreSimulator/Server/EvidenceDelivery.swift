@@ -1,0 +1,103 @@
+import EvidenceMint
+import Foundation
+import HTTPTypes
+
+/// Sends evidence to the server under test, as an app or a backend does, and returns the answer for people.
+struct EvidenceDelivery: Sendable {
+    private let address: String
+    private let key: String?
+    private let client: AttackClient
+
+    /// - Parameters:
+    ///   - address: `http://HOST:PORT`.
+    ///   - key: for `/v1/purchases`.
+    init(_ address: String, key: String?) throws {
+        do {
+            client = try AttackClient(address, timeLimit: .seconds(30))
+        } catch {
+            throw SimulatorConfigurationError.invalidServer(address)
+        }
+        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        self.key = key
+    }
+
+    /// The interfaces of a server.
+    enum Way: String, Codable, Sendable, CaseIterable {
+        /// `POST /v1/purchases` with the signed transaction.
+        case signedTransaction = "signed_transaction"
+        /// `POST /v1/purchases` with the app receipt.
+        case appReceipt = "app_receipt"
+        /// `POST /verifyReceipt`, or `/sandbox/verifyReceipt`.
+        case verifyReceipt = "verify_receipt"
+    }
+
+    /// A request to the server.
+    struct Message: Sendable {
+        let path: String
+        let body: [UInt8]
+    }
+
+    static func message(
+        _ way: Way, _ transaction: StoreTransaction, _ evidence: TransactionEvidence, app: StoreApp,
+        customerID: String?, orderID: String?
+    ) -> Message {
+        guard way != .verifyReceipt else {
+            let password = app.sharedSecret.map { [Claim("password", .string($0))] } ?? []
+            return Message(
+                path: transaction.environment == .sandbox ? "/sandbox/verifyReceipt" : "/verifyReceipt",
+                body: ClaimValue.object([Claim("receipt-data", .string(evidence.appReceipt))] + password).json)
+        }
+        let proof =
+            way == .appReceipt
+            ? Claim("receipt_data", .string(evidence.appReceipt))
+            : Claim("signed_transaction", .string(evidence.signedTransaction))
+        let order = orderID.map { [Claim("order_id", .string($0))] } ?? []
+        let customer = orderID == nil || customerID != nil
+        let buyer = customer ? [Claim("customer_id", .string(customerID ?? transaction.customerID))] : []
+        return Message(
+            path: "/v1/purchases",
+            body: ClaimValue.object(
+                [
+                    proof, Claim("product_id", .string(transaction.productID)),
+                    Claim("transaction_id", .string(transaction.transactionID)),
+                ] + order + buyer
+            ).json)
+    }
+
+    /// Sends the message.
+    /// - Returns: a JSON object with the request, the status, the reason code and the answer.
+    /// - Throws: `SimulatorRefusal`.
+    func send(_ message: Message) async throws -> [UInt8] {
+        let isOurs = message.path == "/v1/purchases"
+        let headers = isOurs ? key.map { [("Authorization", "Bearer \($0)")] } ?? [] : []
+        let start = ContinuousClock.now
+        let answer: AttackClient.Answer
+        do {
+            answer = try await client.post(message.path, message.body, headers: headers)
+        } catch {
+            throw SimulatorRefusal(
+                .badGateway, "server_unreachable",
+                "The server at \(address) does not answer: \(NetworkFailure.words(error)). Check '--server'.")
+        }
+        let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        var members = [
+            Claim("url", .string(address + message.path)),
+            Claim("needs_key", .boolean(isOurs)),
+            Claim("request", .raw(String(decoding: message.body, as: UTF8.self))),
+            Claim("status", .integer(Int64(answer.status))),
+            Claim("milliseconds", .integer(Int64(milliseconds.rounded()))),
+        ]
+        if let reason = answer.reason { members.append(Claim("reason", .string(reason))) }
+        members.append(Claim("answer", Self.shown(answer.body)))
+        return ClaimValue.object(members).json
+    }
+
+    /// The answer as JSON, or as text if it is not JSON.
+    private static func shown(_ body: Data) -> ClaimValue {
+        let text = String(decoding: body, as: UTF8.self)
+        guard !body.isEmpty, JSONBounds.excess(of: [UInt8](body)) == nil,
+            (try? JSONSerialization.jsonObject(with: body)) != nil
+        else { return .string(text) }
+        return .raw(text)
+    }
+}

@@ -1,0 +1,41 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+extension ExaminedEvidence {
+    /// The parts of the ledger that it tells of: its row, the originals, and the account tokens.
+    var locks: Set<LedgerLock> {
+        var locks: Set<LedgerLock> = [.evidence(stored.sha256)]
+        if !stored.isVerified { locks.insert(.unverified) }
+        guard case .success(let observation) = verified else { return locks }
+        for facts in observation.transactionFacts {
+            locks.insert(.original(facts.original.environment, facts.original.transactionID.string))
+            if let token = facts.accountToken { locks.insert(.token(token.uuid)) }
+        }
+        for renewal in observation.renewals {
+            locks.insert(.original(renewal.key.environment, renewal.key.originalTransactionID.string))
+        }
+        return locks
+    }
+}
+
+extension ClaimPurchase {
+    public var locks: LedgerLocks {
+        var locks = examined.evidence?.locks ?? []
+        let claim = examined.submission.claim
+        if let name = claim.customerID { locks.insert(.customer(name)) }
+        if let order = claim.orderID.flatMap({ UUID(uuidString: $0) }) { locks.insert(.order(order)) }
+        return .parts(locks)
+    }
+}
+
+extension RestorePurchases {
+    public var locks: LedgerLocks {
+        let evidence: Set<LedgerLock> = examined.evidence.reduce(into: []) { $0.formUnion($1.locks) }
+        return .parts(evidence.union([.customer(examined.submission.customerID)]))
+    }
+}
+
+extension ObserveEvidence {
+    public var locks: LedgerLocks { .parts(examined.evidence.locks) }
+}

@@ -1,0 +1,34 @@
+public import struct Foundation.UUID
+
+/// Evidence that is stored.
+public struct StoredEvidence: Sendable, Equatable {
+    /// The bytes that are kept, as they were sent.
+    public var bytes: [UInt8]
+    /// The number of bytes that were sent.
+    public var size: Int64
+    /// Whether all of them are kept.
+    public var isWhole: Bool { bytes.count == size }
+}
+
+/// The evidence of a claim, as far as it is kept; `nil` if there was none, or if it was erased.
+public struct EvidenceOfSubmission: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var app: String
+    public var submissionID: UUID
+
+    /// The evidence of a claim.
+    public init(app: String, submissionID: UUID) {
+        self.app = app
+        self.submissionID = submissionID
+    }
+
+    public func answer(_ reader: LedgerTransaction) throws -> StoredEvidence? {
+        let app = try reader.app(app)
+        guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
+            let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key),
+            let bytes = try EvidenceStore(connection: reader.connection).keptBytes(evidence)
+        else { return nil }
+        return StoredEvidence(bytes: bytes, size: evidence.size)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// A PostgreSQL database through libpq, which several servers share.
+///
+/// Calls of libpq block, so they are made by threads of their own. Each has a connection, which it opens again after it was lost.
+/// A write locks the parts of the ledger that it names (`LedgerLock`); writes that wait share a transaction.
+public final class PostgreSQLDatabase: LedgerDatabase {
+    private static let writers = 4
+    private static let keyReaders = 2
+    private static let listReaders = 2
+    /// Decisions recurse little; what they read is on the heap.
+    private static let stackBytes = 4 << 20
+
+    private let queue: PostgreSQLWriteQueue
+    private let keys: PostgreSQLReaders
+    private let lists: PostgreSQLReaders
+    private let counters = PostgreSQLCounters()
+    /// Is left when every thread has ended.
+    private let threads = DispatchGroup()
+
+    /// Opens a database.
+    ///
+    /// - Parameters:
+    ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables count as libpq documents them.
+    ///     The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode.
+    ///   - maximumWaiting: how many writes may wait; more are refused with `overloaded`.
+    /// - Throws: `unavailable` if the server cannot be reached or refuses the connection.
+    public init(url: String, maximumWaiting: Int = 8192) throws {
+        let settings = try PostgreSQLSettings(url)
+        // Otherwise wrong settings would be noticed by the first request.
+        _ = try PostgreSQLSession(settings)
+        queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
+        keys = PostgreSQLReaders(settings, counters, maximumWaiting: maximumWaiting)
+        lists = PostgreSQLReaders(settings, counters, maximumWaiting: maximumWaiting)
+        for number in 0..<Self.writers {
+            let writer = PostgreSQLWriter(number, queue, settings, counters)
+            start("assay.ledger.writer") { writer.run() }
+        }
+        for (readers, count) in [(keys, Self.keyReaders), (lists, Self.listReaders)] {
+            for _ in 0..<count { start("assay.ledger.reader") { readers.run() } }
+        }
+    }
+
+    public var dialect: any LedgerDialect { PostgreSQLDialect() }
+
+    public func read<Value: Sendable>(
+        _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        let readers =
+            switch access {
+            case .keys: keys
+            case .lists: lists
+            }
+        return try await withCheckedThrowingContinuation { readers.submit(PostgreSQLRead(body, $0)) }
+    }
+
+    public func write<Value: Sendable>(
+        _ locks: @escaping @Sendable () -> LedgerLocks,
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { queue.submit(PostgreSQLWrite(locks(), body, $0)) }
+    }
+
+    public func requireSchema(_ number: Int64) { counters.require(schema: number) }
+
+    public func close() async throws {
+        queue.close()
+        keys.close()
+        lists.close()
+        await withCheckedContinuation { continuation in
+            threads.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
+    /// The number of transactions committed since the database was opened, and of the writes in them.
+    public var commits: (transactions: Int, writes: Int) { counters.commits }
+
+    /// How often statements were sent and their results waited for.
+    public var roundTrips: Int { counters.roundTrips }
+
+    private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        threads.enter()
+        let thread = Thread { [threads] in
+            body()
+            threads.leave()
+        }
+        thread.name = name
+        thread.stackSize = Self.stackBytes
+        thread.start()
+    }
+}

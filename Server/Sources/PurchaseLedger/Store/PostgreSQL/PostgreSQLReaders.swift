@@ -1,0 +1,117 @@
+import Foundation
+
+/// Threads with connections that perform reads.
+///
+/// Unchecked because every property is read and written under the condition's lock.
+final class PostgreSQLReaders: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var waiting: [any PostgreSQLReadJob] = []
+    private var isClosed = false
+    private let settings: PostgreSQLSettings
+    private let counters: PostgreSQLCounters
+    private let maximumWaiting: Int
+
+    init(_ settings: PostgreSQLSettings, _ counters: PostgreSQLCounters, maximumWaiting: Int) {
+        self.settings = settings
+        self.counters = counters
+        self.maximumWaiting = maximumWaiting
+    }
+
+    func submit(_ job: any PostgreSQLReadJob) {
+        condition.lock()
+        var refusal: LedgerStorageError?
+        if isClosed {
+            refusal = LedgerStorageError(.closed, "a read came after the close")
+        } else if waiting.count >= maximumWaiting {
+            refusal = LedgerStorageError(.overloaded, "\(maximumWaiting) reads are waiting")
+        } else {
+            waiting.append(job)
+            condition.signal()
+        }
+        condition.unlock()
+        if let refusal { job.fail(refusal) }
+    }
+
+    func close() {
+        condition.lock()
+        isClosed = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Performs reads until the close.
+    func run() {
+        var session: PostgreSQLSession?
+        while let job = take() { perform(job, &session) }
+    }
+
+    private func take() -> (any PostgreSQLReadJob)? {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty, !isClosed { condition.wait() }
+        return waiting.isEmpty ? nil : waiting.removeFirst()
+    }
+
+    /// Performs a read. On a connection that was lost it is repeated once on a new one.
+    private func perform(_ job: any PostgreSQLReadJob, _ held: inout PostgreSQLSession?) {
+        for isLast in [false, true] {
+            let session: PostgreSQLSession
+            do throws(LedgerStorageError) {
+                if let held { session = held } else { session = try PostgreSQLSession(settings) }
+            } catch {
+                return job.fail(error)
+            }
+            held = session
+            let trips = session.roundTrips
+            let connection = PostgreSQLConnection(session, .reads)
+            do {
+                try job.perform(connection)
+                job.succeed()
+                connection.rollBack()
+                counters.add(roundTrips: session.roundTrips - trips)
+                if session.isLost { held = nil }
+                return
+            } catch {
+                connection.rollBack()
+                counters.add(roundTrips: session.roundTrips - trips)
+                let isLost = session.isLost
+                if isLost { held = nil }
+                if isLost, !isLast { continue }
+                return job.fail(error)
+            }
+        }
+    }
+}
+
+/// A waiting read.
+protocol PostgreSQLReadJob: AnyObject, Sendable {
+    func perform(_ connection: any LedgerConnection) throws
+    func succeed()
+    func fail(_ error: any Error)
+}
+
+/// Unchecked because only one thread at a time touches a job: the one that submits it, and then the reader that took it.
+final class PostgreSQLRead<Value: Sendable>: PostgreSQLReadJob, @unchecked Sendable {
+    private let body: @Sendable (any LedgerConnection) throws -> Value
+    private let continuation: CheckedContinuation<Value, any Error>
+    private var value: Value?
+
+    init(
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value,
+        _ continuation: CheckedContinuation<Value, any Error>
+    ) {
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func perform(_ connection: any LedgerConnection) throws { value = try body(connection) }
+
+    func succeed() {
+        guard let value else {
+            return fail(LedgerStorageError(.other, "a read was answered before it was performed"))
+        }
+        continuation.resume(returning: value)
+    }
+
+    func fail(_ error: any Error) { continuation.resume(throwing: error) }
+}

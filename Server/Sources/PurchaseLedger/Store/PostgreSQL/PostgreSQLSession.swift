@@ -1,0 +1,200 @@
+import CPostgreSQL
+
+/// One connection to a PostgreSQL server. Only one thread at a time may use it, and its calls block that thread.
+///
+/// It is in pipeline mode: statements are sent together and their results are read together, in one round trip.
+final class PostgreSQLSession {
+    /// Statements with lists of values have many texts, so not all are kept prepared.
+    private static let maximumPrepared = 512
+
+    /// The others have no plan.
+    private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+
+    private let connection: OpaquePointer
+    private let preparesStatements: Bool
+    private var prepared: [String: String] = [:]
+    private var names = 0
+    /// How often statements were sent and their results waited for.
+    private(set) var roundTrips = 0
+
+    /// What one statement returned.
+    struct Output {
+        var rows: [LedgerRow] = []
+        /// The rows that it inserted, changed or deleted.
+        var changes = 0
+        /// The command that was carried out, such as `COMMIT`.
+        var command = ""
+    }
+
+    /// Connects.
+    ///
+    /// - Throws: `unavailable`.
+    init(_ settings: PostgreSQLSettings) throws(LedgerStorageError) {
+        let parameters = settings.parameters()
+        let connection = Self.withCStrings(parameters.map(\.0)) { keywords in
+            Self.withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
+        }
+        guard let connection else { throw LedgerStorageError(.unavailable, "there is no memory for a connection") }
+        guard PQstatus(connection) == CONNECTION_OK else {
+            let message = Self.message(connection)
+            PQfinish(connection)
+            throw LedgerStorageError(.unavailable, message)
+        }
+        // Notices would go to standard error.
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        let encoding = PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } ?? "unknown"
+        guard encoding == "UTF8", PQenterPipelineMode(connection) == 1 else {
+            PQfinish(connection)
+            throw LedgerStorageError(
+                .unavailable, "the encoding of the database is \(encoding); create it with ENCODING 'UTF8'")
+        }
+        self.connection = connection
+        preparesStatements = settings.preparesStatements
+    }
+
+    deinit { PQfinish(connection) }
+
+    /// Whether the connection is lost.
+    var isLost: Bool { PQstatus(connection) != CONNECTION_OK }
+
+    /// Whether a transaction is open on the server, also one that failed.
+    var isInTransaction: Bool {
+        let status = PQtransactionStatus(connection)
+        return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
+    }
+
+    /// Executes statements in one round trip. After one that fails, those behind it are not executed.
+    ///
+    /// - Returns: what each returned.
+    /// - Throws: the error of the first that failed; `unavailable` if the connection is lost.
+    func run(_ statements: [LedgerStatement]) throws(LedgerStorageError) -> [Output] {
+        roundTrips += 1
+        var steps: [Step] = []
+        for statement in statements { try send(statement, &steps) }
+        guard PQpipelineSync(connection) == 1 else { throw lost() }
+        return try outputs(of: steps)
+    }
+
+    // MARK: Sending
+
+    /// A command that was sent.
+    private enum Step {
+        case preparation(sql: String, name: String)
+        case execution
+    }
+
+    private func send(_ statement: LedgerStatement, _ steps: inout [Step]) throws(LedgerStorageError) {
+        let values = PostgreSQLValues(statement.parameters)
+        guard let name = try prepare(statement.sql, values, &steps) else {
+            guard
+                values.send({ PQsendQueryParams(connection, PostgreSQLText.sql(statement.sql), $0, $1, $2, $3, $4, 1) })
+            else { throw lost() }
+            steps.append(.execution)
+            return
+        }
+        guard
+            values.send({ count, _, pointers, lengths, formats in
+                PQsendQueryPrepared(connection, name, count, pointers, lengths, formats, 1)
+            })
+        else { throw lost() }
+        steps.append(.execution)
+    }
+
+    /// The name of a prepared statement; `nil` if statements are not prepared.
+    private func prepare(
+        _ sql: String, _ values: PostgreSQLValues, _ steps: inout [Step]
+    ) throws(LedgerStorageError) -> String? {
+        guard preparesStatements, Self.preparable.contains(where: { sql.hasPrefix($0) }) else { return nil }
+        if let name = prepared[sql] { return name }
+        for case .preparation(let known, let name) in steps where known == sql { return name }
+        guard prepared.count + steps.count < Self.maximumPrepared else { return nil }
+        names += 1
+        let name = "assay_\(names)"
+        let isSent = values.types.withUnsafeBufferPointer { types in
+            PQsendPrepare(connection, name, PostgreSQLText.sql(sql), Int32(types.count), types.baseAddress)
+        }
+        guard isSent == 1 else { throw lost() }
+        steps.append(.preparation(sql: sql, name: name))
+        return name
+    }
+
+    // MARK: Receiving
+
+    private func outputs(of steps: [Step]) throws(LedgerStorageError) -> [Output] {
+        var outputs: [Output] = []
+        var failure: LedgerStorageError?
+        for step in steps {
+            var output = Output()
+            while let result = PQgetResult(connection) {
+                defer { PQclear(result) }
+                switch PQresultStatus(result) {
+                case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                    if case .preparation(let sql, let name) = step { prepared[sql] = name }
+                    if failure == nil { output = try Self.output(result, &failure) }
+                case PGRES_PIPELINE_ABORTED: break
+                default: if failure == nil { failure = LedgerStorageError(postgreSQL: result) }
+                }
+            }
+            if isLost { throw failure.map { Self.isShutdown($0) ? $0 : lost() } ?? lost() }
+            if case .execution = step { outputs.append(output) }
+        }
+        try finishPipeline()
+        if let failure { throw failure }
+        return outputs
+    }
+
+    /// Reads the end of the round trip.
+    private func finishPipeline() throws(LedgerStorageError) {
+        while true {
+            guard let result = PQgetResult(connection) else {
+                if isLost { throw lost() }
+                continue
+            }
+            let status = PQresultStatus(result)
+            PQclear(result)
+            if status == PGRES_PIPELINE_SYNC { return }
+            if isLost { throw lost() }
+        }
+    }
+
+    private static func isShutdown(_ error: LedgerStorageError) -> Bool { error.kind == .unavailable }
+
+    private static func output(
+        _ result: OpaquePointer, _ failure: inout LedgerStorageError?
+    ) throws(LedgerStorageError) -> Output {
+        var output = Output()
+        output.changes = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+        output.command = PQcmdStatus(result).map { String(cString: $0) } ?? ""
+        let (rows, columns) = (PQntuples(result), PQnfields(result))
+        guard columns > 0 else { return output }
+        output.rows.reserveCapacity(Int(rows))
+        for row in 0..<rows {
+            var values: [LedgerValue] = []
+            values.reserveCapacity(Int(columns))
+            for column in 0..<columns { values.append(PostgreSQLValues.value(result, row, column)) }
+            output.rows.append(LedgerRow(values: values))
+        }
+        return output
+    }
+
+    private func lost() -> LedgerStorageError { LedgerStorageError(.unavailable, Self.message(connection)) }
+
+    private static func message(_ connection: OpaquePointer) -> String {
+        let text = PQerrorMessage(connection).map { String(cString: $0) } ?? "no message"
+        return text.split(separator: "\n").map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
+    }
+
+    private static func withCStrings<Value>(
+        _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Value
+    ) -> Value {
+        var bytes: [CChar] = []
+        var offsets: [Int] = []
+        for string in strings {
+            offsets.append(bytes.count)
+            bytes += string.utf8CString
+        }
+        return bytes.withUnsafeBufferPointer { buffer in
+            body(offsets.map { offset in buffer.baseAddress.map { $0 + offset } } + [nil])
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CPostgreSQL
+import Foundation
+
+/// How to connect: a URL of libpq, and the limits of the ledger.
+struct PostgreSQLSettings: Sendable {
+    /// A purchase takes milliseconds; what takes this long hangs.
+    private static let statementSeconds = 60
+    /// Writes of one customer wait for each other this long.
+    private static let lockSeconds = 10
+    /// After this time PostgreSQL ends the transaction of a server that stopped in the middle of it.
+    private static let idleSeconds = 15
+    /// libpq waits for ever unless it is told otherwise.
+    private static let connectSeconds = 5
+
+    /// The URL as libpq takes it.
+    let url: String
+    /// Whether statements are prepared once for each connection. Not behind a pooler that gives each transaction another one.
+    let preparesStatements: Bool
+
+    /// Settings of a URL.
+    ///
+    /// - Parameter url: `postgres://…` or `postgresql://…` as libpq documents it ("Connection URIs"), with the parameter
+    ///   `assay_prepared_statements=off` for pgbouncer in transaction mode.
+    /// - Throws: `unavailable` if libpq cannot read it.
+    init(_ url: String) throws(LedgerStorageError) {
+        var url = url
+        var isPrepared = true
+        if let mark = url.firstIndex(of: "?") {
+            var kept: [Substring] = []
+            for part in url[url.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: true) {
+                switch part {
+                case "assay_prepared_statements=off": isPrepared = false
+                case "assay_prepared_statements=on": isPrepared = true
+                default: kept.append(part)
+                }
+            }
+            url = String(url[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+        }
+        (self.url, preparesStatements) = (url, isPrepared)
+        _ = try given()
+    }
+
+    /// The time limits, as a transaction sets them where a pooler would not pass them on.
+    var limits: [LedgerStatement] {
+        guard !preparesStatements else { return [] }
+        return Self.limits.map { LedgerStatement("SET LOCAL \($0.0) = \($0.1)", []) }
+    }
+
+    private static let limits = [
+        ("statement_timeout", statementSeconds * 1000), ("lock_timeout", lockSeconds * 1000),
+        ("idle_in_transaction_session_timeout", idleSeconds * 1000),
+    ]
+
+    /// What libpq connects with. What the URL or a `PG…` variable sets is kept.
+    func parameters() -> [(String, String)] {
+        var given: [String: String] = [:]
+        // It was read when the settings were made.
+        do throws(LedgerStorageError) { given = try self.given() } catch { given = [:] }
+        var parameters = [
+            ("dbname", url), ("fallback_application_name", "assay"), ("client_encoding", "UTF8"),
+        ]
+        let environment = ProcessInfo.processInfo.environment
+        if given["connect_timeout"] == nil, environment["PGCONNECT_TIMEOUT"] == nil {
+            parameters.append(("connect_timeout", "\(Self.connectSeconds)"))
+        }
+        // A server whose machine is gone is noticed after this time, not after the hours of the operating system.
+        if given["tcp_user_timeout"] == nil { parameters.append(("tcp_user_timeout", "30000")) }
+        if given["keepalives_idle"] == nil { parameters.append(("keepalives_idle", "30")) }
+        if preparesStatements {
+            // Later options win, so the operator's come last.
+            let own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
+            let theirs = given["options"] ?? environment["PGOPTIONS"] ?? ""
+            parameters.append(("options", (own + [theirs]).joined(separator: " ")))
+        }
+        return parameters
+    }
+
+    /// The parameters of the URL.
+    private func given() throws(LedgerStorageError) -> [String: String] {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(url, &message) else {
+            // libpq repeats the URL, which can hold a password.
+            let reason = (message.map { String(cString: $0) } ?? "it cannot be read").replacing(url, with: "…")
+            PQfreemem(message)
+            throw LedgerStorageError(.unavailable, "the database's URL: \(reason)")
+        }
+        defer { PQconninfoFree(options) }
+        var given: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return given
+    }
+}

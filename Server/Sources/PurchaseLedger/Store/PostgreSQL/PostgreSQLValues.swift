@@ -1,0 +1,97 @@
+import CPostgreSQL
+
+/// Values as libpq sends and returns them, all in PostgreSQL's binary formats.
+struct PostgreSQLValues {
+    /// The types of columns and parameters that the ledger uses (`pg_type.dat`).
+    private enum TypeNumber {
+        static let boolean: Oid = 16
+        static let bytes: Oid = 17
+        static let name: Oid = 19
+        static let bigint: Oid = 20
+        static let smallint: Oid = 21
+        static let integer: Oid = 23
+        static let text: Oid = 25
+    }
+
+    /// The type of each parameter; 0 leaves it to the server.
+    let types: [Oid]
+    private var bytes: [CChar] = []
+    private var offsets: [Int?] = []
+    private var lengths: [Int32] = []
+
+    init(_ parameters: [LedgerValue]) {
+        types = parameters.map { parameter in
+            switch parameter {
+            case .null: 0
+            case .integer: TypeNumber.bigint
+            case .text: TypeNumber.text
+            case .blob: TypeNumber.bytes
+            }
+        }
+        for parameter in parameters {
+            let start = bytes.count
+            switch parameter {
+            case .null:
+                offsets.append(nil)
+                lengths.append(0)
+                continue
+            case .integer(let number):
+                withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+            case .text(let text):
+                var text = text
+                text.withUTF8 { utf8 in
+                    utf8.withMemoryRebound(to: CChar.self) { bytes.append(contentsOf: $0) }
+                }
+            case .blob(let blob):
+                blob.withUnsafeBytes { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+            }
+            offsets.append(start)
+            lengths.append(Int32(bytes.count - start))
+        }
+        // A value without bytes has an address, too; without one it would be null.
+        bytes.append(0)
+    }
+
+    /// Hands the values to one of libpq's functions.
+    ///
+    /// - Returns: whether it accepted them.
+    func send(
+        _ function: (
+            Int32, UnsafePointer<Oid>?, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
+            UnsafePointer<Int32>?
+        ) -> Int32
+    ) -> Bool {
+        bytes.withUnsafeBufferPointer { buffer in
+            let pointers = offsets.map { offset in offset.flatMap { offset in buffer.baseAddress.map { $0 + offset } } }
+            let formats = [Int32](repeating: 1, count: offsets.count)
+            return types.withUnsafeBufferPointer { types in
+                pointers.withUnsafeBufferPointer { pointers in
+                    lengths.withUnsafeBufferPointer { lengths in
+                        formats.withUnsafeBufferPointer { formats in
+                            function(
+                                Int32(types.count), types.baseAddress, pointers.baseAddress, lengths.baseAddress,
+                                formats.baseAddress) == 1
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value of a result. Types that the ledger does not store become bytes, which the reader of the column reports.
+    static func value(_ result: OpaquePointer, _ row: Int32, _ column: Int32) -> LedgerValue {
+        guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+        switch PQftype(result, column) {
+        case TypeNumber.bigint where bytes.count == 8:
+            return .integer(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)))
+        case TypeNumber.integer where bytes.count == 4:
+            return .integer(Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self))))
+        case TypeNumber.smallint where bytes.count == 2:
+            return .integer(Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self))))
+        case TypeNumber.boolean where bytes.count == 1: return .integer(Int64(bytes[0]))
+        case TypeNumber.text, TypeNumber.name: return .text(String(decoding: bytes, as: UTF8.self))
+        default: return .blob(Array(bytes))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// The writes that wait for a connection.
+///
+/// Each writer takes a batch of writes that touch different parts than the batches of the other writers, so that a writer does
+/// not wait on the server for another one of the same process.
+final class PostgreSQLWriteQueue: @unchecked Sendable {
+    /// The most writes that share a transaction. A transaction with more than 64 savepoints makes every other one slower.
+    private static let batchSize = 32
+    /// How far a writer looks for writes that it can take.
+    private static let lookahead = 512
+
+    // Unchecked because every property is read and written under the condition's lock.
+    private let condition = NSCondition()
+    private var waiting: [any PostgreSQLWriteJob] = []
+    private var running: [Int: LedgerLocks] = [:]
+    private var isClosed = false
+    private let maximumWaiting: Int
+
+    init(maximumWaiting: Int) {
+        self.maximumWaiting = maximumWaiting
+    }
+
+    /// Adds a write.
+    func submit(_ job: any PostgreSQLWriteJob) {
+        condition.lock()
+        let refusal: LedgerStorageError?
+        if isClosed {
+            refusal = LedgerStorageError(.closed, "a write came after the close")
+        } else if waiting.count >= maximumWaiting {
+            refusal = LedgerStorageError(.overloaded, "\(maximumWaiting) writes are waiting")
+        } else {
+            refusal = nil
+            waiting.append(job)
+            condition.signal()
+        }
+        condition.unlock()
+        if let refusal { job.fail(refusal) }
+    }
+
+    /// Takes the writes of one transaction, and waits until there are some.
+    ///
+    /// - Parameter writer: the number of the writer, whose last batch has ended.
+    /// - Returns: `nil` once the queue is closed and empty.
+    func take(writer: Int) -> [any PostgreSQLWriteJob]? {
+        condition.lock()
+        defer { condition.unlock() }
+        running[writer] = nil
+        condition.broadcast()
+        while true {
+            let batch = select()
+            if !batch.isEmpty {
+                running[writer] = Self.union(batch)
+                return batch
+            }
+            if isClosed, waiting.isEmpty { return nil }
+            condition.wait()
+        }
+    }
+
+    /// Puts writes back that need more parts. They are the next.
+    func putBack(_ jobs: [any PostgreSQLWriteJob]) {
+        condition.lock()
+        waiting.insert(contentsOf: jobs, at: 0)
+        condition.signal()
+        condition.unlock()
+    }
+
+    /// Refuses new writes. Those that wait are performed.
+    func close() {
+        condition.lock()
+        isClosed = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    private func select() -> [any PostgreSQLWriteJob] {
+        var busy: Set<LedgerLock> = []
+        for locks in running.values {
+            guard case .parts(let parts) = locks else { return [] }
+            busy.formUnion(parts)
+        }
+        var batch: [any PostgreSQLWriteJob] = []
+        var taken: [Int] = []
+        for (place, job) in waiting.prefix(Self.lookahead).enumerated() {
+            guard case .parts(let parts) = job.locks else {
+                // It runs alone, after everything before it.
+                if place == 0, running.isEmpty { (batch, taken) = ([job], [0]) }
+                break
+            }
+            // A write that must wait keeps its place before later ones of the same parts.
+            guard parts.isDisjoint(with: busy) else {
+                busy.formUnion(parts)
+                continue
+            }
+            batch.append(job)
+            taken.append(place)
+            if batch.count == Self.batchSize { break }
+        }
+        for place in taken.reversed() { waiting.remove(at: place) }
+        return batch
+    }
+
+    /// Everything that a batch reads and changes.
+    static func union(_ batch: [any PostgreSQLWriteJob]) -> LedgerLocks {
+        var union: Set<LedgerLock> = []
+        for job in batch {
+            guard case .parts(let parts) = job.locks else { return .everything }
+            union.formUnion(parts)
+        }
+        return .parts(union)
+    }
+}

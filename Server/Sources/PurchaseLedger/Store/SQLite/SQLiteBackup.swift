@@ -1,0 +1,165 @@
+import Foundation
+import GRDB
+
+/// Copies a SQLite database whole while it is used.
+///
+/// The copy is made by SQLite's online backup within one read transaction, so it is one committed state, and no writer makes it
+/// begin again or waits for it. Meanwhile the WAL grows by what is written. (`VACUUM INTO` is as consistent; it reads every index in
+/// the order of its keys, which takes many times as long for a database that is larger than memory.)
+public struct SQLiteBackup: Sendable {
+    /// Pages that are copied at once: 16 MiB.
+    private static let pagesPerStep: CInt = 4096
+    private static let pageBytes = 4096
+
+    /// The database to copy.
+    public var database: String
+    /// The new file.
+    public var file: String
+
+    /// A copy of a database to a new file.
+    public init(of database: String, to file: String) {
+        self.database = database
+        self.file = file
+    }
+
+    /// How far a copy is.
+    public struct Progress: Sendable, Equatable {
+        /// Whether the pages are all copied, and are being verified.
+        public var isVerifying: Bool
+        public var copiedBytes: Int
+        public var totalBytes: Int
+    }
+
+    /// Why there is no copy. An incomplete one is deleted.
+    public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// `backup_file_exists`, `backup_file_unusable` or `backup_differs`.
+        public let code: String
+        public let description: String
+    }
+
+    /// Copies the database, verifies the copy, and gives it its name: a file of that name is always complete.
+    ///
+    /// - Returns: the size of the copy in bytes.
+    /// - Throws: `Failure`, `LedgerStorageError`.
+    public func write(progress: @escaping (Progress) -> Void = { _ in }) throws -> Int {
+        let partial = file + ".partial"
+        try create(partial)
+        do {
+            let source = try copy(to: partial, progress: progress)
+            progress(
+                Progress(
+                    isVerifying: true, copiedBytes: source.pages * Self.pageBytes,
+                    totalBytes: source.pages * Self.pageBytes))
+            try verify(partial, against: source)
+            try publish(partial)
+            return source.pages * source.pageBytes
+        } catch {
+            for suffix in ["", "-journal", "-wal", "-shm"] {
+                // Nobody takes a file of this name for a copy.
+                try? FileManager.default.removeItem(atPath: partial + suffix)
+            }
+            throw error is Failure ? error : LedgerStorageError(sqlite: error)
+        }
+    }
+
+    /// What a copy must have in common with its source.
+    private struct Contents: Equatable {
+        let pages: Int
+        let pageBytes: Int
+        let migration: Int64?
+        let lastEntry: Int64?
+        let logSize: Int64?
+        let logRoot: Data?
+
+        /// It reads first, so that the transaction begins here.
+        init(_ database: Database) throws {
+            guard try database.tableExists("schema_migrations"), try database.tableExists("journal") else {
+                throw LedgerStorageError(.schemaTooOld, "the database has no schema of Assay")
+            }
+            migration = try Int64.fetchOne(database, sql: "SELECT max(number) FROM schema_migrations")
+            lastEntry = try Int64.fetchOne(database, sql: "SELECT max(entry_key) FROM journal")
+            let log = try Row.fetchOne(database, sql: "SELECT size, root FROM log_state")
+            (logSize, logRoot) = (log?["size"], log?["root"])
+            pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            pageBytes = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        }
+    }
+
+    private func copy(to partial: String, progress: @escaping (Progress) -> Void) throws -> Contents {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let source = try DatabaseQueue(path: database, configuration: configuration)
+        let copy = try DatabaseQueue(path: partial)
+        let contents = try source.read { from in
+            let contents = try Contents(from)
+            try copy.writeWithoutTransaction { target in
+                try from.backup(to: target, pagesPerStep: Self.pagesPerStep) { step in
+                    progress(
+                        Progress(
+                            isVerifying: false, copiedBytes: step.completedPageCount * contents.pageBytes,
+                            totalBytes: step.totalPageCount * contents.pageBytes))
+                }
+            }
+            return contents
+        }
+        try copy.close()
+        try source.close()
+        return contents
+    }
+
+    /// Reads all of the copy: the structure of every tree and row, and that it is of the state that was copied.
+    private func verify(_ partial: String, against source: Contents) throws {
+        let copy = try DatabaseQueue(path: partial)
+        let (contents, check) = try copy.read { database in
+            (try Contents(database), try String.fetchAll(database, sql: "PRAGMA quick_check(1)"))
+        }
+        try copy.close()
+        guard contents == source, check == ["ok"] else {
+            throw Failure(
+                code: "backup_differs",
+                description: "the copy differs from the database: \(check.first ?? "it cannot be read"); check the disk"
+            )
+        }
+    }
+
+    private func create(_ partial: String) throws {
+        guard !exists(file) else {
+            throw Failure(code: "backup_file_exists", description: "\(file) exists; name a new file")
+        }
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST
+                ? Failure(
+                    code: "backup_file_exists",
+                    description: "\(partial) exists: another backup is running, or one was interrupted; then delete it")
+                : Failure(code: "backup_file_unusable", description: "\(partial): \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+    }
+
+    /// Flushes the copy and gives it its name, unless somebody else was faster.
+    private func publish(_ partial: String) throws {
+        try flush(partial)
+        guard link(partial, file) == 0 else {
+            throw errno == EEXIST
+                ? Failure(code: "backup_file_exists", description: "\(file) exists; name a new file")
+                : Failure(code: "backup_file_unusable", description: "\(file): \(String(cString: strerror(errno)))")
+        }
+        unlink(partial)
+        try flush(URL(fileURLWithPath: file).deletingLastPathComponent().path)
+    }
+
+    private func flush(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw Failure(code: "backup_file_unusable", description: "\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+}

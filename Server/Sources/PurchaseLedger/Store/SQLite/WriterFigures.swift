@@ -1,0 +1,38 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// What the connection that writes has done.
+public struct WriterFigures: Sendable {
+    /// Transactions that were committed.
+    public var transactions = 0
+    /// The writes in them.
+    public var writes = 0
+    /// Statements of the writes, without those that begin, end and divide transactions.
+    public var statements = 0
+    /// Pages written to the write-ahead log.
+    public var pages = 0
+    /// The processor time of the thread that writes, in seconds.
+    public var processorTime = 0.0
+
+    /// The processor time of this thread, in seconds.
+    static func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The pages that a connection has written since the last call.
+    static func takePages(_ database: Database) -> Int {
+        var (pages, highest): (CInt, CInt) = (0, 0)
+        sqlite3_db_status(database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+        return Int(pages)
+    }
+}
+
+/// Counts the statements of one transaction. Only the thread of its connection uses it.
+final class StatementCounter {
+    var count = 0
+    /// Those of them that can change the database.
+    var writes = 0
+}

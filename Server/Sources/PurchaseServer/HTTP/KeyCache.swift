@@ -1,0 +1,51 @@
+package import PurchaseLedger
+import Synchronization
+
+/// The API keys that were looked up a moment ago, so that not every request asks the database for its key.
+///
+/// Only valid keys are remembered, for half a second from the beginning of their lookup. So a revocation takes effect within a
+/// second, whichever process made it.
+package final class KeyCache: Sendable {
+    /// How long a key is valid without a new lookup, in seconds.
+    package static let lifetime = 0.5
+    /// More keys than an operator makes. Beyond it, all are looked up again.
+    private static let largestCount = 4096
+
+    private let ledger: PurchaseLedger
+    private let uptime: @Sendable () -> Double
+    private let state = Mutex(State())
+
+    private struct State {
+        /// By the SHA-256 of the text, which tells nothing about the text to whoever measures a comparison of hashes.
+        var keys: [[UInt8]: (key: APIKey, until: Double)] = [:]
+        var lookups = 0
+    }
+
+    /// - Parameters:
+    ///   - ledger: knows the keys.
+    ///   - uptime: seconds since any moment, never going back.
+    package init(ledger: PurchaseLedger, uptime: @escaping @Sendable () -> Double) {
+        self.ledger = ledger
+        self.uptime = uptime
+    }
+
+    /// The key of a text that somebody sent, if it is valid and was not revoked until a moment ago.
+    package func key(_ text: APIKeyText) async throws -> APIKey? {
+        let (time, digest) = (uptime(), text.sha256)
+        let known = state.withLock { state -> APIKey? in
+            if let known = state.keys[digest], known.until > time { return known.key }
+            state.lookups += 1
+            return nil
+        }
+        if let known { return known }
+        let key = try await ledger.answer(APIKeyLookup(text))
+        state.withLock { state in
+            if state.keys.count >= Self.largestCount { state.keys = [:] }
+            state.keys[digest] = key.map { ($0, time + Self.lifetime) }
+        }
+        return key
+    }
+
+    /// How often the database was asked.
+    package var lookups: Int { state.withLock { $0.lookups } }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// `assay backup` beside a running server, and what is done with the copy.
+@Suite("assay backup")
+struct BackupCommandTests {
+    @Test(
+        "A database is copied while its server runs; the copy agrees with its audit and rebuild, and is not overwritten"
+    )
+    func backup() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try "apps:\n  game:\n    bundle_ids: com.example.app\n".write(
+                to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let prepared = try await Program.shell(
+                "assay mint --kind production --bundle-id com.example.app -o r.b64 && "
+                    + "assay keys create --app game --scope admin 2>/dev/null > key", in: folder)
+            try #require(prepared.status == 0, "\(prepared.output)")
+            let serve = "assay serve --port 0 --trust assay-authority/trust.pem"
+            try await RunningServer.run(serve, in: folder) { server in
+                let granted = try await Program.shell(
+                    "curl -sS -X PUT -H \"Authorization: Bearer $(cat key)\" \(server.address)/v1/testers/alice",
+                    in: folder)
+                #expect(granted.output.contains(#""tester":true"#), "\(granted.output)")
+                let copied = try await Program.shell("assay backup copy.sqlite", in: folder)
+                #expect(copied.status == 0, "\(copied.output)")
+                #expect(copied.output.contains(" bytes to copy.sqlite\n"), "\(copied.output)")
+                let again = try await Program.shell("assay backup copy.sqlite", in: folder)
+                #expect(again.status == 2 && again.output.contains("backup_file_exists"), "\(again.output)")
+            }
+            let mode = try await Program.shell("stat -c %a copy.sqlite", in: folder)
+            #expect(mode.output == "600\n")
+            for command in ["audit verify", "rebuild", "testers list --app game"] {
+                let answer = try await Program.shell(
+                    "assay \(command) --database sqlite:copy.sqlite", in: folder,
+                    environment: ["ASSAY_TRUST": "assay-authority/trust.pem"])
+                #expect(answer.status == 0, "\(command): \(answer.output)")
+                if command.hasPrefix("testers") { #expect(answer.output.hasSuffix("alice\n"), "\(answer.output)") }
+            }
+            let missing = try await Program.shell("assay backup --database sqlite:none.sqlite other.sqlite", in: folder)
+            #expect(missing.status == 2 && missing.output.contains("there is no such database"), "\(missing.output)")
+            let left = try await Program.shell("ls other* *.partial* 2>/dev/null | wc -l", in: folder)
+            #expect(left.output.trimmingCharacters(in: .whitespacesAndNewlines) == "0")
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Several servers over one PostgreSQL.
+@Suite("PostgreSQL: several servers")
+struct PostgreSQLConcurrencyTests {
+    /// How many claims three processes share; `dev/torture.sh postgres` takes 1,000. A multiple of 100, one for each customer.
+    private static let sharedClaims =
+        ProcessInfo.processInfo.environment["ASSAY_SHARED_CLAIMS"].flatMap { Int($0) } ?? 100
+
+    @Test("32 clients in three processes submit the same claims to one database: each is granted once")
+    func threeProcesses() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            try await TemporaryFolder.with { folder in
+                let claims = Self.sharedClaims
+                try WriterProcess.prepare(folder, claims: claims)
+                let database = try PostgreSQLDatabase(url: place.url())
+                let world = try await LedgerWorld(database)
+                let clients = [11, 11, 10]
+                var writers: [WriterProcess] = []
+                for (number, count) in clients.enumerated() {
+                    writers.append(
+                        try WriterProcess(place.url(), folder, offset: number * claims / 3, mode: "\(count)"))
+                }
+                var (new, repeated, other) = (0, 0, 0)
+                for writer in writers {
+                    let lines = try await writer.lines()
+                    #expect(writer.process.terminationStatus == 0)
+                    let words = try #require(lines.last).split(separator: " ").map(String.init)
+                    try #require(words.count == 6)
+                    new += Int(words[1]) ?? 0
+                    repeated += Int(words[3]) ?? 0
+                    other += Int(words[5]) ?? 0
+                }
+                #expect(new == claims)
+                #expect(repeated == 31 * claims)
+                #expect(other == 0)
+                for number in 0..<100 {
+                    let customer = "customer \(number < 10 ? "0" : "")\(number)"
+                    #expect(try await world.entitlement(of: customer)?.balance == Int64(claims / 100))
+                }
+                #expect(try await world.events().count { $0 == "granted" } == claims)
+                try await world.requireConsistency()
+                try await database.close()
+            }
+        }
+    }
+
+    @Test(
+        "Two servers with several customers who want each other's purchases: nothing is granted twice, and no claim fails"
+    )
+    func rivals() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let first = try await LedgerWorld(try PostgreSQLDatabase(url: place.url()))
+            let second = try await LedgerWorld(try PostgreSQLDatabase(url: place.url()), clock: first.clock)
+            let customers = ["alice", "bob", "carol"]
+            let codes = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<60 {
+                    let id = "\(6000 + number)"
+                    let evidence = try LedgerWorld.signed(id)
+                    for (place, customer) in customers.enumerated() {
+                        let world = (number + place) % 2 == 0 ? first : second
+                        group.addTask { try await world.claim(id, customer: customer, evidence).code }
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(codes == ["accepted": 60, "already_claimed": 120])
+            var sum: Int64 = 0
+            for customer in customers { sum += try await first.entitlement(of: customer)?.balance ?? 0 }
+            #expect(sum == 60)
+            try await first.requireConsistency()
+            try await second.database.close()
+            try await first.database.close()
+        }
+    }
+
+    @Test(
+        "A connection that is cut at a commit: each claim is granted once, and each answer is the first one's",
+        arguments: [CuttingProxy.Cut.beforeCommit, .afterCommit])
+    func cutAtCommit(cut: CuttingProxy.Cut) async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let proxy = try CuttingProxy(to: place.server.port)
+            let url = place.url(port: proxy.port) + "&assay_prepared_statements=off"
+            let database = try PostgreSQLDatabase(url: url)
+            let world = try await LedgerWorld(database)
+            for number in 0..<10 {
+                let id = "\(number)"
+                let evidence = try LedgerWorld.signed(id)
+                if number % 2 == 0 { proxy.cut([cut]) }
+                let outcome = try await world.claim(id, evidence)
+                #expect(outcome.code == "accepted" && !outcome.isReplayed)
+                #expect(try await world.entitlement()?.balance == Int64(number + 1))
+            }
+            #expect(proxy.cuts == 5)
+            #expect(try await world.events().count { $0 == "granted" } == 10)
+            #expect(try await world.submissions().count == 10)
+            try await world.requireConsistency()
+            try await database.close()
+            proxy.close()
+        }
+    }
+
+    @Test("While the server cannot be reached every request fails in words, and afterwards all goes on by itself")
+    func unreachable() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let proxy = try CuttingProxy(to: place.server.port)
+            let database = try PostgreSQLDatabase(url: place.url(port: proxy.port))
+            let world = try await LedgerWorld(database)
+            let evidence = try LedgerWorld.signed("1")
+            _ = try await world.claim("1", evidence)
+            proxy.refuse(true)
+            for attempt: () async throws -> Void in [
+                { _ = try await world.claim("1", evidence) }, { _ = try await world.entitlement() },
+                { try await world.ledger.perform(ProbeReadiness()) },
+            ] {
+                let error = await #expect(throws: LedgerStorageError.self) { try await attempt() }
+                #expect(error?.kind == .unavailable)
+            }
+            proxy.refuse(false)
+            #expect(try await world.claim("1", evidence).isReplayed)
+            #expect(try await world.entitlement()?.balance == 1)
+            try await world.requireConsistency()
+            try await database.close()
+            proxy.close()
+        }
+    }
+
+    @Test("A server that is killed half-way has lost nothing that it acknowledged")
+    func killed() async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            try await TemporaryFolder.with { folder in
+                let claims = 150
+                try WriterProcess.prepare(folder, claims: claims)
+                let database = try PostgreSQLDatabase(url: place.url())
+                let world = try await LedgerWorld(database)
+                let writer = try WriterProcess(place.url(), folder, offset: 0, mode: "forever")
+                let first = try await writer.firstLine()
+                kill(writer.process.processIdentifier, SIGKILL)
+                let granted = try await ([first] + writer.lines()).filter { $0.hasSuffix(" accepted new") }
+                #expect(!granted.isEmpty)
+                // What the killed server had sent may be committed after it: another claim of the customer waits for it.
+                _ = try await world.claim("1", try LedgerWorld.signed("1"))
+                let balance = Int(try await world.entitlement()?.balance ?? 0) - 1
+                #expect(balance == granted.count || balance == granted.count + 1)
+                let again = try WriterProcess(place.url(), folder, offset: 0)
+                #expect(try await again.lines().count == claims)
+                #expect(try await world.entitlement()?.balance == Int64(claims + 1))
+                try await world.requireConsistency()
+                try await database.close()
+            }
+        }
+    }
+}

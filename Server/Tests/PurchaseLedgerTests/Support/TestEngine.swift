@@ -1,0 +1,51 @@
+import Foundation
+import PurchaseLedger
+import TestSupport
+import Testing
+
+/// The engines that the behaviour of the ledger is tested on.
+enum TestEngine: String, CaseIterable {
+    case sqlite
+    case postgresql
+
+    /// The engines of this run: all, or those that `ASSAY_TEST_ENGINES` names.
+    static var chosen: [TestEngine] {
+        guard let names = ProcessInfo.processInfo.environment["ASSAY_TEST_ENGINES"] else { return allCases }
+        return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }
+    }
+
+    /// Calls the body with an empty database of each engine.
+    static func withDatabases(_ body: (any LedgerDatabase) async throws -> Void) async throws {
+        for engine in chosen {
+            try await engine.withDatabase { open in
+                let database = try open()
+                do {
+                    try await body(database)
+                } catch {
+                    Issue.record("on \(engine.rawValue): \(error)")
+                    try await database.close()
+                    return
+                }
+                try await database.close()
+            }
+        }
+    }
+
+    /// Calls the body with a function that opens one empty database, as often as it is called.
+    func withDatabase(
+        _ body: (@escaping @Sendable () throws -> any LedgerDatabase) async throws -> Void
+    ) async throws {
+        switch self {
+        case .sqlite:
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "assay.sqlite").path
+                try await body { try SQLiteDatabase(path: path) }
+            }
+        case .postgresql:
+            try await ThrowawayPostgreSQL.withDatabase { place in
+                let url = place.url()
+                try await body { try PostgreSQLDatabase(url: url) }
+            }
+        }
+    }
+}

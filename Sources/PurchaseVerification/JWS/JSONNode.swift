@@ -1,0 +1,55 @@
+/// A value of a JSON document: its kind, and where it and its name lie. It owns no bytes.
+struct JSONNode: Sendable {
+    /// What the value is, judged by its first bytes.
+    enum Kind: UInt8, Sendable {
+        case null
+        case `true`
+        case `false`
+        /// A number without fraction and exponent.
+        case integer
+        /// Any other number.
+        case number
+        /// A string without escapes.
+        case string
+        /// A string with escapes in it.
+        case escapedString
+        case array
+        case object
+    }
+
+    private let nameStart: UInt32
+    private let textStart: UInt32
+    private let textEnd: UInt32
+    /// The place of the value behind this one and all that it holds.
+    var next: UInt32
+    private let nameCount: UInt8
+    let kind: Kind
+
+    /// - Parameters:
+    ///   - name: where the characters of its name lie; empty where it has none.
+    ///   - text: where the value lies, a string with its quotes; of an array or object only its opening bracket.
+    ///   - next: the place of the value behind it.
+    init(_ kind: Kind, name: Range<Int>, text: Range<Int>, next: Int) {
+        self.kind = kind
+        // The scanner keeps documents below 4 GB, and names below 65 bytes.
+        nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
+        nameCount = UInt8(truncatingIfNeeded: name.count)
+        textStart = UInt32(truncatingIfNeeded: text.lowerBound)
+        textEnd = UInt32(truncatingIfNeeded: text.upperBound)
+        self.next = UInt32(truncatingIfNeeded: next)
+    }
+
+    var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
+
+    /// The value as it is written. A string has its quotes.
+    var text: Range<Int> { Int(textStart)..<Int(max(textStart, textEnd)) }
+
+    /// The characters between the quotes; empty for what is no string.
+    var characters: Range<Int> {
+        switch kind {
+        // A string has two quotes at least.
+        case .string, .escapedString: Int(textStart) &+ 1..<max(Int(textStart) &+ 1, Int(textEnd) &- 1)
+        default: Int(textStart)..<Int(textStart)
+        }
+    }
+}

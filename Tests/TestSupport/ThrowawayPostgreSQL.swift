@@ -1,0 +1,138 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A PostgreSQL server of this test run. The first test that needs it starts it, and it is stopped and deleted when the run ends.
+public actor ThrowawayPostgreSQL {
+    public static let shared = ThrowawayPostgreSQL()
+
+    /// More databases at a time would need more connections than the server has.
+    private static let databases = 12
+
+    private var starting: Task<Server?, any Error>?
+    private var number = 0
+    private var open = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Where the server is.
+    public struct Server: Sendable {
+        /// The folder with its socket, its data and its log.
+        public var folder: String
+        /// The port on 127.0.0.1.
+        public var port: Int
+        /// The folder of its programs.
+        public var programs: String
+    }
+
+    /// A database of its own for one test.
+    public struct Database: Sendable {
+        public var name: String
+        public var server: Server
+
+        /// Its URL, through the socket or, for a proxy in between, a port of 127.0.0.1.
+        public func url(port: Int? = nil) -> String {
+            guard let port else {
+                return "postgres:///\(name)?host=\(server.folder)&port=\(server.port)&user=assay"
+            }
+            return "postgres://assay@127.0.0.1:\(port)/\(name)?sslmode=disable&gssencmode=disable"
+        }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Calls the body with an empty database. Where PostgreSQL is not installed, it says so and returns, except in CI.
+    ///
+    /// - Returns: whether PostgreSQL is installed.
+    @discardableResult
+    public static func withDatabase(_ body: (Database) async throws -> Void) async throws -> Bool {
+        guard let database = try await shared.make() else {
+            guard ProcessInfo.processInfo.environment["CI"] == nil else {
+                throw Failure(description: "PostgreSQL is not installed; make setup installs it")
+            }
+            return false
+        }
+        do {
+            try await body(database)
+        } catch {
+            await shared.leave()
+            throw error
+        }
+        await shared.leave()
+        return true
+    }
+
+    private func make() async throws -> Database? {
+        if starting == nil {
+            starting = Task {
+                let server = try await Self.start()
+                if server == nil {
+                    print(
+                        "SKIPPED on PostgreSQL: it is not installed (Debian: postgresql, macOS: brew install postgresql)"
+                    )
+                }
+                return server
+            }
+        }
+        guard let server = try await starting?.value else { return nil }
+        if open >= Self.databases { await withCheckedContinuation { waiting.append($0) } } else { open += 1 }
+        number += 1
+        let name = "test\(number)"
+        let (status, output) = try await Self.run(
+            "\(server.programs)/createdb",
+            ["-h", server.folder, "-p", "\(server.port)", "-U", "assay", "--template", "template0", name])
+        guard status == 0 else { throw Failure(description: "createdb: \(output)") }
+        return Database(name: name, server: server)
+    }
+
+    private func leave() {
+        if waiting.isEmpty { open -= 1 } else { waiting.removeFirst().resume() }
+    }
+
+    private static func start() async throws -> Server? {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("dev/throwaway-postgres.sh")
+        let (status, output) = try await run(script.path, ["\(getpid())"])
+        guard status != 3 else { return nil }
+        let lines = output.split(separator: "\n").map(String.init)
+        guard status == 0, lines.count == 3, let port = Int(lines[1]) else {
+            throw Failure(description: "\(script.path) ended with \(status): \(output)")
+        }
+        return Server(folder: lines[0], port: port, programs: lines[2])
+    }
+
+    /// Runs a program to its end.
+    public static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await withCheckedThrowingContinuation { continuation in
+            // Its own thread may wait; a thread of tasks may not.
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+                            "run-\(UUID().uuidString)")
+                        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+                        defer {
+                            // A file that stays behind in the temporary folder harms nothing.
+                            try? FileManager.default.removeItem(at: file)
+                        }
+                        let process = ChildProcess()
+                        process.executable = program
+                        process.arguments = arguments
+                        process.environment = ProcessInfo.processInfo.environment
+                        process.mergesErrors = true
+                        let handle = try FileHandle(forWritingTo: file)
+                        process.output = handle
+                        try process.run()
+                        process.waitUntilExit()
+                        try handle.close()
+                        return (process.terminationStatus, try String(contentsOf: file, encoding: .utf8))
+                    })
+            }
+        }
+    }
+}

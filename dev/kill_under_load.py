@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Kills a purchase server under load at random moments, and checks that nothing that it answered is lost or granted twice.
+
+usage: kill_under_load.py PROGRAM EVIDENCE [--rounds N] [--seed N]
+
+EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. In each round 64 connections send purchases that were not
+answered yet, until SIGKILL. Then the database must have every purchase that was answered with 200, each granted once; the entries must
+be the ones that the answers named. Purchases that were committed and not answered are counted: the kill came between commit and
+answer. They are sent again in a later round, and must be answered as replays. At the end `assay audit verify` must find nothing.
+"""
+import argparse
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+from purchase_load import PurchaseServer, requests, send_all
+
+CONNECTIONS = 64
+
+
+def query(server, sql):
+    with sqlite3.connect(f"file:{server.database}?mode=ro", uri=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+async def run_round(server, work, seconds, answers):
+    killer = asyncio.get_running_loop().call_later(seconds, os.kill, server.identifier, signal.SIGKILL)
+
+    def on_answer(transaction, status, content):
+        answers.append((transaction, status, content))
+
+    lost = await send_all(server, work, CONNECTIONS, on_answer)
+    killer.cancel()
+    return lost
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("evidence")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    print(f"seed {options.seed}", flush=True)
+    waiting = dict(requests(os.path.join(options.evidence, "signed.ndjson")))
+    answered, unanswered, replays = {}, set(), 0
+    struck = strikes = 0
+    with tempfile.TemporaryDirectory(prefix="assay-kill-") as folder:
+        server = PurchaseServer(os.path.abspath(options.program), options.evidence, folder)
+        for number in range(options.rounds):
+            server.start()
+            # What was committed without an answer comes first, so that many rounds repeat it.
+            order = sorted(waiting, key=lambda transaction: transaction not in unanswered)
+            answers = []
+            asyncio.run(run_round(
+                server, ((transaction, waiting[transaction]) for transaction in order),
+                chance.uniform(0.05, 0.6), answers))
+            server.server.process.kill()
+            status = server.server.process.wait()
+            if status != -signal.SIGKILL:
+                raise SystemExit(f"round {number}: the server ended with {status}, not by the signal; give it more evidence")
+            for transaction, status, content in answers:
+                if status != 200:
+                    raise SystemExit(f"transaction {transaction} was answered {status}: {content}")
+                if content["replayed"]:
+                    replays += 1
+                    if transaction not in unanswered:
+                        raise SystemExit(f"{transaction} is a replay, but no earlier round can have committed it")
+                answered[transaction] = content["submission_id"].replace("-", "")
+                waiting.pop(transaction)
+                unanswered.discard(transaction)
+            lots = dict(query(server, """
+                SELECT transactions.transaction_id, count(*) FROM lots
+                JOIN transactions ON transactions.original_key = lots.ground GROUP BY 1"""))
+            granted = dict(query(server, """
+                SELECT transactions.transaction_id, count(*) FROM events
+                JOIN transactions USING (transaction_key) WHERE type = 'granted' GROUP BY 1"""))
+            entries = {row[0] for row in query(server, "SELECT lower(hex(entry_id)) FROM journal")}
+            balance = query(server, "SELECT coalesce(sum(balance), 0) FROM entitlements")[0][0]
+            missing = [transaction for transaction, entry in answered.items()
+                       if lots.get(transaction) != 1 or entry not in entries]
+            twice = [transaction for transaction, count in granted.items() if count != 1]
+            if missing or twice or set(granted) != set(lots) or balance != len(lots):
+                raise SystemExit(
+                    f"round {number}: answered and missing {missing[:5]}, granted twice {twice[:5]}, "
+                    f"{len(lots)} lots, {len(granted)} grants, balance {balance}")
+            between = set(lots) - set(answered) - unanswered
+            unanswered |= between
+            struck += len(between)
+            strikes += 1 if between else 0
+            if number % 10 == 9:
+                print(f"round {number + 1}: {len(answered)} answered, {struck} committed without an answer", flush=True)
+        audit = subprocess.run(
+            [server.program, "audit", "verify", "--config", server.settings, "--database", server.url], cwd=folder,
+            capture_output=True, text=True)
+    print(f"{options.rounds} kills: {len(answered)} purchases answered, all there, none granted twice")
+    print(f"{strikes} kills came between a commit and its answers: {struck} purchases, of which {replays} were sent again and "
+          "answered as replays")
+    print(f"audit: exit {audit.returncode}: {audit.stdout.strip().splitlines()[-1:] or audit.stderr.strip()}")
+    if audit.returncode != 0 or strikes == 0:
+        print(audit.stdout, audit.stderr, file=sys.stderr)
+        raise SystemExit("the audit found something, or no kill came between commit and answer")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""A purchase server under load for the Python scripts in this folder: its settings, its evidence, and clients that send it."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+
+from running_server import RunningServer
+
+SETTINGS = """
+server: {{ trust: [{trust}] }}
+limits:
+  per_key: {{ per_second: 1000000, burst: 1000000 }}
+  per_address: {{ per_second: 1000000, burst: 1000000 }}
+apps:
+  example:
+    bundle_ids: [com.example.app]
+    environments: [Production, Sandbox]
+    sandbox_access: everyone
+    products:
+      com.example.app.coins: {{ kind: consumable }}
+"""
+
+
+class PurchaseServer:
+    """`assay serve` with a database in a folder, and the requests that a benchmark's `--export` wrote."""
+
+    def __init__(self, program, evidence, folder):
+        self.program = program
+        self.folder = folder
+        self.database = os.path.join(folder, "assay.sqlite")
+        self.settings = os.path.join(folder, "assay.yaml")
+        roots = [os.path.join(os.path.abspath(evidence), name) for name in ("receipts.der", "payloads.der")]
+        with open(self.settings, "w") as file:
+            file.write(SETTINGS.format(trust=", ".join(roots)))
+        created = self.run("keys", "create", "--app", "example", "--scope", "client", "--database", self.url)
+        self.key = re.search(r"assay_\S+", created).group(0)
+        self.server = None
+
+    @property
+    def url(self):
+        return f"sqlite:{self.database}"
+
+    def run(self, *arguments):
+        """Runs a command of the program and returns what it printed."""
+        return subprocess.run(
+            [self.program, *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+
+    def start(self):
+        self.server = RunningServer(
+            [self.program, "serve", "--config", self.settings, "--database", self.url, "--port", "0", "--log-level",
+             "error"], self.folder)
+        return self.server
+
+    @property
+    def identifier(self):
+        return self.server.process.pid
+
+
+def requests(path):
+    """The requests of a file, each with the transaction that it claims."""
+    with open(path, "rb") as file:
+        for line in file:
+            yield re.search(rb'"transaction_id":"(\d+)"', line).group(1).decode(), line.rstrip(b"\n")
+
+
+async def send_all(server, work, connections, on_answer):
+    """Sends what `work` yields over some connections until it ends or the server does.
+
+    `on_answer` is called with the transaction, the status and the answer as JSON. Returns the transactions without an answer.
+    """
+    lost = []
+
+    async def client():
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.server.port)
+        except OSError:
+            return
+        head = (
+            f"POST /v1/purchases HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {server.key}\r\n"
+            "Content-Type: application/json\r\nContent-Length: ").encode()
+        for transaction, body in work:
+            try:
+                writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
+                await writer.drain()
+                answer = await reader.readuntil(b"\r\n\r\n")
+                length = int(re.search(rb"(?i)content-length: *(\d+)", answer).group(1))
+                content = json.loads(await reader.readexactly(length))
+            except (OSError, asyncio.IncompleteReadError):
+                lost.append(transaction)
+                break
+            on_answer(transaction, int(answer[9:12]), content)
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(connections)))
+    return lost

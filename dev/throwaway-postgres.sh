@@ -1,0 +1,65 @@
+#!/bin/sh
+# Starts a PostgreSQL of its own for tests and benchmarks, prints its folder and its port, and stops and deletes it when a process ends.
+#
+#   dev/throwaway-postgres.sh PROCESS [SETTING=VALUE…]
+#
+# It listens on a socket in the folder and on the port of 127.0.0.1. Everybody on this machine may connect, as the user assay.
+# PostgreSQL refuses to run as root, so root starts it as the user postgres, or nobody. Exit status 3: PostgreSQL is not installed.
+set -eu
+cd "$(dirname "$0")/.."
+. dev/lib.sh
+
+process=$1
+shift
+programs=""
+for place in "$(dirname "$(command -v initdb || echo /none/initdb)")" /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin; do
+    if [ -x "$place/initdb" ] && [ -x "$place/postgres" ]; then programs=$place; fi
+done
+if [ -z "$programs" ]; then
+    say "PostgreSQL is not installed (Debian: postgresql, macOS: brew install postgresql)"
+    exit 3
+fi
+
+folder=$(mktemp -d /tmp/assay-postgres-XXXXXX)
+as=""
+if [ "$(id -u)" -eq 0 ]; then
+    user=postgres
+    id "$user" >/dev/null 2>&1 || user=nobody
+    chown "$user" "$folder"
+    as="setpriv --reuid $user --regid $(id -g "$user") --clear-groups"
+fi
+cd "$folder"
+# shellcheck disable=SC2086
+$as "$programs/initdb" -D "$folder/data" -U assay --auth trust --encoding UTF8 --locale C --no-sync >"$folder/initdb.log" 2>&1 || {
+    cat "$folder/initdb.log" >&2
+    exit 1
+}
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# Nothing here has to survive a loss of power, and tests open many databases.
+cat >>"$folder/data/postgresql.conf" <<SETTINGS
+listen_addresses = '127.0.0.1'
+port = $port
+unix_socket_directories = '$folder'
+max_connections = 600
+shared_buffers = 128MB
+fsync = off
+full_page_writes = off
+autovacuum_naptime = 10s
+SETTINGS
+for setting in "$@"; do printf '%s\n' "$setting" >>"$folder/data/postgresql.conf"; done
+# shellcheck disable=SC2086
+$as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 120 start >"$folder/start.log" 2>&1 || {
+    cat "$folder/start.log" "$folder/server.log" >&2
+    exit 1
+}
+
+# The watcher outlives this script, also when the process is killed. Another process can get its number soon, so the time of its
+# start is compared, too.
+started=$(ps -o lstart= -p "$process" || true)
+(
+    while [ -n "$started" ] && [ "$(ps -o lstart= -p "$process")" = "$started" ]; do sleep 1; done
+    # shellcheck disable=SC2086
+    $as "$programs/pg_ctl" -D "$folder/data" -m immediate stop || true
+    cd / && rm -rf "$folder"
+) >/dev/null 2>&1 </dev/null &
+printf '%s\n%s\n%s\n' "$folder" "$port" "$programs"
