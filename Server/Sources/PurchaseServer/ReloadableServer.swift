@@ -170,9 +170,6 @@ extension ServerConfiguration {
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
         if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
-        if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
-        if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
-        if "\(record.checkpoints)" != "\(running.record.checkpoints)" { settings.append(.checkpoints) }
         return settings
     }
 }

@@ -29,17 +29,11 @@ struct WebhookDeliveriesTable {
             [.integer(webhook)])
     }
 
-    /// How many events have each state.
-    func counts(_ webhook: Int64) throws(LedgerStorageError) -> [WebhookDeliveryState: Int] {
-        var counts: [WebhookDeliveryState: Int] = [:]
-        let rows = try connection.rows(
-            "SELECT state, count(*) FROM webhook_deliveries WHERE webhook_key = ?1 GROUP BY state", [.integer(webhook)])
-        for row in rows {
-            var reader = row.reader
-            let state = try reader.named(WebhookDeliveryState.self)
-            counts[state] = Int(try reader.integer())
-        }
-        return counts
+    /// How many events are attempted again, or wait.
+    func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
+        let counts = try integers(
+            "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])
+        return Int(counts.first ?? 0)
     }
 
     /// The events whose next attempt is due, the longest overdue first.
@@ -82,7 +76,8 @@ struct WebhookDeliveriesTable {
             (webhook_key, event_key, lane, state, attempts, first_at, next_at, last_error)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             ON CONFLICT (webhook_key, event_key) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
-            first_at = excluded.first_at, next_at = excluded.next_at, last_error = excluded.last_error
+            first_at = excluded.first_at, next_at = excluded.next_at,
+            last_error = coalesce(excluded.last_error, webhook_deliveries.last_error)
             """,
             [
                 .integer(webhook), .integer(event.eventKey), .integer(event.customer), .text(event.state.rawValue),

@@ -49,7 +49,7 @@ struct WebhooksTable {
     }
 
     func all(appKey: Int64) throws(LedgerStorageError) -> [WebhookRow] {
-        try WebhookRow.all("WHERE app_key = ?1 ORDER BY webhook_key", [.integer(appKey)], connection)
+        try WebhookRow.all("WHERE app_key = ?1 ORDER BY url", [.integer(appKey)], connection)
     }
 
     /// Inserts a webhook that begins after an event.

@@ -53,7 +53,7 @@ public struct UndeliveredEvent: Sendable, Equatable {
     public var firstAt: Timestamp?
     /// The next attempt; `nil` for an event that waits or was given up.
     public var nextAt: Timestamp?
-    /// Why the last attempt failed; without addresses of URLs and without secrets.
+    /// Why the last attempt failed, without URLs and secrets; `nil` leaves what is recorded.
     public var lastError: String?
 
     /// An event that waits behind another.

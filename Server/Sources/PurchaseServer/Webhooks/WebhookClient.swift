@@ -183,14 +183,13 @@ package final class WebhookClient: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    // The name of the URL, whatever address it led to. An address is checked as one.
+                    let name = AddressRange.bytes(of: url.host) == nil ? url.host : nil
                     if let tls {
-                        // The name of the URL, whatever address it led to. An address is checked as one.
-                        let isAddress = AddressRange.bytes(of: url.host) != nil
-                        try pipeline.addHandler(
-                            NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : url.host))
+                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
                     }
                     try pipeline.addHTTPClientHandlers()
-                    let handler = WebhookExchangeHandler(isSecure: tls != nil)
+                    let handler = WebhookExchangeHandler(isSecure: tls != nil, host: tls == nil ? nil : name)
                     made.handler.withLock { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
                     try pipeline.addHandler(handler)
                 }

@@ -20,8 +20,16 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     /// Why the connection was closed.
     private var failure: WebhookFailure?
 
-    /// - Parameter isSecure: whether TLS is below it.
-    init(isSecure: Bool) { isReady = !isSecure }
+    /// The host that the certificate must name; `nil` without TLS, and where the URL has an address, which NIOSSL compares.
+    private let host: String?
+
+    /// - Parameters:
+    ///   - isSecure: whether TLS is below it.
+    ///   - host: the host that the certificate must name.
+    init(isSecure: Bool, host: String?) {
+        isReady = !isSecure
+        self.host = host
+    }
 
     private struct Exchange {
         let promise: EventLoopPromise<Int>
@@ -60,10 +68,24 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
+            guard isCertificateOfHost(context) else {
+                return fail(WebhookFailure(.tls, "the certificate is not one for the host"), context.channel)
+            }
             isReady = true
             write(context.channel)
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func isCertificateOfHost(_ context: ChannelHandlerContext) -> Bool {
+        guard let host else { return true }
+        do {
+            guard let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate() else { return false }
+            return CertificateName.isAmong(certificate, host: host)
+        } catch {
+            // The handler of TLS is gone with its connection.
+            return false
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -94,7 +116,12 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(WebhookFailure(.connection, "closed before the answer was complete"), context.channel)
+        // The error of a handshake can come after the end of its connection, or not at all.
+        let end =
+            isReady
+            ? WebhookFailure(.connection, "closed before the answer was complete")
+            : WebhookFailure(.tls, "closed during the handshake")
+        fail(end, context.channel)
         context.fireChannelInactive()
     }
 

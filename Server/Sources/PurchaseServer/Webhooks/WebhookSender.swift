@@ -63,23 +63,36 @@ struct WebhookSender: Sendable {
         var state = WebhookDelivery(lease, limits: limits)
         try await withThrowingTaskGroup(of: Happening.self) { group in
             group.addTask { await tick() }
-            while !Task.isCancelled, let happening = try await group.next() {
-                note(happening, &state)
-                guard !state.isGone else { break }
-                if state.wantsRecord(at: clock()) {
-                    guard try await record(&state) else { break }
+            do {
+                while !Task.isCancelled, let happening = try await group.next() {
+                    note(happening, &state)
+                    guard !state.isGone else { break }
+                    if state.wantsRecord(at: clock()) {
+                        guard try await record(&state) else { break }
+                    }
+                    try await read(&state)
+                    launch(&state, &group)
+                    if state.isTickDue {
+                        state.isTickDue = false
+                        group.addTask { await tick() }
+                    }
                 }
-                try await read(&state)
-                launch(&state, &group)
-                if state.isTickDue {
-                    state.isTickDue = false
-                    group.addTask { await tick() }
-                }
+            } catch is CancellationError {
+                // A read was interrupted.
             }
             // What ended meanwhile counts, so that it is not sent again; what is under way is interrupted.
             group.cancelAll()
             while let happening = try await group.next() { note(happening, &state) }
         }
+        // A task of its own: that it was recorded must not depend on a cancellation.
+        let last = state
+        try await Task { try await end(last) }.value
+        try Task.checkCancellation()
+    }
+
+    /// Records what is known, and gives the lease back.
+    private func end(_ last: WebhookDelivery) async throws {
+        var state = last
         guard try await record(&state) else { return }
         if state.isGone {
             _ = try await ledger.perform(
@@ -88,7 +101,6 @@ struct WebhookSender: Sendable {
         } else {
             try await ledger.perform(ReleaseWebhook(state.lease))
         }
-        try Task.checkCancellation()
     }
 
     private func note(_ happening: Happening, _ state: inout WebhookDelivery) {
@@ -203,7 +215,7 @@ struct WebhookSender: Sendable {
             switch attempt.result {
             case .cancelled: return (outcome, last)
             case .delivered where isGap:
-                outcome.undelivered.append(delivery.givenUp(delivery.attempts, "a gap was announced"))
+                outcome.undelivered.append(delivery.givenUp(nil))
             case .delivered: outcome.delivered.append(delivery.event.key)
             case .failed(let failure):
                 outcome.undelivered.append(delivery.failed(failure, startedAt: attempt.startedAt, now: clock()))
@@ -215,8 +227,10 @@ struct WebhookSender: Sendable {
 }
 
 extension PendingDelivery {
-    fileprivate func givenUp(_ attempts: Int, _ error: String?) -> UndeliveredEvent {
-        UndeliveredEvent(event, .dead, attempts: attempts, firstAt: firstAt, nextAt: nil, lastError: error)
+    /// - Parameter error: why the last attempt failed; `nil` keeps what is known.
+    fileprivate func givenUp(_ error: String?) -> UndeliveredEvent {
+        UndeliveredEvent(
+            event, .dead, attempts: RetrySchedule.attempts, firstAt: firstAt, nextAt: nil, lastError: error)
     }
 
     /// What becomes of it after another failure.
@@ -233,7 +247,7 @@ extension PendingDelivery {
         case (_, .some):
             return UndeliveredEvent(
                 event, state, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
-        case (_, nil): return givenUp(attempts, text)
+        case (_, nil): return givenUp(text)
         }
     }
 }

@@ -66,7 +66,7 @@ struct WebhookAddressTests {
             }
             let webhook = try WebhookWorld.webhook(
                 "https://hooks.example:\(port)/x", trusting: ReceiverCertificate.authority)
-            try await WebhookWorld.run { world in
+            try await WebhookWorld.run(on: [.sqlite]) { world in
                 try await world.delivering(to: webhook, resolver: resolver) { _ in
                     for _ in 0..<5 { try await world.order("alice") }
                     try await receiver.wait("five") { $0.count == 5 }

@@ -5,39 +5,82 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 import Synchronization
+import TestSupport
 import Testing
 
 /// A ledger whose events are delivered to a receiver.
 struct WebhookWorld: Sendable {
-    let path: String
-    let database: SQLiteDatabase
+    let database: any LedgerDatabase
     let ledger: PurchaseLedger
     let clock: TestClock
+    private let openDatabase: @Sendable () throws -> any LedgerDatabase
 
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
-    static func run(_ body: (WebhookWorld) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhooks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer {
-            // A folder that stays behind in the temporary folder harms nothing.
-            try? FileManager.default.removeItem(at: folder)
+    /// The databases that deliveries are tested over.
+    enum Engine: String, CaseIterable {
+        case sqlite
+        case postgresql
+    }
+
+    /// Calls the body with a world of its own for each engine.
+    static func run(
+        on engines: [Engine] = Engine.allCases, _ body: (WebhookWorld) async throws -> Void
+    ) async throws {
+        for engine in engines {
+            do {
+                try await run(engine, body)
+            } catch {
+                Issue.record("on \(engine.rawValue): \(error)")
+            }
         }
-        let world = try await open(folder.appending(path: "assay.sqlite").path, TestClock())
-        try await body(world)
-        #expect(try await world.ledger.audit().findings == [], "the audit found differences")
+    }
+
+    private static func run(_ engine: Engine, _ body: (WebhookWorld) async throws -> Void) async throws {
+        switch engine {
+        case .sqlite:
+            let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhooks-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer {
+                // A folder that stays behind in the temporary folder harms nothing.
+                try? FileManager.default.removeItem(at: folder)
+            }
+            let path = folder.appending(path: "assay.sqlite").path
+            try await run({ try SQLiteDatabase(path: path) }, body)
+        case .postgresql:
+            try await ThrowawayPostgreSQL.withDatabase { place in
+                let url = place.url()
+                try await run({ try PostgreSQLDatabase(url: url) }, body)
+            }
+        }
+    }
+
+    private static func run(
+        _ openDatabase: @escaping @Sendable () throws -> any LedgerDatabase,
+        _ body: (WebhookWorld) async throws -> Void
+    ) async throws {
+        let world = try await open(openDatabase, TestClock())
+        do {
+            try await body(world)
+            #expect(try await world.ledger.audit().findings == [], "the audit found differences")
+        } catch {
+            try await world.database.close()
+            throw error
+        }
         try await world.database.close()
     }
 
     /// The same database once more, as another server has it.
-    func again() async throws -> WebhookWorld { try await Self.open(path, clock) }
+    func again() async throws -> WebhookWorld { try await Self.open(openDatabase, clock) }
 
-    private static func open(_ path: String, _ clock: TestClock) async throws -> WebhookWorld {
-        let database = try SQLiteDatabase(path: path)
+    private static func open(
+        _ openDatabase: @escaping @Sendable () throws -> any LedgerDatabase, _ clock: TestClock
+    ) async throws -> WebhookWorld {
+        let database = try openDatabase()
         try await LedgerMigrations.migrate(database, now: 0)
         let ledger = try await PurchaseLedger.open(
             database: database, verifier: PurchaseVerifier(), apps: [PurchaseServerWorld.app], clock: { clock.now })
-        return WebhookWorld(path: path, database: database, ledger: ledger, clock: clock)
+        return WebhookWorld(database: database, ledger: ledger, clock: clock, openDatabase: openDatabase)
     }
 
     /// An order, and so an event of a customer.

@@ -74,13 +74,12 @@ public struct WebhookList: LedgerQuery {
         let deliveries = WebhookDeliveriesTable(connection: reader.connection)
         var list: [WebhookStatus] = []
         for row in try WebhooksTable(connection: reader.connection).all(appKey: app.key) {
-            let counts = try deliveries.counts(row.key)
             let behind = try EventsTable(connection: reader.connection).count(
                 appKey: app.key, after: row.cursor, limit: Int64(Self.behindLimit))
             list.append(
                 WebhookStatus(
                     url: row.url, cursor: row.cursor, behind: behind,
-                    pending: counts.filter { $0.key != .dead }.values.reduce(0, +),
+                    pending: try deliveries.pendingCount(row.key),
                     dead: try deliveries.dead(row.key, limit: Int64(Self.deadLimit)),
                     disabledAt: row.disabledAt, disabledReason: row.disabledReason))
         }

@@ -38,7 +38,7 @@ public struct LeaseWebhook: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> WebhookLease? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
-        if try table.row(appKey: app.key, url: url) == nil { {
+        if try table.row(appKey: app.key, url: url) == nil {
             try table.insert(appKey: app.key, url: url, after: beginning)
         }
         guard let row = try table.row(appKey: app.key, url: url), row.isFree(for: owner, at: transaction.now) else {
@@ -46,11 +46,10 @@ public struct LeaseWebhook: LedgerOperation {
         }
         try table.setLease(row.key, owner: owner, until: transaction.now.leaseEnd)
         let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
-        let counts = try deliveries.counts(row.key)
         return WebhookLease(
             key: row.key, lock: .webhook(self.app, url), revision: row.revision, owner: owner, cursor: row.cursor,
             waitingCustomers: Set(try deliveries.lanes(row.key)),
-            pendingCount: counts.filter { $0.key != .dead }.values.reduce(0, +))
+            pendingCount: try deliveries.pendingCount(row.key))
     }
 }
 
