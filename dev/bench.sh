@@ -7,17 +7,18 @@
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
 #   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
+#   dev/bench.sh webhooks       deliveries of events beside purchases
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger purchases}
+parts=${*:-receipts instructions programs ledger purchases webhooks}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | purchases) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases"; exit 2 ;;
+        receipts | instructions | programs | ledger | purchases | webhooks) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -226,6 +227,14 @@ ledger_part() {
     "$bin/ledger-benchmark"
 }
 
+webhooks_part() {
+    say "Building the webhooks' benchmark"
+    build_product release Benchmarks/ServerBenchmarks webhook-benchmark
+    say "Delivering"
+    printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
+    "$bin/webhook-benchmark"
+}
+
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
 purchases_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
@@ -308,3 +317,4 @@ if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
 if wants purchases; then purchases_part; fi
+if wants webhooks; then webhooks_part; fi
