@@ -36,7 +36,7 @@ struct LedgerRepair {
     /// - Throws: `corrupt` if the journal grew since, or if a row that entries name cannot be found; then nothing is written.
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
-        let numbers = try content.identities.numbers(in: RowIdentities(connection), connection)
+        let numbers = try content.identities.numbers(in: RowIdentities(connection))
         let entitlements = TableDump.all.first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
         for (pages, rows) in content.tables {

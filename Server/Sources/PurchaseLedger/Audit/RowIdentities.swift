@@ -71,11 +71,8 @@ struct RowIdentities: Sendable {
     /// The numbers that a ledger has for the rows of this rebuild.
     ///
     /// - Throws: `corrupt` if the ledger's journal or evidence is not that of the rebuild.
-    func numbers(
-        in ledger: RowIdentities, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> RowNumbers {
+    func numbers(in ledger: RowIdentities) throws(LedgerStorageError) -> RowNumbers {
         var numbers = RowNumbers()
-        var lost = try LostNumbers(missing: isMissingFromJournal(ledger), connection)
         for (table, _) in Self.queries {
             let known = ledger.rows[table] ?? []
             var places: [[LedgerValue]: Int64] = [:]
@@ -84,7 +81,6 @@ struct RowIdentities: Sendable {
                 places[row.meaning] = row.number
                 last = max(last, row.number)
             }
-            last = max(last, lost.last(table))
             let rebuilt = rows[table] ?? []
             if table == "journal" || table == "evidence", rebuilt.count != known.count {
                 throw LedgerStorageError(
@@ -94,7 +90,7 @@ struct RowIdentities: Sendable {
                     """)
             }
             for row in rebuilt {
-                if let number = places[row.meaning] ?? lost.take(table, row.meaning) {
+                if let number = places[row.meaning] {
                     numbers.add(table, row.number, number)
                     continue
                 }
@@ -109,14 +105,6 @@ struct RowIdentities: Sendable {
         return numbers
     }
 
-    /// Whether the ledger lacks customers or orders, whose numbers are in the journal.
-    private func isMissingFromJournal(_ ledger: RowIdentities) -> Bool {
-        ["customers", "orders"].contains { table in
-            let known = Set((ledger.rows[table] ?? []).map(\.meaning))
-            return (rows[table] ?? []).contains { !known.contains($0.meaning) }
-        }
-    }
-
     /// Text is compared by its bytes.
     private static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
         values.map { value in
@@ -129,7 +117,9 @@ struct RowIdentities: Sendable {
 struct RowNumbers {
     private var numbers: [String: [Int64: Int64]] = [:]
 
-    mutating func add(_ table: String, _ rebuilt: Int64, _ ledger: Int64) { numbers[table, default: [:]][rebuilt] = ledger }
+    mutating func add(_ table: String, _ rebuilt: Int64, _ ledger: Int64) {
+        numbers[table, default: [:]][rebuilt] = ledger
+    }
 
     /// A row of a rebuild with the ledger's numbers.
     ///
@@ -154,36 +144,5 @@ struct RowNumbers {
             throw LedgerStorageError(.corrupt, "the rebuild names row \(rebuilt) of \(table), and has none")
         }
         return number
-    }
-}
-
-/// The numbers of customers and orders whose rows are gone. Entries still name them, and their leaves say whose they are.
-private struct LostNumbers {
-    private var numbers: [String: [[LedgerValue]: Int64]] = [:]
-
-    init(missing: Bool, _ connection: any LedgerConnection) throws(LedgerStorageError) {
-        guard missing else { return }
-        let rows = try connection.rows(
-            """
-            SELECT customer_key, order_key, leaf FROM journal
-            WHERE customer_key NOT IN (SELECT customer_key FROM customers)
-            OR order_key NOT IN (SELECT order_key FROM orders)
-            """, [])
-        for row in rows {
-            var reader = row.reader
-            let (customer, order) = (try reader.optionalInteger(), try reader.optionalInteger())
-            guard let leaf = JournalLeaf(bytes: try reader.blob()) else { continue }
-            if let customer, let reference = leaf.customer {
-                numbers["customers", default: [:]][[.blob(reference.bytes)]] = customer
-            }
-            if let order, let id = leaf.order { numbers["orders", default: [:]][[.blob(id.bytes)]] = order }
-        }
-    }
-
-    /// The greatest number of a table that is lost.
-    func last(_ table: String) -> Int64 { numbers[table]?.values.max() ?? 0 }
-
-    mutating func take(_ table: String, _ meaning: [LedgerValue]) -> Int64? {
-        numbers[table]?.removeValue(forKey: meaning)
     }
 }

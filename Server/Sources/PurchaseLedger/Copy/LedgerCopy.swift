@@ -206,7 +206,8 @@ public struct LedgerCopy: Sendable {
         guard found == 0 else {
             throw CopyError(
                 .sourceInUse,
-                "\(found) connections of other processes of Assay are open; stop the servers of the source and try again")
+                "\(found) connections of other processes of Assay are open; stop the servers of the source and try again"
+            )
         }
     }
 

@@ -85,7 +85,8 @@ struct Copy: AsyncParsableCommand {
             Terminal.write("assay: servers can use the database again\n")
             if isEnded {
                 Terminal.complain(
-                    "the ledger was copied whole to another database before; use only one of the two, and delete the other")
+                    "the ledger was copied whole to another database before; use only one of the two, and delete the other"
+                )
             }
         }
     }
@@ -153,7 +154,8 @@ struct Copy: AsyncParsableCommand {
 
             """)
         if let signed {
-            let size = signed.checkpoint.map { "\($0.checkpoint.size) leaves signed, which the log has" } ?? "nothing signed"
+            let size =
+                signed.checkpoint.map { "\($0.checkpoint.size) leaves signed, which the log has" } ?? "nothing signed"
             Terminal.write(
                 """
                   signing key     \(keys.signingKeyFile) (\(signed.verifier.text))

@@ -244,15 +244,7 @@ struct LedgerPlace {
     }
 
     /// The path of an existing SQLite database, which is named on standard error.
-    func existingFile() throws -> String {
-        let url = try url()
-        guard !LedgerDatabases.isPostgreSQL(url) else {
-            throw InputError(
-                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump"
-            )
-        }
-        return try databaseFile(url, isCreating: false)
-    }
+    func existingFile() throws -> String { try databaseFile(try url(), isCreating: false) }
 
     /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
     func url() throws -> String {

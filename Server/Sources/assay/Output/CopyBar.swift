@@ -22,7 +22,8 @@ final class CopyBar: Sendable {
             state.shown = now
             let share = Double(progress.done) / Double(max(1, progress.total))
             state.bar.show(
-                done: Int(progress.done), share: share, note: Self.note(progress, seconds: (now - state.start) / .seconds(1)))
+                done: Int(progress.done), share: share,
+                note: Self.note(progress, seconds: (now - state.start) / .seconds(1)))
         }
     }
 
