@@ -105,6 +105,12 @@ public struct OrderCursor: Sendable, Hashable {
 }
 
 struct OrdersTable {
+    private static let openOfCustomer = OrderRow.table.select(
+        """
+        WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
+        ORDER BY expires_at, order_key LIMIT ?4
+        """)
+
     let connection: any LedgerConnection
 
     func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
@@ -124,11 +130,8 @@ struct OrdersTable {
     func open(
         of customer: Int64, product: Int64, at time: Timestamp, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
-        try OrderRow.all(
-            """
-            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
-            ORDER BY expires_at, order_key LIMIT ?4
-            """, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
+        try OrderRow.query(
+            Self.openOfCustomer, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
     }
 
     func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {

@@ -33,6 +33,9 @@ struct OriginalRow: TableRow {
 }
 
 struct OriginalsTable {
+    private static let byID = OriginalRow.table.select(
+        "WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3")
+
     let connection: any LedgerConnection
 
     func row(_ key: Int64) throws(LedgerStorageError) -> OriginalRow {
@@ -44,7 +47,7 @@ struct OriginalsTable {
 
     func row(_ original: OriginalKey, environment: Int64) throws(LedgerStorageError) -> OriginalRow? {
         try OriginalRow.first(
-            "WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3",
+            of: Self.byID,
             [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
     }
 
