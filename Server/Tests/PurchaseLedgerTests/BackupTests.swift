@@ -64,7 +64,7 @@ struct BackupTests {
                     let rows = try await LedgerBackup(of: database, to: copy).write { progress in
                         #expect(progress.done <= progress.total)
                     }
-                    #expect(rows > 400)
+                    #expect(rows > 200)
                     try await group.waitForAll()
                 }
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy.sqlite"])
