@@ -6,13 +6,14 @@
 #   dev/bench.sh instructions   one verification: instructions, by callgrind
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
+#   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger}
+parts=${*:-receipts instructions programs ledger postgresql}
 for part in $parts; do
     case $part in
         receipts | instructions | programs | ledger) ;;
@@ -223,6 +224,20 @@ ledger_part() {
     purchases_part
 }
 
+postgresql_part() {
+    say "Building the ledger's benchmark"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    # Commits are flushed to the disk, as by default.
+    place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
+        say "PostgreSQL is missing, so it is not measured."
+        return 0
+    }
+    say "Buying with PostgreSQL"
+    printf '\n## Durable purchases with PostgreSQL\n\n'
+    "$bin/ledger-benchmark" --postgresql "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)" \
+        "${ASSAY_BENCH_PURCHASES:-20000}" "${ASSAY_BENCH_ROUNDS:-5}"
+}
+
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
 purchases_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
@@ -301,3 +316,4 @@ if wants receipts; then receipts_part; fi
 if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
+if wants postgresql; then postgresql_part; fi

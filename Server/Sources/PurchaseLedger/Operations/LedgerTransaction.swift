@@ -12,6 +12,8 @@ public struct LedgerTransaction {
     var entryKey: EntryKey?
     /// The shared parts of evidence that the write knows.
     var evidenceParts: EvidencePartWrites?
+    /// The entitlements that the write changed; `nil` reads all of them from the database.
+    var entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
     var verifier: PurchaseVerifier?
     /// What was erased, for a rebuild, which reads it before the entries that it is about.
@@ -26,7 +28,9 @@ public struct LedgerTransaction {
     var orders: OrdersTable { OrdersTable(connection: connection) }
     var transactions: TransactionsTable { TransactionsTable(connection: connection) }
     var environments: EnvironmentsTable { EnvironmentsTable(connection: connection) }
-    var entitlements: EntitlementsTable { EntitlementsTable(connection: connection) }
+    var entitlements: EntitlementsTable {
+        EntitlementsTable(connection: connection, writes: entitlementWrites)
+    }
 
     /// A draft of a journal entry at this transaction's time.
     func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }
