@@ -14,27 +14,30 @@ struct PostgreSQLCostTests {
             let world = try await LedgerWorld(database)
             // The first purchase numbers the product and stores the signer's certificates.
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            for (id, product, kind) in [
+                ("2", LedgerWorld.pro, SignedTransactionTemplate.ProductType.nonConsumable),
+                ("3", LedgerWorld.monthly, .autoRenewableSubscription),
+            ] {
+                try await world.observe(try LedgerWorld.signed(id, product: product, kind: kind))
+            }
             try await body(world, database)
             try await world.requireConsistency()
             try await database.close()
         }
     }
 
-    /// The round trips and statements of what a body does, which must be one transaction for each write.
+    /// The round trips and statements of what a body does, which must be one transaction.
     private func cost(
         _ database: PostgreSQLDatabase, _ body: () async throws -> Void
     ) async throws -> (trips: Int, statements: Int) {
         let before = database.writerFigures
         try await body()
         let after = database.writerFigures
-        #expect(after.transactions - before.transactions == after.writes - before.writes)
-        return (
-            (after.roundTrips - before.roundTrips) / max(1, after.transactions - before.transactions),
-            after.statements - before.statements
-        )
+        #expect(after.transactions - before.transactions == 1)
+        return (after.roundTrips - before.roundTrips, after.statements - before.statements)
     }
 
-    @Test("A purchase takes two round trips: of a new customer, of a known one, again, with a token, and with an order")
+    @Test("A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; three if it is another customer's than the claim's")
     func purchases() async throws {
         try await withWorld { world, database in
             let order = try await world.order()
@@ -64,13 +67,17 @@ struct PostgreSQLCostTests {
                 ),
                 ("subscription", { _ = try await world.claim("900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0)) }),
                 ("renewal", { _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 30)) }),
+                // Whose it is, is found on the way.
                 ("observed renewal", { try await world.observe(try LedgerWorld.period("902", from: 60)) }),
-                ("rejected", { _ = try await world.claim("13", customer: "bob", try LedgerWorld.signed("11")) }),
+                (
+                    "of another customer",
+                    { _ = try await world.claim("11", customer: "bob", try LedgerWorld.signed("11")) }
+                ),
             ]
             for (name, body) in cases {
                 let cost = try await cost(database, body)
                 print("PostgreSQL, \(name): \(cost.trips) round trips, \(cost.statements) statements")
-                #expect(cost.trips == 2, "\(name)")
+                #expect(cost.trips <= (name == "observed renewal" || name == "of another customer" ? 3 : 2), "\(name)")
             }
         }
     }

@@ -42,6 +42,9 @@ final class ReadShape: Sendable {
     /// Portable SQL with the parameters `?1`, `?2`…
     let sql: String
     let parameters: [Parameter]
+    /// The table and column whose numbers are in its first column. Nothing refers to a number that was just reserved, so the write
+    /// knows of such a row that it has no others.
+    let numbering: String?
     /// The same query with values for all parameters.
     let flatSQL: String
     /// The same query for lists of values. The place in the lists, from 1, is its first column.
@@ -49,8 +52,9 @@ final class ReadShape: Sendable {
     /// The number of these values.
     let valueCount: Int
 
-    init(_ sql: String, _ parameters: [Parameter]) {
+    init(_ sql: String, _ parameters: [Parameter], numbering: String? = nil) {
         self.sql = sql
+        self.numbering = numbering
         self.parameters = parameters
         var texts: [String] = []
         var count = 0

@@ -45,7 +45,9 @@ struct CustomerRow: TableRow {
 
 struct CustomersTable {
     /// A customer by app and name; the first column is the key.
-    static let byName = ReadShape(CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), [.value, .value])
+    static let byName = ReadShape(
+        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), [.value, .value],
+        numbering: CustomerRow.table.numbering)
     /// The customer of an order.
     static let ofOrder = ReadShape(byKey, [.column(3, of: OrdersTable.byID)])
     private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")

@@ -36,7 +36,7 @@ struct OriginalsTable {
     /// An original by environment, number and second; the first column is the key.
     static let byNumber = ReadShape(
         OriginalRow.table.select("WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3"),
-        [.value, .value, .value])
+        [.value, .value, .value], numbering: OriginalRow.table.numbering)
     static let ofNumber = ReadShape(
         OriginalRow.table.select("WHERE original_key = ?1"), [.column(0, of: byNumber)])
 

@@ -5,7 +5,9 @@ struct ProductsTable {
     let connection: any LedgerConnection
 
     /// A product by app and id; the first column is the key.
-    static let byID = ReadShape("SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", [.value, .value])
+    static let byID = ReadShape(
+        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", [.value, .value],
+        numbering: "products.product_key")
     /// The id of a product of an id, which is how rows that name it are read.
     static let idOfID = ReadShape("SELECT product_id FROM products WHERE product_key = ?1", [.column(0, of: byID)])
 

@@ -94,7 +94,7 @@ struct TransactionsTable {
     /// A transaction by environment, number and second; the first column is the key.
     static let byKey = ReadShape(
         TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
-        [.value, .value, .value])
+        [.value, .value, .value], numbering: TransactionRow.table.numbering)
     static let ofOriginal = ReadShape(
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
         [.column(0, of: OriginalsTable.byNumber)])

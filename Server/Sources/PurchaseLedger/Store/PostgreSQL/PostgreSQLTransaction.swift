@@ -17,6 +17,8 @@ final class PostgreSQLTransaction {
     private var pending: [PostgreSQLChange] = []
     /// What was read for the present writes.
     private var known: [LedgerStatement: [LedgerRow]] = [:]
+    /// The queries that were expected, by their text.
+    private var shapes: [String: ReadShape] = [:]
     /// The numbers that were reserved for new rows, by table and column.
     private var keys: [String: ArraySlice<Int64>] = [:]
 
@@ -73,7 +75,19 @@ final class PostgreSQLTransaction {
     // MARK: Reading
 
     /// What was read, if it was.
-    func rows(_ statement: LedgerStatement) -> [LedgerRow]? { known[statement] }
+    ///
+    /// - Parameter new: the numbers of rows that the write has just made, which no other row names.
+    func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
+        if let rows = known[statement] { return rows }
+        guard let shape = shapes[statement.sql] else { return nil }
+        for (parameter, value) in zip(shape.parameters, statement.parameters) {
+            guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
+                case .integer(let number) = value, new[numbering]?.contains(number) == true
+            else { continue }
+            return []
+        }
+        return nil
+    }
 
     /// Reads in one round trip, after everything that is pending was sent.
     ///
@@ -96,10 +110,32 @@ final class PostgreSQLTransaction {
         return Array(try session.run(changes + statements).dropFirst(changes.count))
     }
 
+    /// Locks more parts for writes that turned out to need them, without waiting, and reads again: nothing may have been read before
+    /// its lock, and no number reserved.
+    ///
+    /// - Returns: for each set of parts whether all of them are locked.
+    func lock(
+        _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
+    ) throws(LedgerStorageError) -> [Bool] {
+        (known, keys) = ([:], [:])
+        let fetch = Fetch(session.texts, reads, [], insertions)
+        let changes = PostgreSQLChange.statements(pending, session.texts)
+        pending = []
+        let locks = parts.map { parts in
+            PostgreSQLStatement(
+                "SELECT min(pg_try_advisory_xact_lock(part)::int)::bigint FROM unnest(?1) AS part",
+                [.list(parts.map { $0.number | Self.partBit }.sorted().map(LedgerValue.integer))])
+        }
+        let outputs = try session.run(changes + locks + fetch.statements)
+        try take(outputs.dropFirst(changes.count + locks.count), of: fetch)
+        return outputs.dropFirst(changes.count).prefix(locks.count).map { $0.rows.first?.values == [.integer(1)] }
+    }
+
     private func take(
         _ outputs: ArraySlice<PostgreSQLSession.Output>, of fetch: Fetch
     ) throws(LedgerStorageError) {
         try fetch.take(Array(outputs), &known, &keys)
+        for shape in fetch.shapes { shapes[shape.sql] = shape }
     }
 
     /// A number for a new row, if one was reserved.
@@ -159,6 +195,8 @@ final class PostgreSQLTransaction {
         private(set) var statements: [PostgreSQLStatement] = []
         private var groups: [Group] = []
         private let numberings: [String]
+
+        var shapes: [ReadShape] { groups.map(\.shape) }
 
         init(
             _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]

@@ -96,7 +96,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         }
         guard !isDirect else { return try output(of: sql, parameters)?.rows ?? [] }
         let statement = LedgerStatement(sql, parameters)
-        if let rows = transaction.rows(statement) { return rows }
+        if let rows = transaction.rows(statement, new: keys) { return rows }
         missing.append(statement)
         throw LedgerStorageError(.conflict, "a row is read in the next round")
     }

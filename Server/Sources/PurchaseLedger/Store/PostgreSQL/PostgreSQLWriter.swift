@@ -1,3 +1,4 @@
+import Foundation
 /// A thread with a connection that performs writes. Several writes share a transaction.
 ///
 /// Unchecked because only its own thread touches the session.
@@ -115,6 +116,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
                 if number > 0 { try transaction.fetch(wave.flatMap(\.plan.reads), [], [:], forgets: true) }
                 try perform(wave, transaction, &batch)
             }
+            try performAgain(transaction, &batch)
             for job in jobs where !job.isPlanned { try perform([job], transaction, &batch) }
         } catch {
             transaction.rollBack()
@@ -149,6 +151,24 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return waves
     }
 
+    /// Performs the writes that need more parts of the ledger than they named, if nobody has locked these. The others begin again in
+    /// another transaction, which waits for them.
+    private func performAgain(
+        _ transaction: PostgreSQLTransaction, _ batch: inout Batch
+    ) throws(LedgerStorageError) {
+        guard let wave = Self.waves(of: batch.again.filter(\.isPlanned)).first else { return }
+        var insertions: [String: Int] = [:]
+        for job in wave { insertions.merge(job.plan.insertions, uniquingKeysWith: +) }
+        let parts = wave.map { job -> Set<LedgerLock> in
+            guard case .parts(let parts) = job.plan.locks else { return [] }
+            return parts
+        }
+        let isLocked = try transaction.lock(parts, wave.flatMap(\.plan.reads), insertions)
+        let ready = zip(wave, isLocked).filter(\.1).map(\.0)
+        batch.again.removeAll { job in ready.contains { $0 === job } }
+        try perform(ready, transaction, &batch)
+    }
+
     /// Performs writes that have no part of the ledger in common. What they did not expect to read is read in rounds.
     ///
     /// - Throws: an error after which the transaction cannot go on.
@@ -161,6 +181,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         while true {
             for (job, connection) in running { try perform(job, connection, &batch) }
             running.removeAll { !$0.connection.isIncomplete }
+            for (_, connection) in running where ProcessInfo.processInfo.environment["ASSAY_DEBUG_ROUNDS"] != nil { print("MISSING", connection.missing.map { ($0.sql, $0.parameters) }, connection.missingKeys) }
             guard !running.isEmpty else { return }
             var insertions: [String: Int] = [:]
             for (_, connection) in running { insertions.merge(connection.missingKeys, uniquingKeysWith: +) }
