@@ -6,6 +6,8 @@
 #   dev/bench.sh instructions   one verification: instructions, by callgrind
 #   dev/bench.sh programs       assay verify, assay serve, and their start
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
+#   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
+#   dev/bench.sh webhooks       deliveries of events beside purchases
 #   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
@@ -13,11 +15,11 @@ set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger postgresql}
+parts=${*:-receipts instructions programs ledger purchases webhooks postgresql}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger"; exit 2 ;;
+        receipts | instructions | programs | ledger | purchases | webhooks | postgresql) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks, postgresql"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -36,7 +38,7 @@ if ! has_openssl_headers; then
 fi
 missing=""
 if wants instructions; then has valgrind || missing="$missing valgrind"; fi
-if wants programs; then
+if wants programs || wants purchases; then
     has wrk || missing="$missing wrk"
     has curl || missing="$missing curl"
 fi
@@ -148,10 +150,13 @@ wrk.body = file:read("*a")
 wrk.headers["Content-Type"] = "application/json"
 file:close()
 END
+    # The keys of the record are made beside the settings.
+    echo 'server: { host: 127.0.0.1 }' >"$folder/server.yaml"
     say "Measuring the servers"
     for round in 1 2 3 4 5; do
         # shellcheck disable=SC2086
-        start_server assay "$assay" serve --database "sqlite:$folder/books.sqlite" --port 0 --log-level warning $trust
+        start_server assay "$assay" serve --config "$folder/server.yaml" --database "sqlite:$folder/books.sqlite" --port 0 \
+            --log-level warning $trust
         door=$address/verifyReceipt
         if ! curl -s --data-binary "@$folder/request.json" "$door" | grep -q '"status":0'; then
             door=$address/sandbox/verifyReceipt
@@ -221,7 +226,14 @@ ledger_part() {
     say "Buying"
     printf '\n## Durable purchases: verified, decided, granted, recorded with their evidence, and flushed\n\n'
     "$bin/ledger-benchmark"
-    purchases_part
+}
+
+webhooks_part() {
+    say "Building the webhooks' benchmark"
+    build_product release Benchmarks/ServerBenchmarks webhook-benchmark
+    say "Delivering"
+    printf '\n## Deliveries to a webhook, beside purchases at half of their greatest rate\n\n'
+    "$bin/webhook-benchmark"
 }
 
 postgresql_part() {
@@ -247,6 +259,8 @@ purchases_part() {
     fi
     program=${ASSAY_PROGRAM:-$bin/assay}
     count=${ASSAY_BENCH_PURCHASES:-40000}
+    say "Building the ledger's benchmark"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
     say "Minting $count purchases of each kind"
     "$bin/ledger-benchmark" --export "$folder/purchases" "$count"
     cat >"$folder/purchases.yaml" <<END
@@ -276,14 +290,15 @@ END
     say "Buying over HTTP"
     for round in 1 2 3 4 5; do
         database=sqlite:$folder/purchases-$round.sqlite
-        key=$("$program" keys create --app example --scope client --database "$database" | grep -o 'assay_[^ ]*')
+        key=$("$program" keys create --app example --scope client --config "$folder/purchases.yaml" \
+            --database "$database" | grep -o 'assay_[^ ]*')
         start_server purchases "$program" serve --config "$folder/purchases.yaml" --database "$database" --port 0 \
             --log-level warning
         lines "$address/sandbox/verifyReceipt" verify.ndjson >>"$folder/verify.loads"
         lines "$address/v1/purchases" receipts.ndjson "$key" >>"$folder/receipts.loads"
         lines "$address/v1/purchases" signed.ndjson "$key" >>"$folder/signed.loads"
         stop_server || true
-        rm -f "$folder/purchases-$round.sqlite"*
+        rm -f "$folder/purchases-$round.sqlite"* "$folder"/assay-*
     done
     # shellcheck disable=SC2046
     set -- $(middle "$folder/verify.loads") $(middle "$folder/receipts.loads") $(middle "$folder/signed.loads")
@@ -316,4 +331,6 @@ if wants receipts; then receipts_part; fi
 if wants instructions; then instructions_part; fi
 if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
+if wants purchases; then purchases_part; fi
+if wants webhooks; then webhooks_part; fi
 if wants postgresql; then postgresql_part; fi

@@ -53,7 +53,7 @@ table() {
     allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
-    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation ServiceLifecycle Yams $server
+    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \

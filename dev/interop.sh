@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 find_program "${1:-}"
 clients="$PWD/dev/interop"
-tools=$(python_tools interop inapppy itunes-iap app-store-server-library) || fail "PyPI's clients cannot be installed"
+tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks) || fail "PyPI's clients cannot be installed"
 make_temporary_folder interop
 cd "$folder"
 
@@ -45,3 +45,41 @@ echo "app-store-server-library, over signed payloads of the simulator"
 "$tools/bin/python" "$clients/signed-data-verifier.py" assay-authority/signed-data/root.der <signed | tee verdicts
 accepted=$(grep -c 'accepted' verdicts) || true
 [ "$accepted" -eq 7 ] || fail "app-store-server-library accepts $accepted of 7 signed payloads"
+
+echo "standardwebhooks, over deliveries of the server"
+secret="whsec_$(head -c 32 /dev/urandom | base64)"
+"$tools/bin/python" "$clients/webhooks.py" "$secret" 3 port >events &
+receiver=$!
+servers="$servers $receiver"
+tries=0
+until [ -s port ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || fail "the receiver of webhooks did not start"
+    sleep 0.1
+done
+cat >webhooks.yaml <<END
+apps:
+  game:
+    bundle_ids: com.example.app
+    webhooks:
+      - { url: "http://127.0.0.1:$(cat port)/hook", secrets: [env:WEBHOOK_SECRET], allow_hosts: [127.0.0.1] }
+END
+export WEBHOOK_SECRET="$secret"
+"$program" keys create --config webhooks.yaml --database sqlite:webhooks.sqlite --app game --scope admin >key 2>/dev/null
+start_server webhooks "$program" serve --config webhooks.yaml --database sqlite:webhooks.sqlite --port 0
+# A webhook begins with the events after the server first saw it.
+tries=0
+until grep -q 'this server delivers to the webhook' webhooks.errors; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 300 ] || fail "the server does not deliver: $(cat webhooks.errors)"
+    sleep 0.1
+done
+for customer in alice bob alice; do
+    curl -sSf -o answer -H "Authorization: Bearer $(cat key)" --data "{\"customer_id\":\"$customer\",\"product_id\":\"coins\"}" \
+        "$address/v1/orders"
+done
+wait "$receiver" || fail "standardwebhooks did not accept the deliveries"
+cat events
+! grep -q "$secret" webhooks.errors webhooks.out || fail "a secret is in the log"
+accepted=$(grep -c 'accepted' events) || true
+[ "$accepted" -eq 3 ] || fail "standardwebhooks accepts $accepted of 3 deliveries"

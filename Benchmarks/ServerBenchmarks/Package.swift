@@ -16,6 +16,7 @@ let package = Package(
     products: [
         .executable(name: "echo-server", targets: ["EchoServer"]),
         .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
+        .executable(name: "webhook-benchmark", targets: ["WebhookBenchmark"]),
         .executable(name: "large-database", targets: ["LargeDatabase"]),
     ],
     dependencies: [
@@ -38,6 +39,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "WebhookBenchmark",
+            dependencies: [
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseLedger", package: "assay-server"),
+                .product(name: "PurchaseServer", package: "assay-server"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

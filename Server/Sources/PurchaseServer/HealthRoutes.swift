@@ -19,7 +19,7 @@ struct HealthRoutes {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
             router.on("/readyz", method: method) { _, context in
-                try probes.require(AddressRange.limited(context.remoteAddress), "this address")
+                try probes.require(context.limitedAddress, "this address")
                 do {
                     try await ledger?.perform(ProbeReadiness())
                 } catch let error as LedgerStorageError {

@@ -52,7 +52,7 @@ public final class ReloadableServer: Sendable {
 
     /// Answers every later request under other settings. Requests that are being answered end under those before.
     ///
-    /// Host, port, database, log level and the number of connections stay as they were at the start
+    /// Host, port, database, log level, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits

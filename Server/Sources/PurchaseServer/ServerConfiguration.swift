@@ -27,6 +27,8 @@ public struct ServerConfiguration: Sendable {
     /// The keys of the record, and where its checkpoints go.
     public var record = Record()
     public var limits = Limits()
+    /// The receivers of the apps' events.
+    public var webhooks: [Webhook] = []
 
     public init() {}
 

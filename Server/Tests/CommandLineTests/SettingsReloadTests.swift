@@ -122,6 +122,54 @@ struct SettingsReloadTests {
         }
     }
 
+    @Test("Webhooks of the new settings get events, a wrong one changes nothing, and one that was removed gets no more")
+    func webhooks() async throws {
+        try await Program.inTemporaryFolder { folder in
+            // Nobody listens there.
+            let url = "http://127.0.0.1:9/hook"
+            func settings(secret: String) -> String {
+                Self.settings(
+                    products: 0,
+                    more: "    webhooks:\n      - { url: '\(url)', secrets: \(secret), allow_hosts: [127.0.0.1] }\n")
+            }
+            let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+            try Self.write(Self.settings(products: 0), folder)
+            try #require(try await Program.shell(Self.createKey("game", "key"), in: folder).status == 0)
+            try await RunningServer.run(Self.serve, in: folder) { server in
+                func expect(_ text: String, of command: String = "assay webhooks list --app game") async throws {
+                    let script =
+                        "for n in $(seq 1 600); do \(command) 2>&1 | grep -q '\(text)' && break; sleep 0.1; done; \(command)"
+                    let output = try await Program.shell(script, in: folder).output
+                    #expect(output.contains(text), "\(output)")
+                }
+                func order() async throws {
+                    let output = try await Program.shell(Self.order("product0", server), in: folder).output
+                    #expect(output.hasPrefix("201"), "\(output)")
+                }
+                try await order()
+                try Self.write(settings(secret: secret), folder)
+                var script = Self.hangUp(server, "settings reloaded")
+                #expect(try await Program.shell(script, in: folder).output.hasPrefix("1"))
+                try await expect("this server delivers to the webhook", of: "cat log")
+                try await order()
+                // The order before the reload is no event of the webhook.
+                try await expect("0 events behind, 1 waiting for a retry, 0 given up")
+                try Self.write(settings(secret: "whsec_c2hvcnQ="), folder)
+                script = Self.hangUp(server, "those before stay in force")
+                #expect(try await Program.shell(script, in: folder).output.hasPrefix("1"))
+                try await order()
+                try await expect("0 events behind, 2 waiting for a retry, 0 given up")
+                try Self.write(Self.settings(products: 0), folder)
+                script = Self.hangUp(server, "settings reloaded", 2)
+                #expect(try await Program.shell(script, in: folder).output.hasPrefix("2"))
+                try await order()
+                try await expect("1 events behind, 2 waiting for a retry, 0 given up")
+                let log = try await Program.shell("cat log", in: folder).output
+                #expect(!log.contains("MfKQ9r8G") && !log.contains("c2hvcnQ"), "\(log)")
+            }
+        }
+    }
+
     @Test("Apps, keys, limits and shared secrets of the new settings are in force")
     func apps() async throws {
         try await Program.inTemporaryFolder { folder in

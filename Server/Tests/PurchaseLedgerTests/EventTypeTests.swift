@@ -22,6 +22,7 @@ struct EventTypeTests {
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
             try await history.expect(.customerErased)
             #expect(history.types == Set(EventType.allCases))
+            try history.expectDocumentation()
             try await history.world.requireConsistency()
             try await database.close()
         }
@@ -156,6 +157,8 @@ struct EventTypeTests {
 private struct EventHistory {
     var world: LedgerWorld
     private(set) var types: Set<EventType> = []
+    /// The names of the members of each event, by its type.
+    private var members: [String: Set<Set<String>>] = [:]
     private var cursor: Int64 = 0
 
     init(world: LedgerWorld) { self.world = world }
@@ -175,7 +178,35 @@ private struct EventHistory {
     ) async throws {
         let events = try await world.ledger.answer(EventList(app: "example", after: cursor, limit: 1000))
         #expect(events.map(\.type) == expected.map(\.rawValue), sourceLocation: sourceLocation)
+        for event in events {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(event.body)) as? [String: Any])
+            members[event.type, default: []].insert(Set(object.keys))
+        }
         types.formUnion(events.compactMap { EventType(rawValue: $0.type) })
         cursor = events.last?.cursor ?? cursor
+    }
+
+    /// The table in docs/webhooks.md shows, for each type, a body with the members of one of the events.
+    func expectDocumentation() throws {
+        let text = try String(
+            contentsOf: Corpus.projectFolder.appending(path: "docs/webhooks.md"), encoding: .utf8)
+        let table = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("Types and bodies\n") })
+        var documented: Set<String> = []
+        for line in table.split(separator: "\n") where line.hasPrefix("| `") && !line.hasPrefix("| `type`") {
+            let cells = line.split(separator: "|").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+            }
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(cells[2].utf8)) as? [String: Any], "\(line)")
+            guard cells[0] != "gap" else { continue }
+            documented.insert(cells[0])
+            var shared: Set = ["type", "app", "at", "entry_id", "customer_id"]
+            if cells[0] == EventType.customerErased.rawValue { shared.remove("customer_id") }
+            let known = members[cells[0], default: []]
+            #expect(
+                known.contains(shared.union(object.keys)),
+                "\(cells[0]): \(known.map { $0.subtracting(shared).sorted() })")
+        }
+        #expect(documented == Set(EventType.allCases.map(\.rawValue)))
     }
 }

@@ -233,9 +233,17 @@ struct PostgreSQLTests {
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             // Its event has a higher key, and is held back as long as the other transaction could write a lower one.
             #expect(try await world.events().isEmpty)
+            // Nor may a webhook's cursor pass the lower one, also not that of a new webhook.
+            let vacancy = WebhookVacancy(app: "example", url: "https://example.com/", owner: [1])
+            let outgoing = OutgoingEvents(app: "example", after: 0, limit: 10)
+            #expect(try await world.ledger.answer(vacancy) == 0)
+            #expect(try await world.ledger.answer(outgoing).isEmpty)
             fast.signal()
             try await late
             #expect(try await world.events() == ["granted"])
+            let delivered = try await world.ledger.answer(outgoing).map(\.key)
+            #expect(delivered.count == 1)
+            #expect(try await world.ledger.answer(vacancy) == delivered.first)
             try await other.close()
         }
     }

@@ -174,21 +174,26 @@ struct OverloadTests {
         }
     }
 
-    @Test("While every thread that verifies is busy, /healthz is answered, and the rest as soon as one is free")
+    @Test(
+        "While every thread that verifies is busy, /healthz and short requests are answered, and long ones as soon as one is free"
+    )
     func healthWhileVerifying() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let workers = WorkerPool(limit: 1000)
             let gate = DispatchSemaphore(value: 0)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<System.coreCount {
-                    group.addTask { try await workers.run { gate.wait() } }
+                    group.addTask { try await workers.run(bytes: .max) { gate.wait() } }
                 }
+                let long = Data(repeating: UInt8(ascii: " "), count: 1 << 20) + Data("{}".utf8)
                 group.addTask {
-                    let answer = try await world.send(.post, "/verifyReceipt", data: Data("{}".utf8), as: nil)
+                    let answer = try await world.send(.post, "/verifyReceipt", data: long, as: nil)
                     #expect(answer.text == #"{"status":21002}"#)
                 }
                 do {
                     defer { for _ in 0..<System.coreCount { gate.signal() } }
+                    let short = try await world.send(.post, "/verifyReceipt", data: Data("{}".utf8), as: nil)
+                    #expect(short.text == #"{"status":21002}"#)
                     for _ in 0..<20 { #expect(try await world.send(.get, "/healthz", as: nil).status == 200) }
                 }
                 try await group.waitForAll()

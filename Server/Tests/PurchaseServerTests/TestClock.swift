@@ -10,4 +10,6 @@ final class TestClock: Sendable {
     var now: Timestamp { Timestamp(millisecondsSince1970: milliseconds.withLock { $0 }) }
 
     func advance(days: Int64) { milliseconds.withLock { $0 += days * 86_400_000 } }
+
+    func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }

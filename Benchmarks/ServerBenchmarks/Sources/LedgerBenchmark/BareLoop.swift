@@ -23,6 +23,7 @@ struct BareLoop {
         let purchases = try rows(of: ledger)
         let database = try Connection(path)
         try database.execute("PRAGMA synchronous = FULL")
+        try database.execute("PRAGMA cache_size = -65536")
         try database.execute("PRAGMA secure_delete = ON")
         try database.execute("PRAGMA wal_autocheckpoint = 12000")
         let begin = try Statement("BEGIN IMMEDIATE", database)

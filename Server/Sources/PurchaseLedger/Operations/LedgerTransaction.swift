@@ -3,24 +3,42 @@ import PurchaseVerification
 import struct Foundation.UUID
 
 /// A transaction of the ledger: a connection, a time, and the settings in force.
-public struct LedgerTransaction {
+///
+/// A class, because everything that takes part in an operation holds it.
+public final class LedgerTransaction {
     let connection: any LedgerConnection
     /// The time of everything that the transaction does.
     let now: Timestamp
     let registry: Registry
     /// Authenticates the entries that are written.
-    var entryKey: EntryKey?
+    let entryKey: EntryKey?
     /// The shared parts of evidence that the write knows.
-    var evidenceParts: EvidencePartWrites?
+    let evidenceParts: EvidencePartWrites?
     /// The entitlements that the write changed; `nil` reads all of them from the database.
-    var entitlementWrites: EntitlementWrites?
+    let entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
-    var verifier: PurchaseVerifier?
+    let verifier: PurchaseVerifier?
     /// What was erased, for a rebuild, which reads it before the entries that it is about.
-    var erasures: Erasures?
-
+    let erasures: Erasures?
     /// Notes the entries that are written, for a commit whose outcome is unknown.
-    var attempt: WriteAttempt?
+    let attempt: WriteAttempt?
+
+    init(
+        connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
+        evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
+        verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
+        attempt: WriteAttempt? = nil
+    ) {
+        self.connection = connection
+        self.now = now
+        self.registry = registry
+        self.entryKey = entryKey
+        self.evidenceParts = evidenceParts
+        self.entitlementWrites = entitlementWrites
+        self.verifier = verifier
+        self.erasures = erasures
+        self.attempt = attempt
+    }
 
     var journal: Journal { Journal(connection: connection, key: entryKey, attempt: attempt) }
     var customers: CustomersTable { CustomersTable(connection: connection) }

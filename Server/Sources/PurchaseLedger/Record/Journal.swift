@@ -44,7 +44,7 @@ struct Journal {
     @discardableResult
     func append(_ draft: JournalDraft, _ details: some JournalDetails) throws(LedgerStorageError) -> JournalEntry {
         let content = try details.encoded()
-        let salt = Self.salt()
+        let salt = RandomBytes.sixteen()
         let kind = type(of: details).kind
         let leaf = JournalLeaf(
             id: draft.id, at: draft.at, kind: kind, app: draft.app?.settings.id ?? "",
@@ -72,9 +72,5 @@ struct Journal {
         hash.update(data: salt)
         hash.update(data: details)
         return Array(hash.finalize())
-    }
-
-    private static func salt() -> [UInt8] {
-        SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
     }
 }

@@ -3,8 +3,7 @@ package import struct Foundation.UUID
 /// Random ids (UUID version 4, RFC 9562, 5.4). Foundation on Linux opens a device file for each.
 package enum RandomID {
     package static func next() -> UUID {
-        var generator = SystemRandomNumberGenerator()
-        let (high, low) = (generator.next() as UInt64, generator.next() as UInt64)
+        let (high, low) = RandomBytes.words()
         func byte(_ word: UInt64, _ place: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * place)) }
         return UUID(
             uuid: (

@@ -45,6 +45,7 @@ struct EventRow: Sendable {
 /// An event with the ids and names of the rows that it names.
 struct NamedEvent: Sendable {
     let key: Int64
+    let customerKey: Int64?
     let type: String
     let at: Timestamp
     let entryID: UUID
@@ -57,8 +58,28 @@ struct NamedEvent: Sendable {
     let orderID: UUID?
     let figures: EventFigures
 
+    /// What is selected of an event and of the rows that it names.
+    static let columns = """
+        events.event_key, events.customer_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
+        environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
+        events.figures
+        """
+
+    /// The rows that an event names. An event whose row was removed is still there.
+    static let joins = """
+        LEFT JOIN journal ON journal.entry_key = events.entry_key
+        LEFT JOIN customers ON customers.customer_key = events.customer_key
+        LEFT JOIN customers AS former ON former.customer_key = events.former_key
+        LEFT JOIN products ON products.product_key = events.product_key
+        LEFT JOIN transactions ON transactions.transaction_key = events.transaction_key
+        LEFT JOIN originals ON originals.original_key = events.original_key
+        LEFT JOIN orders ON orders.order_key = events.order_key
+        LEFT JOIN environments ON environments.environment_key = coalesce(events.environment, transactions.environment)
+        """
+
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
+        customerKey = try reader.optionalInteger()
         type = try reader.text()
         at = try reader.time()
         entryID = try reader.id()
@@ -95,24 +116,34 @@ struct EventsTable {
             """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
-    /// The events of an app after a key, oldest first.
-    func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
-        // Left joins keep the order of the index, and an event whose row was removed is still listed.
+    /// How many events of an app come after a key, counted up to a limit.
+    func count(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
         let rows = try connection.rows(
             """
-            SELECT events.event_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
-            environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
-            events.figures
-            FROM events
-            LEFT JOIN journal ON journal.entry_key = events.entry_key
-            LEFT JOIN customers ON customers.customer_key = events.customer_key
-            LEFT JOIN customers AS former ON former.customer_key = events.former_key
-            LEFT JOIN products ON products.product_key = events.product_key
-            LEFT JOIN transactions ON transactions.transaction_key = events.transaction_key
-            LEFT JOIN originals ON originals.original_key = events.original_key
-            LEFT JOIN orders ON orders.order_key = events.order_key
-            LEFT JOIN environments
-            ON environments.environment_key = coalesce(events.environment, transactions.environment)
+            SELECT count(*) FROM
+            (SELECT event_key FROM events WHERE app_key = ?1 AND event_key > ?2 ORDER BY event_key LIMIT ?3) AS later
+            """, [.integer(appKey), .integer(key), .integer(limit)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return Int(try reader.integer())
+    }
+
+    /// The newest event of an app; 0 if it has none.
+    ///
+    /// - Parameter settled: the event up to which all are considered.
+    func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
+        let rows = try connection.rows(
+            "SELECT event_key FROM events WHERE app_key = ?1 AND event_key <= ?2 ORDER BY event_key DESC LIMIT 1",
+            [.integer(appKey), .integer(settled)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return try reader.integer()
+    }
+
+    /// The events of an app after a key, oldest first.
+    func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
+        // Left joins keep the order of the index.
+        let rows = try connection.rows(
+            """
+            SELECT \(NamedEvent.columns) FROM events \(NamedEvent.joins)
             WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3
             """, [.integer(appKey), .integer(key), .integer(limit)])
         var events: [NamedEvent] = []

@@ -8,10 +8,13 @@ public final class ObservedTransaction: Sendable {
     /// The transaction.
     public let key: TransactionKey
     let fields: TransactionFields
+    /// The facts in their stored form. Equal facts have equal bytes. Made at once: evidence is read beside the thread that writes.
+    public let encoded: [UInt8]
 
     init(key: TransactionKey, fields: TransactionFields) {
         self.key = key
         self.fields = fields
+        encoded = fields.encoded
     }
 
     // MARK: Identity

@@ -39,6 +39,13 @@ package struct ServerSettings {
                     throw Fault(description: "apps.\(app.app.id).shared_secret_file \(error.fault). \(error.remedy).")
                 }
             }
+            for webhook in app.webhooks {
+                do throws(SettingFault) {
+                    configuration.webhooks.append(try webhook.webhook(app: app.app.id, files))
+                } catch {
+                    throw Fault(description: "apps.\(app.app.id).webhooks \(error.fault). \(error.remedy).")
+                }
+            }
             guard let secret else { continue }
             for bundleID in app.app.bundleIDs { configuration.sharedSecrets[bundleID] = secret }
         }

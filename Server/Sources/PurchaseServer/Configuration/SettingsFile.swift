@@ -17,6 +17,8 @@ public struct SettingsFile: Sendable {
         public var sharedSecret: String?
         /// The file that it stands in.
         public var sharedSecretFile: String?
+        /// The receivers of its events.
+        package var webhooks: [WebhookSettings] = []
     }
 
     /// Something that is wrong in the file, and what to do about it.
@@ -186,8 +188,10 @@ extension SettingsReader {
         if let products = self.section(&section, "products") {
             for entry in products.entries { app.products[entry.key] = product(entry) }
         }
+        let webhooks = webhooks(&section, app: entry.key)
         finish(section)
-        return SettingsFile.App(app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile)
+        return SettingsFile.App(
+            app: app, sharedSecret: sharedSecret, sharedSecretFile: sharedSecretFile, webhooks: webhooks)
     }
 
     private mutating func product(_ entry: SettingsSection.Entry) -> RegisteredProduct? {

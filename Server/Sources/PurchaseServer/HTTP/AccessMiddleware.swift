@@ -14,7 +14,7 @@ struct AccessMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
-        let address = AddressRange.limited(context.remoteAddress)
+        let address = context.limitedAddress
         try limits.addresses.require(address, "this address", "limits.per_address")
         let key = try await key(request)
         let id = Array(key.id.utf8)

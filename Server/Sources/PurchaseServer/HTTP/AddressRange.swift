@@ -39,9 +39,8 @@ public struct AddressRange: Sendable, Equatable {
 
     /// The key of rate limits: an IPv4 address, or the /64 network of an IPv6 address, because one client has the whole
     /// network.
-    static func limited(_ address: String?) -> [UInt8] {
-        guard let address, let bytes = bytes(of: address) else { return Array((address ?? "").utf8) }
-        return network(of: bytes)
+    static func limited(_ address: SocketAddress?) -> [UInt8] {
+        address.flatMap(bytes).map(network) ?? []
     }
 
     /// The same of the 4 or 16 bytes of an address.
@@ -49,15 +48,21 @@ public struct AddressRange: Sendable, Equatable {
         Array(address.prefix(address.count == 16 ? 8 : 4))
     }
 
-    /// The 4 or 16 bytes of an address; an IPv4 address that is mapped into IPv6 has 4.
-    static func bytes(of address: String) -> [UInt8]? {
-        let parsed: SocketAddress
+    /// The 4 or 16 bytes of an address as it is written; `nil` for anything else.
+    static func bytes(of address: String) -> [UInt8]? { socketAddress(address).flatMap(bytes) }
+
+    /// An address as it is written; `nil` for anything else.
+    static func socketAddress(_ address: String) -> SocketAddress? {
         do {
-            parsed = try SocketAddress(ipAddress: address, port: 0)
+            return try SocketAddress(ipAddress: address, port: 0)
         } catch {
             return nil
         }
-        switch parsed {
+    }
+
+    /// The 4 or 16 bytes of an address; an IPv4 address that is mapped into IPv6 has 4.
+    static func bytes(of address: SocketAddress) -> [UInt8]? {
+        switch address {
         case .v4(let address): return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
         case .v6(let address):
             let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }

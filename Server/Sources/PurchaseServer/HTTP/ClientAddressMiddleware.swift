@@ -17,7 +17,7 @@ struct ClientAddressMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         if let peer = context.remoteAddress, let name = HTTPField.Name("X-Forwarded-For") {
-            context.remoteAddress = client(peer, request.headers[values: name])
+            context.clientAddress = AddressRange.socketAddress(client(peer, request.headers[values: name]))
         }
         return try await next(request, context)
     }

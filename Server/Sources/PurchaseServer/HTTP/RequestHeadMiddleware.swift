@@ -3,10 +3,13 @@ import Hummingbird
 
 /// Answers a request whose head `RequestHeadHandler` refused.
 struct RequestHeadMiddleware<Context: RequestContext>: RouterMiddleware {
+    // Made once, as each name is checked when it is made.
+    private let faultName = HTTPField.Name(RequestHeadFault.fieldName)
+
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if let name = HTTPField.Name(RequestHeadFault.fieldName), let code = request.headers[name] {
+        if let faultName, let code = request.headers[faultName] {
             throw Problem(RequestHeadFault(rawValue: code) ?? .headerMalformed)
         }
         return try await next(request, context)

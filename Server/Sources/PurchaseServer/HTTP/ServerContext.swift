@@ -6,14 +6,20 @@ import PurchaseLedger
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The address of the client, also behind a proxy of the operator.
-    var remoteAddress: String?
+    var clientAddress: SocketAddress?
     /// The sender, after the key was checked.
     var caller: Caller?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.channel.remoteAddress?.ipAddress
+        clientAddress = source.channel.remoteAddress
     }
+
+    /// The client's address as text, for the record.
+    var remoteAddress: String? { clientAddress?.ipAddress }
+
+    /// The key of limits per address.
+    var limitedAddress: [UInt8] { AddressRange.limited(clientAddress) }
 
     /// The sender.
     ///

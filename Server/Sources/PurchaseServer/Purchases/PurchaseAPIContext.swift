@@ -30,14 +30,16 @@ final class PurchaseAPIContext: Sendable {
     ///
     /// - Throws: a problem that names what is wrong with it, if anything is.
     func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
-        let (message, flaw) = try await workers.run { Message.read(body) }
+        let (message, flaw) = try await workers.run(bytes: body.count) { Message.read(body) }
         if let flaw { throw Problem(flaw) }
         return message
     }
 
-    /// Verifies evidence, off the threads that serve connections.
-    func verify<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await workers.run(work)
+    /// Verifies evidence of so many bytes, off the threads that serve connections.
+    func verify<Value: Sendable>(
+        bytes: Int, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await workers.run(bytes: bytes, work)
     }
 
     /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.

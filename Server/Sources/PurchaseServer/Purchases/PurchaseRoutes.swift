@@ -60,7 +60,7 @@ struct PurchaseRoutes {
 
     private func record(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> Response {
         let ledger = api.ledger
-        let examined = try await api.verify {
+        let examined = try await api.verify(bytes: body.count) {
             var submission = submission
             submission.fill(from: body)
             return ledger.examine(submission)

@@ -35,14 +35,14 @@ struct VerifyReceiptRoutes {
     private func answer(
         _ request: Request, at door: VerifyReceiptService.Door, _ context: ServerContext
     ) async throws -> Response {
-        let (service, sender) = (service, AddressRange.limited(context.remoteAddress))
+        let (service, sender) = (service, context.limitedAddress)
         if let wait = addresses.take(sender) {
             return Self.response(
                 .temporarilyUnavailable, .tooManyRequests(retryAfter: RateLimiter.retryAfter(wait)))
         }
         do {
             let (answer, json) = try await bodies.withBody(of: request) { body in
-                try await workers.run {
+                try await workers.run(bytes: body.count) {
                     let answer = service.answer(body, at: door, from: sender, now: Timestamp(Date()))
                     return (answer, answer.response.json())
                 }

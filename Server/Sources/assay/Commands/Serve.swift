@@ -121,7 +121,10 @@ struct Serve: AsyncParsableCommand {
             let sealing = try RecordSealing(
                 ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
             let server = ReloadableServer(configuration, ledger: ledger)
-            let reload = SettingsReload(server: server, ledger: ledger, started: configuration, logger: logger) {
+            let webhooks = WebhookDispatcher(logger: logger)
+            let reload = SettingsReload(
+                server: server, webhooks: webhooks, ledger: ledger, started: configuration, logger: logger
+            ) {
                 [options, database = self.ledger] in
                 try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
             }
@@ -130,8 +133,15 @@ struct Serve: AsyncParsableCommand {
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in hangups { await reload.run() } }
-                try await application.runService()
+                webhooks.deliver(to: configuration.webhooks, from: ledger)
+                do {
+                    try await application.runService()
+                } catch {
+                    await webhooks.stop()
+                    throw error
+                }
                 group.cancelAll()
+                await webhooks.stop()
             }
         } catch {
             Terminal.complain(Self.words(error, configuration))

@@ -7,6 +7,7 @@ import PurchaseVerification
 /// Reads the settings again when SIGHUP asks for it. Settings with an error change nothing, and the log says why.
 struct SettingsReload: Sendable {
     let server: ReloadableServer
+    let webhooks: WebhookDispatcher
     let ledger: PurchaseLedger
     /// The settings of the start, for what only a restart changes.
     let started: ServerConfiguration
@@ -21,13 +22,15 @@ struct SettingsReload: Sendable {
             let ledger = try await ledger.underSettings(
                 apps: apps, verifier: PurchaseVerifier(anchors: configuration.anchors))
             server.replaceSettings(by: configuration, ledger: ledger)
+            webhooks.deliver(to: configuration.webhooks, from: ledger)
             for setting in configuration.settingsThatNeedRestart(comparedWith: started) {
                 logger.warning(
                     "a setting differs from the running server's and takes a restart",
                     metadata: ["setting": "\(setting.name)"])
             }
             try await Serve.warn(apps, ledger, logger)
-            logger.notice("settings reloaded", metadata: ["apps": "\(apps.count)"])
+            logger.notice(
+                "settings reloaded", metadata: ["apps": "\(apps.count)", "webhooks": "\(configuration.webhooks.count)"])
         } catch {
             for reason in Self.reasons(error) {
                 logger.error(

@@ -290,6 +290,14 @@ extension NamedFiles {
                 "cannot be read: \(reason(error))",
                 "Name a file that holds the shared secret of App Store Connect, and nothing else")
         }
+    } bytes: { path throws(SettingFault) in
+        do {
+            return try InputFile.read(path)
+        } catch {
+            throw SettingFault("'\(path)': \(reason(error))", "Name a file that can be read")
+        }
+    } variable: { name in
+        ProcessInfo.processInfo.environment[name]
     }
 
     private static func reason(_ error: any Error) -> String {

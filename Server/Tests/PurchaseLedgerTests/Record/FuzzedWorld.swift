@@ -77,6 +77,18 @@ struct FuzzedWorld {
         let key = try await ledger.perform(CreateAPIKey(app: "example", name: "old", scopes: [.admin]))
         _ = try await ledger.perform(RevokeAPIKey(id: key.key.id))
         try await ledger.perform(ProbeReadiness())
+        try await deliver(ledger, world.clock.now)
+    }
+
+    /// A webhook that refused an event.
+    private static func deliver(_ ledger: PurchaseLedger, _ now: Timestamp) async throws {
+        let owner = [UInt8](repeating: 1, count: 16)
+        let taking = LeaseWebhook(app: "example", url: "https://example.com/", owner: owner, beginning: 0)
+        let events = try await ledger.answer(OutgoingEvents(app: "example", after: 0, limit: 1))
+        guard var lease = try await ledger.perform(taking), let event = events.first else { return }
+        lease.cursor = event.key
+        let failed = UndeliveredEvent(event, .retry, attempts: 1, firstAt: now, nextAt: now, lastError: "timed_out")
+        _ = try await ledger.perform(RecordDeliveries(lease, undelivered: [failed]))
     }
 
     private static func renewal() throws -> [UInt8] {

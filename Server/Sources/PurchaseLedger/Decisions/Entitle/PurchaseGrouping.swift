@@ -12,6 +12,8 @@ public enum PurchaseGrouping {
     public static func purchases(
         of transactions: [ObservedTransaction], owners: Ownership, terms: (ObservedTransaction) -> ProductTerms?
     ) -> [OwnedPurchase] {
+        // Most originals have one transaction.
+        if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\.self) }
         var groups: [Group: [ObservedTransaction]] = [:]
         var order: [Group] = []
         for (transaction, group) in grouped(transactions.inOrderOfPurchase()) {

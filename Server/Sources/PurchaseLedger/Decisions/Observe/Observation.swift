@@ -10,6 +10,8 @@ public struct Observation: Sendable, Equatable {
     public let transactions: [TransactionStatement]
     /// The renewal info.
     public let renewals: [RenewalStatement]
+    /// The facts of this evidence alone: one value for each transaction, in the order of their first statements.
+    public let transactionFacts: [ObservedTransaction]
 
     /// Reads every statement of the evidence. A transaction whose id is not an identifier is left out.
     public init(_ evidence: VerifiedEvidence) {
@@ -28,10 +30,10 @@ public struct Observation: Sendable, Equatable {
         case .appTransaction:
             (transactions, renewals) = ([], [])
         }
+        transactionFacts = Self.facts(of: transactions)
     }
 
-    /// The facts of this evidence alone: one value for each transaction, in the order of their first statements.
-    public var transactionFacts: [ObservedTransaction] {
+    private static func facts(of transactions: [TransactionStatement]) -> [ObservedTransaction] {
         var places: [TransactionKey: Int] = [:]
         var facts: [ObservedTransaction] = []
         for statement in transactions {

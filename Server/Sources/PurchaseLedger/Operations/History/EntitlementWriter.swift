@@ -37,7 +37,7 @@ struct EntitlementWriter {
             }
             if !isShared { lot = access.lots.first }
         }
-        for record in history.records + history.departed
+        for record in history.everyRecord
         where [record.row, record.formerRow].contains(where: { $0?.kind == .nonRenewing }) {
             for row in [record.row, record.formerRow].compactMap(\.self) {
                 guard let owner = row.ownerKey else { continue }
@@ -71,7 +71,7 @@ struct EntitlementWriter {
                 }
             }
         }
-        for row in (history.records + history.departed).flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
+        for row in history.everyRecord.flatMap({ [$0.row, $0.formerRow].compactMap(\.self) }) {
             guard let owner = row.ownerKey, row.kind != .consumable, row.kind != .nonRenewing else { continue }
             owners.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
         }
@@ -157,7 +157,7 @@ struct EntitlementWriter {
     /// One row, that gives nothing, for each customer who had the lot before its owner, or would have it without a token.
     private func writeOthers(of lot: ConsumableLot?, _ history: PurchaseHistory) throws(LedgerStorageError) {
         let others = Set((lot?.others ?? []).map(\.rawValue))
-        for record in history.records + history.departed where record.formerRow?.ownerKey != record.row.ownerKey {
+        for record in history.everyRecord where record.formerRow?.ownerKey != record.row.ownerKey {
             for row in [record.row, record.formerRow].compactMap(\.self) {
                 guard let owner = row.ownerKey, !record.isNew, !others.contains(owner) else { continue }
                 try table.delete(
@@ -236,13 +236,20 @@ extension PurchaseHistory {
     /// The purchases of what was bought, or of what is shared by a family.
     func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared && !$0.isErased }
-        guard !own.isEmpty else { return [] }
+        guard let first = own.first else { return [] }
+        guard own.count > 1 else {
+            return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }
+        }
         let terms = Dictionary(
-            own.compactMap { record in
-                record.row.kind.map { (record.facts.key, ProductTerms(kind: $0, duration: record.row.duration)) }
-            }, uniquingKeysWith: { first, _ in first })
+            own.compactMap { record in record.terms.map { (record.facts.key, $0) } },
+            uniquingKeysWith: { first, _ in first })
         return PurchaseGrouping.purchases(of: own.map(\.facts), owners: ownership) { terms[$0.key] }
     }
+}
+
+extension TransactionRecord {
+    /// The settings under which it counts.
+    fileprivate var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
 }
 
 extension Ownership {

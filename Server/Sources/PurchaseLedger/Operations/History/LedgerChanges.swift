@@ -216,7 +216,7 @@ final class LedgerChanges {
         guard connection.locksParts else { return }
         var keys: Set<Int64> = []
         for history in histories {
-            for record in history.records + history.departed {
+            for record in history.everyRecord {
                 keys.formUnion([record.row.ownerKey, record.formerRow?.ownerKey].compactMap(\.self))
             }
             for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }

@@ -9,6 +9,8 @@ struct PurchaseHistory {
     var records: [TransactionRecord]
     /// Transactions of which better evidence names another original.
     var departed: [TransactionRecord] = []
+    /// Those that it has, and those that left it.
+    var everyRecord: [TransactionRecord] { departed.isEmpty ? records : records + departed }
     /// In the order of the journal.
     var acts: [RecordedAct]
     var renewal: ObservedRenewal?

@@ -13,6 +13,8 @@ public struct EntryKey: Sendable {
     /// nothing of them away.
     public let id: String
     private let key: SymmetricKey
+    /// HMAC with the key and the context already in it: both are the same for every entry.
+    private let begun: HMAC<SHA256>
 
     /// Makes a key in a new file of mode 0600.
     ///
@@ -48,12 +50,17 @@ public struct EntryKey: Sendable {
             let bytes = CanonicalBase64.decoded(content.dropFirst(Self.prefix.count).dropLast()), bytes.count == 32
         else { throw LogError(.malformed, "\(path) contains no key of entries (assay-entry-key-1 …)") }
         key = SymmetricKey(data: bytes)
+        var begun = HMAC<SHA256>(key: key)
+        begun.update(data: Self.context)
+        self.begun = begun
         id = Array(SHA256.hash(data: Self.idContext + bytes).prefix(4)).hexadecimal
     }
 
     /// The code of an entry: of the stored bytes of its leaf, which end with the hash of its salted details.
     package func code(of leaf: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Self.context + leaf, using: key))
+        var code = begun
+        code.update(data: leaf)
+        return Array(code.finalize())
     }
 
     /// Whether a server with the key wrote a leaf under an id. The comparison of codes takes the same time for every wrong one.

@@ -3,11 +3,20 @@ import GRDBSQLite
 
 /// A SQLite connection inside a transaction.
 ///
-/// Statements are prepared once for each connection, by GRDB's cache. Values go in and out through SQLite's C interface, without a
-/// box or a copy for each.
-struct SQLiteConnection: LedgerConnection {
+/// Statements are prepared once for each connection. Values go in and out through SQLite's C interface, without a box or a copy
+/// for each.
+final class SQLiteConnection: LedgerConnection {
     let database: Database
-    var counter: StatementCounter?
+    private let statements: SQLiteStatements
+    /// How many statements were executed.
+    private(set) var executed = 0
+    /// Those of them that can change the database.
+    private(set) var writes = 0
+
+    init(database: Database, statements: SQLiteStatements = SQLiteStatements()) {
+        self.database = database
+        self.statements = statements
+    }
 
     @discardableResult
     func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
@@ -29,21 +38,13 @@ struct SQLiteConnection: LedgerConnection {
     }
 
     private func prepared(_ sql: String, _ parameters: Int) throws(LedgerStorageError) -> SQLiteStatement {
-        let statement: Statement
-        do {
-            statement = try database.cachedStatement(sql: sql)
-        } catch {
-            throw LedgerStorageError(sqlite: error)
-        }
-        let handle = statement.sqliteStatement
-        if let counter {
-            counter.count += 1
-            if sqlite3_stmt_readonly(handle) == 0 { counter.writes += 1 }
-        }
-        guard Int(sqlite3_bind_parameter_count(handle)) == parameters else {
+        let statement = try statements.prepared(sql, database)
+        executed += 1
+        if !statement.isReadOnly { writes += 1 }
+        guard statement.parameters == parameters else {
             throw LedgerStorageError(.other, "a statement has other parameters than values: \(sql)")
         }
-        return SQLiteStatement(handle: handle, connection: database.sqliteConnection)
+        return SQLiteStatement(handle: statement.handle, connection: database.sqliteConnection)
     }
 }
 
@@ -94,7 +95,10 @@ private struct SQLiteStatement {
         let columns = sqlite3_column_count(handle)
         var result = sqlite3_step(handle)
         while result == SQLITE_ROW {
-            row(LedgerRow(values: (0..<columns).map(value)))
+            var values: [LedgerValue] = []
+            values.reserveCapacity(Int(columns))
+            for column in 0..<columns { values.append(value(column)) }
+            row(LedgerRow(values: values))
             result = sqlite3_step(handle)
         }
         guard result == SQLITE_DONE else { return result }

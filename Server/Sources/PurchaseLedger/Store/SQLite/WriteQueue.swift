@@ -13,6 +13,8 @@ final class WriteQueue: Sendable {
     private let maximumWaiting: Int
     private let answers = DispatchQueue(label: "assay.ledger.answers", qos: .userInitiated)
     private let walBound: WALBound
+    /// Of the connection that writes; only its thread uses them.
+    nonisolated(unsafe) private let statements = SQLiteStatements()
     private let state = Mutex(State())
 
     private struct State {
@@ -55,6 +57,9 @@ final class WriteQueue: Sendable {
     func requireSchema(_ number: Int64) {
         state.withLock { $0.schema = number }
     }
+
+    /// Forgets the prepared statements, on the thread of the connection that writes, before it is closed.
+    func forgetStatements() { statements.removeAll() }
 
     /// Refuses new writes, and returns when the waiting ones are answered.
     func close() async {
@@ -103,11 +108,11 @@ final class WriteQueue: Sendable {
 
     private func commit(_ batch: [any WriteJob], _ database: Database) {
         let start = WriterFigures.threadTime()
-        let connection = SQLiteConnection(database: database, counter: StatementCounter())
+        let connection = SQLiteConnection(database: database, statements: statements)
         var results: [(any Error)?]
         do {
             results = try perform(batch, connection, apart: false) ?? perform(batch, connection, apart: true) ?? []
-            try database.execute(sql: "COMMIT")
+            try database.cachedStatement(sql: "COMMIT").execute()
         } catch {
             rollBack(database)
             let cause = LedgerStorageError(sqlite: error)
@@ -118,7 +123,7 @@ final class WriteQueue: Sendable {
         state.withLock { state in
             state.figures.transactions += 1
             state.figures.writes += results.count { $0 == nil }
-            state.figures.statements += connection.counter?.count ?? 0
+            state.figures.statements += connection.executed
             state.figures.pages += pages
             state.figures.processorTime += WriterFigures.threadTime() - start
         }
@@ -143,11 +148,11 @@ final class WriteQueue: Sendable {
         _ batch: [any WriteJob], _ connection: SQLiteConnection, apart: Bool
     ) throws -> [(any Error)?]? {
         let database = connection.database
-        try database.execute(sql: "BEGIN IMMEDIATE")
+        try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         if let schema = state.withLock({ $0.schema }) { try SchemaNumber.require(schema, connection) }
         var results: [(any Error)?] = []
         for job in batch {
-            let writes = connection.counter?.writes
+            let writes = connection.writes
             if apart { try connection.execute("SAVEPOINT job", []) }
             do {
                 try job.perform(connection)
@@ -156,7 +161,7 @@ final class WriteQueue: Sendable {
                 guard database.isInsideTransaction else { throw error }
                 if apart {
                     try connection.execute("ROLLBACK TO job", [])
-                } else if connection.counter?.writes != writes {
+                } else if connection.writes != writes {
                     try database.execute(sql: "ROLLBACK")
                     return nil
                 }

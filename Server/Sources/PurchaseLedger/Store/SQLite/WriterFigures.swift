@@ -29,10 +29,3 @@ public struct WriterFigures: Sendable {
         return Int(pages)
     }
 }
-
-/// Counts the statements of one transaction. Only the thread of its connection uses it.
-final class StatementCounter {
-    var count = 0
-    /// Those of them that can change the database.
-    var writes = 0
-}

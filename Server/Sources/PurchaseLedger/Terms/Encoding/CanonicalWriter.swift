@@ -4,7 +4,12 @@ import PurchaseVerification
 struct CanonicalWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// - Parameter capacity: how many bytes to set aside.
+    init(capacity: Int = 64) { bytes.reserveCapacity(capacity) }
+
     mutating func write(byte: UInt8) { bytes.append(byte) }
+
+    mutating func write(bytes content: [UInt8]) { bytes += content }
 
     /// An unsigned number in groups of seven bits, the lowest first (LEB128).
     mutating func write(_ number: UInt64) {

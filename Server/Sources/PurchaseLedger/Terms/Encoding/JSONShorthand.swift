@@ -32,13 +32,20 @@ package enum JSONShorthand {
     /// The shorter form of JSON.
     package static func shortened(_ json: [UInt8]) -> [UInt8] {
         guard json.allSatisfy({ $0 >= 0x20 }) else { return [0] + json }
+        let (candidates, fragments) = (candidates, fragments)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(json.count)
-        var rest = json[...]
-        while let first = rest.first {
-            let code = candidates[Int(first)].first { rest.starts(with: fragments[Int($0) - 1]) }
+        var position = 0
+        while position < json.count {
+            let first = json[position]
+            let code = candidates[Int(first)].first { code in
+                let fragment = fragments[Int(code) - 1]
+                guard fragment.count <= json.count - position else { return false }
+                for offset in fragment.indices where fragment[offset] != json[position + offset] { return false }
+                return true
+            }
             bytes.append(code ?? first)
-            rest = rest.dropFirst(code.map { fragments[Int($0) - 1].count } ?? 1)
+            position += code.map { fragments[Int($0) - 1].count } ?? 1
         }
         return bytes
     }

@@ -11,28 +11,28 @@ extension ObservedTransaction {
     /// The version that is written.
     public static let encodingVersion: UInt8 = 1
 
-    /// The facts in their stored form. Equal facts have equal bytes.
-    public var encoded: [UInt8] {
-        var encoder = FieldEncoder()
-        TransactionFields.visit(fields, &encoder)
-        return encoder.bytes(version: Self.encodingVersion)
-    }
-
     /// Facts as they were stored.
     ///
     /// - Throws: `unknownVersion`, or `malformed` for anything but the exact bytes that `encoded` gives.
-    public convenience init(key: TransactionKey, encoded: [UInt8]) throws(FactsDecodingError) {
-        var decoder = try FieldDecoder(encoded, version: Self.encodingVersion)
+    public convenience init(key: TransactionKey, encoded bytes: [UInt8]) throws(FactsDecodingError) {
+        var decoder = try FieldDecoder(bytes, version: Self.encodingVersion)
         var fields = TransactionFields()
         while let tag = try decoder.nextTag() {
             guard try fields.decode(tag, &decoder) else { throw decoder.malformed }
         }
         self.init(key: key, fields: fields)
-        guard self.encoded == encoded else { throw .malformed(offset: encoded.count) }
+        guard self.encoded == bytes else { throw .malformed(offset: bytes.count) }
     }
 }
 
 extension TransactionFields {
+    /// The stored form.
+    var encoded: [UInt8] {
+        var encoder = FieldEncoder()
+        Self.visit(self, &encoder)
+        return encoder.bytes(version: ObservedTransaction.encodingVersion)
+    }
+
     /// Hands each field to the encoder, in the order of the tags.
     fileprivate static func visit(_ fields: TransactionFields, _ encoder: inout FieldEncoder) {
         encoder.add(1, fields.bundleID)
@@ -113,7 +113,7 @@ private struct FieldEncoder {
     func bytes(version: UInt8) -> [UInt8] {
         let sorted = witnesses.sorted()
         var places: [Witness: UInt64] = [:]
-        var writer = CanonicalWriter()
+        var writer = CanonicalWriter(capacity: 256)
         writer.write(byte: version)
         writer.write(UInt64(sorted.count))
         for (place, witness) in sorted.enumerated() {
@@ -124,7 +124,7 @@ private struct FieldEncoder {
         for field in fields {
             writer.write(byte: field.tag)
             if let witness = field.witness { writer.write(places[witness] ?? 0) }
-            for byte in field.value { writer.write(byte: byte) }
+            writer.write(bytes: field.value)
         }
         return writer.bytes
     }

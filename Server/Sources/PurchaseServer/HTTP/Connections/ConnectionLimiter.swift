@@ -26,7 +26,7 @@ final class ConnectionLimiter: Sendable {
 
     /// Whether the connection may be used; then it is counted until it closes.
     func admit(_ channel: any Channel) -> Bool {
-        guard let text = channel.remoteAddress?.ipAddress, let address = AddressRange.bytes(of: text) else {
+        guard let address = channel.remoteAddress.flatMap(AddressRange.bytes) else {
             return true
         }
         let network = AddressRange.network(of: address)

@@ -1,0 +1,171 @@
+import EvidenceMint
+import Foundation
+import Logging
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// Purchases at half of the greatest rate, without and with a webhook to a receiver on loopback, in turns.
+///
+///     webhook-benchmark [PURCHASES] [ROUNDS]
+@main
+enum WebhookBenchmark {
+    static func main() async {
+        do {
+            let numbers = CommandLine.arguments.dropFirst().compactMap(Int.init).filter { $0 > 0 }
+            try await report(purchases: numbers.first ?? 8000, rounds: numbers.dropFirst().first ?? 3)
+        } catch {
+            FileHandle.standardError.write(Data("webhook-benchmark: \(error)\n".utf8))
+            exit(2)
+        }
+    }
+
+    private static func report(purchases: Int, rounds: Int) async throws {
+        let world = try BenchmarkWorld(purchases: purchases)
+        var (greatest, without, with): ([Double], [PacedResult], [PacedResult]) = ([], [], [])
+        for _ in 0..<rounds {
+            let rate = try await world.run(rate: nil, isDelivering: false).perSecond
+            greatest.append(rate)
+            without.append(try await world.run(rate: rate / 2, isDelivering: false))
+            with.append(try await world.run(rate: rate / 2, isDelivering: true))
+        }
+        let (before, after) = (median(without.map(\.perSecond)), median(with.map(\.perSecond)))
+        print("| \(purchases) purchases, 32 clients, median of \(rounds) rounds | |")
+        print("|---|---:|")
+        print("| greatest rate, purchases a second | \(whole(median(greatest))) |")
+        print("| half of it, without webhook | \(whole(before)) |")
+        print("| half of it, with a webhook | \(whole(after)) |")
+        print("| with to without | \(String(format: "%.3f", after / before)) |")
+        print("| mean latency without, with (ms) | \(milliseconds(without)), \(milliseconds(with)) |")
+        print("| deliveries a second | \(whole(median(with.map(\.deliveriesPerSecond)))) |")
+        print("| deliveries to events | \(with.map { "\($0.deliveries)/\(purchases)" }.joined(separator: ", ")) |")
+    }
+
+    private static func whole(_ number: Double) -> String { String(format: "%.0f", number) }
+
+    private static func milliseconds(_ results: [PacedResult]) -> String {
+        String(format: "%.2f", median(results.map(\.latency)) * 1000)
+    }
+
+    private static func median(_ numbers: [Double]) -> Double {
+        let sorted = numbers.sorted()
+        return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    }
+}
+
+/// What a run gave.
+struct PacedResult: Sendable {
+    var perSecond = 0.0
+    /// From the moment at which a purchase was to begin, in seconds, mean.
+    var latency = 0.0
+    var deliveries = 0
+    var deliveriesPerSecond = 0.0
+}
+
+/// Claims, and the ledger that they go to.
+struct BenchmarkWorld {
+    private let authority: AppStoreAuthority
+    private let evidence: [[UInt8]]
+    private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let clients = 32
+
+    init(purchases: Int) throws {
+        let authority = try AppStoreAuthority()
+        self.authority = authority
+        evidence = try (0..<purchases).map { number in
+            let purchase = PurchaseTemplate.consumable(
+                productID: "com.example.app.coins", transactionID: "\(2_000_000_000_000_000 + number)",
+                purchaseDate: Self.moment)
+            let template = SignedTransactionTemplate(purchase: purchase, bundleID: "com.example.app")
+            return Array(try SignedPayloadEncoder(authority: authority).encode(template).utf8)
+        }
+    }
+
+    /// Submits all claims in a folder of its own.
+    ///
+    /// - Parameters:
+    ///   - rate: how many begin in a second; as many as possible without one.
+    ///   - isDelivering: whether a webhook gets the events.
+    func run(rate: Double?, isDelivering: Bool) async throws -> PacedResult {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhook-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        try await LedgerMigrations.migrate(database, now: 0)
+        let anchors = try [authority.receipts.root, authority.signedPayload.root].map {
+            try TrustAnchor(certificate: $0.certificate)
+        }
+        var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
+        app.products = ["com.example.app.coins": RegisteredProduct(kind: .consumable)]
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app],
+            clock: { Timestamp(Date()) })
+        let receiver = try await CountingReceiver()
+        let dispatcher = WebhookDispatcher(logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
+        if isDelivering { try await start(dispatcher, ledger, receiver) }
+        let result = try await submit(to: ledger, rate: rate, receiver, isDelivering: isDelivering)
+        await dispatcher.stop()
+        try await receiver.close()
+        try await ledger.close()
+        try FileManager.default.removeItem(at: folder)
+        return result
+    }
+
+    private func start(
+        _ dispatcher: WebhookDispatcher, _ ledger: PurchaseLedger, _ receiver: CountingReceiver
+    ) async throws {
+        let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+        guard let url = WebhookURL("http://127.0.0.1:\(receiver.port)/"), let secret = WebhookSecret(secret) else {
+            return
+        }
+        let webhook = Webhook(app: "example", url: url, secrets: [secret], allowedHosts: ["127.0.0.1"])
+        dispatcher.deliver(to: [webhook], from: ledger)
+        while try await ledger.answer(WebhookList(app: "example")).isEmpty {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func submit(
+        to ledger: PurchaseLedger, rate: Double?, _ receiver: CountingReceiver, isDelivering: Bool
+    ) async throws -> PacedResult {
+        let (evidence, clients) = (evidence, Self.clients)
+        let start = ContinuousClock.now
+        let waited = try await withThrowingTaskGroup(of: Double.self) { group in
+            for client in 0..<clients {
+                group.addTask {
+                    var waited = 0.0
+                    for number in stride(from: client, to: evidence.count, by: clients) {
+                        var begin = ContinuousClock.now
+                        if let rate {
+                            begin = start + .seconds(Double(number) / rate)
+                            try await Task.sleep(until: begin, clock: .continuous)
+                        }
+                        var submission = PurchaseSubmission(app: "example")
+                        submission.claim.productID = "com.example.app.coins"
+                        submission.claim.transactionID = "\(2_000_000_000_000_000 + number)"
+                        submission.claim.customerID = "customer-\(number % 997)"
+                        submission.evidence = evidence[number]
+                        _ = try await ledger.submit(submission)
+                        waited += Self.seconds(ContinuousClock.now - begin)
+                    }
+                    return waited
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        var result = PacedResult()
+        result.perSecond = Double(evidence.count) / Self.seconds(ContinuousClock.now - start)
+        result.latency = waited / Double(evidence.count)
+        guard isDelivering else { return result }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while receiver.count < evidence.count, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        result.deliveries = receiver.count
+        result.deliveriesPerSecond = Double(receiver.count) / Self.seconds(ContinuousClock.now - start)
+        return result
+    }
+
+    private static func seconds(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,153 @@
+import PurchaseVerification
+
+/// An event that a webhook did not take, and how often it was attempted.
+struct DeliveryRow: Sendable {
+    let event: NamedEvent
+    let state: WebhookDeliveryState
+    let attempts: Int
+    let firstAt: Timestamp?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        event = try NamedEvent(&reader)
+        state = try reader.named(WebhookDeliveryState.self)
+        attempts = Int(try reader.integer())
+        firstAt = try reader.optionalTime()
+    }
+}
+
+/// The events that a webhook did not take at the first attempt, and those that wait behind them.
+struct WebhookDeliveriesTable {
+    let connection: any LedgerConnection
+
+    /// The rows that have a place in the order of their lane. The index of lanes has the same condition.
+    private static let queued = "state IN ('waiting', 'retry', 'gap')"
+
+    /// The customers who have events that wait.
+    func lanes(_ webhook: Int64) throws(LedgerStorageError) -> [Int64] {
+        try integers(
+            "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued)",
+            [.integer(webhook)])
+    }
+
+    /// How many events are attempted again, or wait.
+    func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
+        let counts = try integers(
+            "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])
+        return Int(counts.first ?? 0)
+    }
+
+    /// The events whose next attempt is due, the longest overdue first.
+    func due(_ webhook: Int64, at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [DeliveryRow] {
+        try pending(
+            "next_at IS NOT NULL AND next_at <= ?2 ORDER BY next_at, webhook_deliveries.event_key LIMIT ?3",
+            [.integer(webhook), .time(now), .integer(limit)])
+    }
+
+    /// The events that wait behind one, in their order.
+    func waiting(
+        _ webhook: Int64, lane: Int64, limit: Int64
+    ) throws(LedgerStorageError) -> [DeliveryRow] {
+        try pending(
+            "lane = ?2 AND \(Self.queued) AND state = 'waiting' ORDER BY webhook_deliveries.event_key LIMIT ?3",
+            [.integer(webhook), .integer(lane), .integer(limit)])
+    }
+
+    private func pending(
+        _ condition: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> [DeliveryRow] {
+        let rows = try connection.rows(
+            """
+            SELECT \(NamedEvent.columns), state, attempts, first_at FROM webhook_deliveries
+            JOIN events ON events.event_key = webhook_deliveries.event_key \(NamedEvent.joins)
+            WHERE webhook_key = ?1 AND \(condition)
+            """, parameters)
+        var pending: [DeliveryRow] = []
+        for row in rows {
+            var reader = row.reader
+            pending.append(try DeliveryRow(&reader))
+        }
+        return pending
+    }
+
+    func put(_ event: UndeliveredEvent, webhook: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            """
+            INSERT INTO webhook_deliveries
+            (webhook_key, event_key, lane, state, attempts, first_at, next_at, last_error)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT (webhook_key, event_key) DO UPDATE SET state = excluded.state, attempts = excluded.attempts,
+            first_at = excluded.first_at, next_at = excluded.next_at,
+            last_error = coalesce(excluded.last_error, webhook_deliveries.last_error)
+            """,
+            [
+                .integer(webhook), .integer(event.eventKey), .integer(event.customer), .text(event.state.rawValue),
+                .integer(Int64(event.attempts)), .time(event.firstAt), .time(event.nextAt), .text(event.lastError),
+            ])
+    }
+
+    func delete(_ event: Int64, webhook: Int64) throws(LedgerStorageError) {
+        try connection.send(
+            "DELETE FROM webhook_deliveries WHERE webhook_key = ?1 AND event_key = ?2",
+            [.integer(webhook), .integer(event)])
+    }
+
+    /// Makes the first event of a lane due, if it waits. Done twice, it changes nothing more.
+    ///
+    /// - Returns: whether the lane has an event.
+    func makeNextDue(lane: Int64, webhook: Int64, at now: Timestamp) throws(LedgerStorageError) -> Bool {
+        let first = try integers(
+            """
+            SELECT event_key FROM webhook_deliveries WHERE webhook_key = ?1 AND lane = ?2 AND \(Self.queued)
+            ORDER BY event_key LIMIT 1
+            """, [.integer(webhook), .integer(lane)]
+        ).first
+        guard let first else { return false }
+        try connection.send(
+            """
+            UPDATE webhook_deliveries SET state = 'retry', next_at = ?3
+            WHERE webhook_key = ?1 AND event_key = ?2 AND state = 'waiting'
+            """, [.integer(webhook), .integer(first), .time(now)])
+        return true
+    }
+
+    /// Makes events that were given up due, out of order.
+    ///
+    /// - Parameter event: one of them; `nil` for all.
+    /// - Returns: how many, with those that were made due before and are not delivered yet.
+    func resend(_ webhook: Int64, event: Int64?, at now: Timestamp) throws(LedgerStorageError) -> Int {
+        let one = event.map { _ in " AND event_key = ?3" } ?? ""
+        return try connection.execute(
+            """
+            UPDATE webhook_deliveries SET state = 'resend', attempts = 0, first_at = NULL, next_at = ?2
+            WHERE webhook_key = ?1 AND state IN ('dead', 'resend')\(one)
+            """, [.integer(webhook), .time(now)] + (event.map { [.integer($0)] } ?? []))
+    }
+
+    /// The events that were given up, oldest first.
+    func dead(_ webhook: Int64, limit: Int64) throws(LedgerStorageError) -> [DeadDelivery] {
+        let rows = try connection.rows(
+            """
+            SELECT events.event_key, events.type, attempts, first_at, last_error FROM webhook_deliveries
+            JOIN events ON events.event_key = webhook_deliveries.event_key
+            WHERE webhook_key = ?1 AND state = 'dead' ORDER BY webhook_deliveries.event_key LIMIT ?2
+            """, [.integer(webhook), .integer(limit)])
+        var dead: [DeadDelivery] = []
+        for row in rows {
+            var reader = row.reader
+            dead.append(
+                DeadDelivery(
+                    event: try reader.integer(), type: try reader.text(), attempts: Int(try reader.integer()),
+                    firstAt: try reader.optionalTime(), lastError: try reader.optionalText()))
+        }
+        return dead
+    }
+
+    private func integers(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [Int64] {
+        var numbers: [Int64] = []
+        for row in try connection.rows(sql, parameters) {
+            var reader = row.reader
+            numbers.append(try reader.integer())
+        }
+        return numbers
+    }
+}

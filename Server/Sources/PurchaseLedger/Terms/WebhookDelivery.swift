@@ -1,0 +1,97 @@
+public import PurchaseVerification
+
+/// The state of an event that was not delivered at the first attempt, or waits behind one.
+public enum WebhookDeliveryState: String, Sendable, CaseIterable {
+    /// It waits behind an earlier event of its customer.
+    case waiting
+    /// It is attempted again.
+    case retry
+    /// It was given up; before the customer's next event, a `gap` says so.
+    case gap
+    /// It was given up. It stays in the list until it is sent again.
+    case dead
+    /// An operator has it sent again, out of order.
+    case resend
+}
+
+/// Deliveries that must follow each other.
+public enum WebhookLane: Sendable, Hashable {
+    /// The events of a customer, by the customer's key; those without a customer are 0.
+    case customer(Int64)
+    /// An event that an operator has sent again.
+    case resend(event: Int64)
+}
+
+/// An event on its way to a webhook.
+public struct OutgoingEvent: Sendable, Equatable {
+    /// Its place among all events.
+    public var key: Int64
+    /// The customer's key, or 0.
+    public var customer: Int64
+    /// The id of its message, the same for each attempt and each webhook.
+    public var id: String
+    /// The event as JSON.
+    public var body: [UInt8]
+}
+
+/// An event that has a row of its own, because an attempt failed or it waits behind one that did.
+public struct PendingDelivery: Sendable, Equatable {
+    public var event: OutgoingEvent
+    public var state: WebhookDeliveryState
+    /// The attempts that failed.
+    public var attempts: Int
+    /// The first attempt; `nil` if there was none.
+    public var firstAt: Timestamp?
+}
+
+/// What becomes of an event that was not delivered.
+public struct UndeliveredEvent: Sendable, Equatable {
+    public var eventKey: Int64
+    public var customer: Int64
+    public var state: WebhookDeliveryState
+    public var attempts: Int
+    public var firstAt: Timestamp?
+    /// The next attempt; `nil` for an event that waits or was given up.
+    public var nextAt: Timestamp?
+    /// Why the last attempt failed, without URLs and secrets; `nil` leaves what is recorded.
+    public var lastError: String?
+
+    /// An event that waits behind another.
+    public init(waiting event: OutgoingEvent) {
+        (eventKey, customer, state, attempts) = (event.key, event.customer, .waiting, 0)
+    }
+
+    /// An event after a failed attempt.
+    public init(
+        _ event: OutgoingEvent, _ state: WebhookDeliveryState, attempts: Int, firstAt: Timestamp?, nextAt: Timestamp?,
+        lastError: String?
+    ) {
+        (eventKey, customer) = (event.key, event.customer)
+        (self.state, self.attempts, self.firstAt, self.nextAt) = (state, attempts, firstAt, nextAt)
+        self.lastError = lastError
+    }
+}
+
+/// What became of the deliveries of a lane.
+public struct LaneOutcome: Sendable, Equatable {
+    public var lane: WebhookLane
+    /// The events that need no row any more.
+    public var delivered: [Int64]
+    /// The events that were not delivered, or were given up.
+    public var undelivered: [UndeliveredEvent]
+
+    /// The outcome of a lane.
+    public init(lane: WebhookLane, delivered: [Int64] = [], undelivered: [UndeliveredEvent] = []) {
+        (self.lane, self.delivered, self.undelivered) = (lane, delivered, undelivered)
+    }
+}
+
+/// An event that was given up after its last attempt.
+public struct DeadDelivery: Sendable, Equatable {
+    /// Its cursor in the list of events.
+    public var event: Int64
+    public var type: String
+    public var attempts: Int
+    public var firstAt: Timestamp?
+    public var lastError: String?
+}

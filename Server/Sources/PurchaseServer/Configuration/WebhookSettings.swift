@@ -1,0 +1,118 @@
+import Foundation
+import NIOSSL
+import Yams
+
+/// A webhook as the settings file describes it, before the files and variables that it names are read.
+package struct WebhookSettings: Sendable {
+    let url: WebhookURL
+    /// Each `file:PATH`, `env:NAME` or the secret itself.
+    let secrets: [String]
+    let allowedHosts: Set<String>
+    /// The path of the certificates that are trusted instead of the system's.
+    let trust: String?
+
+    private static let form = "Write whsec_ and 24 to 64 bytes in base64, or file:PATH or env:NAME of such a secret"
+
+    /// The webhook, with its secrets and certificates.
+    func webhook(app: String, _ files: NamedFiles) throws(SettingFault) -> Webhook {
+        var secrets: [WebhookSecret] = []
+        for reference in self.secrets { secrets.append(try Self.secret(reference, files)) }
+        return Webhook(
+            app: app, url: url, secrets: secrets, allowedHosts: allowedHosts, trust: try certificates(files))
+    }
+
+    /// The text of a secret is in no error.
+    private static func secret(_ reference: String, _ files: NamedFiles) throws(SettingFault) -> WebhookSecret {
+        var text: String? = reference
+        if reference.hasPrefix("file:") {
+            do {
+                text = try files.secret(String(reference.dropFirst("file:".count)))
+            } catch {
+                throw SettingFault("secrets: a file \(error.fault)", form)
+            }
+        } else if reference.hasPrefix("env:") {
+            let name = String(reference.dropFirst("env:".count))
+            text = files.variable(name)
+            guard text != nil else { throw SettingFault("secrets: the variable \(name) is not set", form) }
+        }
+        guard let secret = text.flatMap({ WebhookSecret($0) }) else {
+            throw SettingFault("secrets: an entry is not a secret of Standard Webhooks", form)
+        }
+        return secret
+    }
+
+    private func certificates(_ files: NamedFiles) throws(SettingFault) -> [UInt8]? {
+        guard let trust else { return nil }
+        let bytes = try files.bytes(trust)
+        do {
+            guard try !NIOSSLCertificate.fromPEMBytes(bytes).isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+        } catch {
+            throw SettingFault("tls_trust: '\(trust)' has no certificates", "Name a file with certificates in PEM")
+        }
+        return bytes
+    }
+}
+
+extension SettingsReader {
+    /// The webhooks of an app.
+    mutating func webhooks(_ section: inout SettingsSection, app: String) -> [WebhookSettings] {
+        guard let entry = section.take("webhooks") else { return [] }
+        guard let nodes = entry.value.sequence else {
+            note(entry.line, "webhooks is not a list", "Write webhooks: followed by entries that begin with - url:")
+            return []
+        }
+        var webhooks: [WebhookSettings] = []
+        for node in nodes {
+            guard let webhook = webhook(node, app: app) else { continue }
+            if webhooks.contains(where: { $0.url == webhook.url }) {
+                note(node.mark?.line, "two webhooks of \(app) have the same url", "Keep one; two secrets fit in it")
+            }
+            webhooks.append(webhook)
+        }
+        return webhooks
+    }
+
+    private mutating func webhook(_ node: Node, app: String) -> WebhookSettings? {
+        var section = section(node, "webhooks of \(app)")
+        let line = node.mark?.line
+        let text = text(&section, "url")
+        let secrets = texts(&section, "secrets").map { reference in
+            let scheme = "file:"
+            guard reference.hasPrefix(scheme) else { return reference }
+            return scheme + resolved(String(reference.dropFirst(scheme.count)), .whole)
+        }
+        let hosts = section.lines["allow_hosts"] == nil ? [] : texts(&section, "allow_hosts")
+        section.known.append("allow_hosts")
+        let allowed = Set(hosts.map { $0.lowercased() })
+        let trust = self.text(&section, "tls_trust").map { resolved($0, .whole) }
+        finish(section)
+        let urlLine = section.lines["url"] ?? line
+        guard let text, let url = WebhookURL(text) else {
+            // The URL is not repeated: it can have a secret in it.
+            note(
+                urlLine, "a webhook of \(app) has no url that events can be sent to",
+                "Write url: https://HOST/PATH, without user, password and fragment")
+            return nil
+        }
+        if !url.isHTTPS, !allowed.contains(url.host) {
+            note(
+                urlLine, "the url of a webhook of \(app) begins with http",
+                "Write https, or allow_hosts: [\(url.host)] if nobody can read what is sent there")
+        }
+        guard (1...Webhook.secretLimit).contains(secrets.count) else {
+            note(
+                section.lines["secrets"] ?? line, "a webhook of \(app) has \(secrets.count) secrets",
+                "Write one, or two while they are exchanged")
+            return nil
+        }
+        let settings = WebhookSettings(url: url, secrets: secrets, allowedHosts: allowed, trust: trust)
+        if let files = surroundings.files {
+            do throws(SettingFault) {
+                _ = try settings.webhook(app: app, files)
+            } catch {
+                note(line, "a webhook of \(app) has a wrong setting: \(error.fault)", error.remedy)
+            }
+        }
+        return settings
+    }
+}

@@ -1,0 +1,137 @@
+import PurchaseLedger
+
+/// The events of a webhook that were read and are not recorded yet. It decides which may be sent: the events of a customer follow
+/// each other, and those of different customers do not wait for each other.
+struct DeliveryWindow {
+    private var slots: [Slot] = []
+    /// The position of the first slot; positions only grow.
+    private var base = 0
+    private var lanes: [Int64: Lane] = [:]
+    private var ready: [Int] = []
+    private var readyStart = 0
+    /// The customers who have an event that was not delivered; their next events wait behind it.
+    private(set) var blocked: Set<Int64>
+    /// The last event that was read.
+    private(set) var last: Int64
+
+    private struct Slot {
+        let event: OutgoingEvent
+        var state = State.queued
+    }
+
+    private enum State {
+        case queued
+        case delivered
+        case undelivered(UndeliveredEvent)
+    }
+
+    /// The events of a customer that wait for their turn.
+    private struct Lane {
+        var queue: [Int] = []
+        var isBusy = false
+    }
+
+    init(after cursor: Int64, blocked: Set<Int64>) {
+        last = cursor
+        self.blocked = blocked
+    }
+
+    /// How many events are in it.
+    var count: Int { slots.count }
+
+    mutating func add(_ event: OutgoingEvent) {
+        let position = base + slots.count
+        last = event.key
+        slots.append(Slot(event: event))
+        guard !blocked.contains(event.customer) else {
+            slots[position - base].state = .undelivered(UndeliveredEvent(waiting: event))
+            return
+        }
+        enqueue(position, event.customer)
+    }
+
+    private mutating func enqueue(_ position: Int, _ customer: Int64) {
+        var lane = lanes[customer] ?? Lane()
+        if lane.isBusy {
+            lane.queue.append(position)
+        } else {
+            lane.isBusy = true
+            ready.append(position)
+        }
+        lanes[customer] = lane
+    }
+
+    /// The next event to send, and its position.
+    mutating func takeNext() -> (position: Int, event: OutgoingEvent)? {
+        guard readyStart < ready.count else { return nil }
+        let position = ready[readyStart]
+        readyStart += 1
+        if readyStart == ready.count {
+            ready.removeAll(keepingCapacity: true)
+            readyStart = 0
+        }
+        return (position, slots[position - base].event)
+    }
+
+    /// The event at a position.
+    func event(_ position: Int) -> OutgoingEvent { slots[position - base].event }
+
+    /// An event that was taken was delivered.
+    mutating func deliver(_ position: Int) {
+        slots[position - base].state = .delivered
+        let customer = slots[position - base].event.customer
+        guard var lane = lanes[customer] else { return }
+        if lane.queue.isEmpty {
+            lanes[customer] = nil
+        } else {
+            ready.append(lane.queue.removeFirst())
+            lanes[customer] = lane
+        }
+    }
+
+    /// An event that was taken was not delivered. The customer's other events wait behind it.
+    mutating func fail(_ position: Int, _ undelivered: UndeliveredEvent) {
+        slots[position - base].state = .undelivered(undelivered)
+        let customer = slots[position - base].event.customer
+        blocked.insert(customer)
+        for waiting in lanes.removeValue(forKey: customer)?.queue ?? [] {
+            let slot = slots[waiting - base]
+            slots[waiting - base].state = .undelivered(UndeliveredEvent(waiting: slot.event))
+        }
+    }
+
+    /// A customer has nothing left in the database that waits.
+    mutating func unblock(_ customer: Int64) {
+        guard blocked.remove(customer) != nil else { return }
+        for index in slots.indices where slots[index].event.customer == customer {
+            guard case .undelivered(let event) = slots[index].state, event.state == .waiting else { continue }
+            slots[index].state = .queued
+            enqueue(base + index, customer)
+        }
+    }
+
+    /// The events at the beginning of which it is known what becomes of them.
+    var settled: (count: Int, cursor: Int64, undelivered: [UndeliveredEvent])? {
+        var undelivered: [UndeliveredEvent] = []
+        var count = 0
+        for slot in slots {
+            if case .queued = slot.state { break }
+            if case .undelivered(let event) = slot.state { undelivered.append(event) }
+            count += 1
+        }
+        return count == 0 ? nil : (count, slots[count - 1].event.key, undelivered)
+    }
+
+    /// Whether it is known what becomes of the first event.
+    var isBeginningSettled: Bool {
+        guard let first = slots.first else { return false }
+        if case .queued = first.state { return false }
+        return true
+    }
+
+    /// Forgets events at the beginning, which were recorded.
+    mutating func removeFirst(_ count: Int) {
+        slots.removeFirst(count)
+        base += count
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// Sends messages to one receiver, over a few connections that stay open between them.
+package final class WebhookClient: Sendable {
+    /// How long an attempt may take, from the name to the end of the answer.
+    package static let attemptLimit = TimeAmount.seconds(15)
+    /// How long connecting to one of several addresses may take.
+    private static let connectLimit = TimeAmount.seconds(5)
+    /// How long an idle connection is used again; servers close theirs after a minute and more.
+    private static let idleLimit = TimeAmount.seconds(20)
+    /// How long a connection is used at all, so that a name that gets another address is asked for again.
+    private static let ageLimit = TimeAmount.seconds(120)
+
+    private let webhook: Webhook
+    private let resolver: NameResolver
+    private let attemptLimit: TimeAmount
+    private let tls: NIOSSLContext?
+    private let group: any EventLoopGroup
+    private let idle = Mutex(Idle())
+
+    private struct Idle {
+        var connections: [Connection] = []
+        var isClosed = false
+    }
+
+    private struct Connection: Sendable {
+        let channel: any Channel
+        let handler: NIOLoopBound<WebhookExchangeHandler>
+        let opened: NIODeadline
+        var used: NIODeadline
+    }
+
+    /// - Parameters:
+    ///   - webhook: the receiver.
+    ///   - resolver: resolves its name.
+    ///   - attemptLimit: how long an attempt may take.
+    ///   - group: the threads of its connections.
+    /// - Throws: if the certificates that the webhook trusts cannot be read.
+    package init(
+        _ webhook: Webhook, resolver: NameResolver = .system, attemptLimit: TimeAmount = WebhookClient.attemptLimit,
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) throws {
+        self.webhook = webhook
+        self.resolver = resolver
+        self.attemptLimit = attemptLimit
+        self.group = group
+        guard webhook.url.isHTTPS else {
+            tls = nil
+            return
+        }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        if let trust = webhook.trust {
+            configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(trust))
+        }
+        tls = try NIOSSLContext(configuration: configuration)
+    }
+
+    /// Attempts to deliver a message.
+    ///
+    /// - Throws: `WebhookFailure`, or `CancellationError` if the task was cancelled.
+    func send(_ message: WebhookMessage, at seconds: Int64) async throws {
+        let deadline = NIODeadline.now() + attemptLimit
+        if let connection = takeIdle() {
+            do {
+                return try Self.judge(try await exchange(message, at: seconds, over: connection, until: deadline))
+            } catch let failure as WebhookFailure where failure.code == .connection {
+                // The receiver closed a connection that was idle. The message is sent again over a new one.
+                try Task.checkCancellation()
+            }
+        }
+        let connection = try await connect(until: deadline)
+        try Self.judge(try await exchange(message, at: seconds, over: connection, until: deadline))
+    }
+
+    /// Closes all connections.
+    package func close() {
+        let connections = idle.withLock { idle in
+            idle.isClosed = true
+            defer { idle.connections = [] }
+            return idle.connections
+        }
+        for connection in connections { connection.channel.close(promise: nil) }
+    }
+
+    private static func judge(_ status: Int) throws(WebhookFailure) {
+        switch status {
+        case 200..<300: return
+        case 300..<400: throw WebhookFailure(.redirect, "\(status)")
+        case 410: throw WebhookFailure(.gone)
+        default: throw WebhookFailure(.status, "\(status)")
+        }
+    }
+
+    private func exchange(
+        _ message: WebhookMessage, at seconds: Int64, over connection: Connection, until deadline: NIODeadline
+    ) async throws -> Int {
+        var headers = HTTPHeaders([
+            ("host", webhook.url.authority), ("content-type", "application/json"),
+            ("content-length", "\(message.body.count)"), ("user-agent", "assay"),
+        ])
+        headers.add(contentsOf: message.headers(at: seconds, secrets: webhook.secrets))
+        let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: webhook.url.target, headers: headers)
+        let body = ByteBuffer(bytes: message.body)
+        let (channel, handler) = (connection.channel, connection.handler)
+        let status = try await withTaskCancellationHandler {
+            try await channel.eventLoop.flatSubmit {
+                handler.value.send(head, body, within: deadline - .now(), channel)
+            }.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
+        keep(connection)
+        return status
+    }
+
+    private func takeIdle() -> Connection? {
+        let now = NIODeadline.now()
+        while let connection = idle.withLock({ $0.connections.popLast() }) {
+            if connection.channel.isActive, now - connection.used < Self.idleLimit,
+                now - connection.opened < Self.ageLimit
+            {
+                return connection
+            }
+            connection.channel.close(promise: nil)
+        }
+        return nil
+    }
+
+    private func keep(_ connection: Connection) {
+        var connection = connection
+        connection.used = .now()
+        let isKept = idle.withLock { idle in
+            guard !idle.isClosed, connection.channel.isActive else { return false }
+            idle.connections.append(connection)
+            return true
+        }
+        if !isKept { connection.channel.close(promise: nil) }
+    }
+
+    /// Resolves the name once, and connects to one of the addresses that it has.
+    private func connect(until deadline: NIODeadline) async throws -> Connection {
+        let url = webhook.url
+        let addresses = try await resolve(until: deadline)
+        guard !addresses.isEmpty else { throw WebhookFailure(.name) }
+        let allowed = webhook.isHostAllowed ? addresses : addresses.filter { PublicAddress.contains($0.addressBytes) }
+        guard !allowed.isEmpty else {
+            throw WebhookFailure(.address, addresses.compactMap(\.ipAddress).prefix(3).joined(separator: ", "))
+        }
+        var failure = WebhookFailure(.timeout)
+        for address in allowed {
+            let remaining = deadline - .now()
+            guard remaining > .zero else { break }
+            try Task.checkCancellation()
+            do {
+                return try await open(address, url, within: min(remaining, Self.connectLimit))
+            } catch let error as IOError {
+                failure = WebhookFailure(.connection, "error \(error.errnoCode)")
+            } catch is ChannelError {
+                failure = WebhookFailure(.timeout)
+            } catch {
+                failure = WebhookFailure(.connection)
+            }
+        }
+        throw failure
+    }
+
+    private func open(
+        _ address: SocketAddress, _ url: WebhookURL, within limit: TimeAmount
+    ) async throws -> Connection {
+        let tls = tls
+        // Found in the pipeline it would be too late: a handshake that failed has removed it.
+        let made = MadeHandler()
+        let channel = try await ClientBootstrap(group: group)
+            .connectTimeout(limit)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    // The name of the URL, whatever address it led to. An address is checked as one.
+                    let name = AddressRange.bytes(of: url.host) == nil ? url.host : nil
+                    if let tls {
+                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
+                    }
+                    try pipeline.addHTTPClientHandlers()
+                    let handler = WebhookExchangeHandler(isSecure: tls != nil, host: tls == nil ? nil : name)
+                    made.handler.withLock { $0 = NIOLoopBound(handler, eventLoop: channel.eventLoop) }
+                    try pipeline.addHandler(handler)
+                }
+            }
+            .connect(to: address).get()
+        guard let handler = made.handler.withLock({ $0 }) else { throw WebhookFailure(.connection) }
+        return Connection(channel: channel, handler: handler, opened: .now(), used: .now())
+    }
+
+    /// The handler of a connection that is being made.
+    private final class MadeHandler: Sendable {
+        let handler = Mutex<NIOLoopBound<WebhookExchangeHandler>?>(nil)
+    }
+
+    /// The addresses of the host; the wait ends at the deadline, whatever the name server does.
+    private func resolve(until deadline: NIODeadline) async throws -> [SocketAddress] {
+        let (resolver, url) = (resolver, webhook.url)
+        let promise = group.next().makePromise(of: [SocketAddress].self)
+        let limit = group.next().scheduleTask(deadline: deadline) { promise.fail(WebhookFailure(.timeout)) }
+        promise.completeWithTask { try await resolver.addresses(url.host, url.port) }
+        defer { limit.cancel() }
+        do {
+            return try await promise.futureResult.get()
+        } catch let failure as WebhookFailure {
+            throw failure
+        } catch {
+            throw WebhookFailure(.name)
+        }
+    }
+}
+
+extension WebhookClient {
+    /// Whether an address is one that any webhook may be sent to.
+    package static func isPublic(_ address: SocketAddress) -> Bool { PublicAddress.contains(address.addressBytes) }
+
+    /// Attempts to deliver a message that means nothing.
+    ///
+    /// - Returns: why it was not delivered; `nil` if it was.
+    package func failure() async -> String? {
+        do {
+            try await send(WebhookMessage(id: "test", body: Array(#"{"type":"test"}"#.utf8)), at: 0)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}

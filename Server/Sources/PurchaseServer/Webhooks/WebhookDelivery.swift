@@ -1,0 +1,191 @@
+import PurchaseLedger
+import PurchaseVerification
+
+/// How much of everything one webhook may have under way.
+struct WebhookLimits: Sendable {
+    /// Attempts at the same time. Receivers that are slow hold up nobody else; 32 that take 15 ms each are 2,000 a second.
+    var concurrency = 32
+    /// How many of them are for events that were not delivered before, so that those which fail slowly leave room for new ones.
+    var repeated = 16
+    /// Events in memory; their bodies are below a kilobyte.
+    var window = 1024
+    /// Events that are read at a time.
+    var page = 512
+    /// Rows of events that were not delivered or wait. Beyond it no new events are read, so that a receiver that is gone for long fills
+    /// nothing: its events wait in the list of events.
+    var pending = 10_000
+    /// Failures in a row after which new events are attempted one at a time, and seldom.
+    var failures = 8
+    /// The longest pause between these, in milliseconds.
+    var longestPause: Int64 = 60_000
+    /// How often new events are looked for, in seconds.
+    var tick = 0.2
+    /// How often what was delivered is recorded, in milliseconds. After a crash the events since then are sent again.
+    var recordInterval: Int64 = 250
+    /// How often a lease that another server has is asked for, in seconds.
+    var leaseInterval = 2.0
+    /// How often the lease is prolonged when nothing happens, in milliseconds.
+    var renewal: Int64 = 15_000
+}
+
+/// An attempt, and what came of it.
+struct WebhookAttempt: Sendable {
+    let startedAt: Timestamp
+    let result: Result
+
+    enum Result: Sendable {
+        case delivered
+        case failed(WebhookFailure)
+        /// The server stops, or lost the lease; it says nothing about the receiver.
+        case cancelled
+    }
+}
+
+/// The deliveries of a webhook under a lease.
+struct WebhookDelivery {
+    private(set) var lease: WebhookLease
+    var window: DeliveryWindow
+    /// What became of events that had rows, and is not recorded yet.
+    private(set) var outcomes: [LaneOutcome] = []
+    /// Whether the receiver answered 410.
+    private(set) var isGone = false
+    /// Whether new events and due ones are looked for.
+    var isTickDue = true
+
+    /// Until when attempts may begin.
+    let leaseEnd = LeaseEnd()
+
+    private let limits: WebhookLimits
+    private var underWay = 0
+    private var runsUnderWay = 0
+    private var pendingCount: Int
+    private var runs: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
+    /// The lanes that are waiting to run, are running, or whose outcome is not recorded.
+    private var busyLanes: Set<WebhookLane> = []
+    private var wasPageFull = false
+    private var failuresInARow = 0
+    private var pausedUntil: Timestamp?
+    private var recordedAt: Timestamp?
+    /// When it was recorded, by a clock that never goes back or jumps.
+    private var recordedInstant: ContinuousClock.Instant?
+
+    init(_ lease: WebhookLease, limits: WebhookLimits) {
+        self.lease = lease
+        self.limits = limits
+        window = DeliveryWindow(after: lease.cursor, blocked: lease.waitingCustomers)
+        pendingCount = lease.pendingCount
+    }
+
+    var wantsEvents: Bool {
+        guard pendingCount < limits.pending, !isProbing || window.count == 0 else { return false }
+        return window.count + limits.page <= limits.window && (wasPageFull || isTickDue)
+    }
+
+    var wantsDue: Bool { isTickDue && runs.isEmpty && runsUnderWay < limits.repeated }
+
+    /// Whether so many attempts failed in a row that the receiver may be down. Then new events are attempted first: they did not
+    /// fail before, and one that succeeds ends the pauses.
+    var isProbing: Bool { failuresInARow >= limits.failures }
+
+    mutating func add(_ events: [OutgoingEvent]) {
+        wasPageFull = events.count == limits.page
+        for event in events { window.add(event) }
+    }
+
+    mutating func add(due: [(lane: WebhookLane, deliveries: [PendingDelivery])]) {
+        for run in due where busyLanes.insert(run.lane).inserted { runs.append(run) }
+    }
+
+    /// Whether another attempt may begin: within the limit, and before the lease ends.
+    func mayLaunch(at now: Timestamp) -> Bool {
+        underWay < limits.concurrency && leaseEnd.allowsAttempt(at: now)
+            && (pausedUntil.map { $0 <= now && underWay == 0 } ?? true)
+    }
+
+    mutating func takeRun() -> (lane: WebhookLane, deliveries: [PendingDelivery])? {
+        guard runsUnderWay < limits.repeated, !runs.isEmpty else { return nil }
+        underWay += 1
+        runsUnderWay += 1
+        return runs.removeFirst()
+    }
+
+    mutating func takeNext() -> (position: Int, event: OutgoingEvent)? {
+        guard let next = window.takeNext() else { return nil }
+        underWay += 1
+        return next
+    }
+
+    mutating func finish(_ position: Int, _ attempt: WebhookAttempt, next: Timestamp?) {
+        underWay -= 1
+        switch attempt.result {
+        case .delivered:
+            succeeded()
+            window.deliver(position)
+        case .cancelled: break
+        case .failed(let failure):
+            failed(failure, at: attempt.startedAt)
+            let event = window.event(position)
+            window.fail(
+                position,
+                UndeliveredEvent(
+                    event, .retry, attempts: 1, firstAt: attempt.startedAt, nextAt: next, lastError: "\(failure)"))
+        }
+    }
+
+    mutating func finish(_ outcome: LaneOutcome) {
+        underWay -= 1
+        runsUnderWay -= 1
+        guard !outcome.delivered.isEmpty || !outcome.undelivered.isEmpty else {
+            // No attempt of it ended, so its event is still due.
+            busyLanes.remove(outcome.lane)
+            return
+        }
+        outcomes.append(outcome)
+        if !outcome.delivered.isEmpty { succeeded() }
+    }
+
+    /// Notes the failure that ended a run of events.
+    mutating func failed(_ failure: WebhookFailure, at time: Timestamp) {
+        if failure.code == .gone { isGone = true }
+        failuresInARow += 1
+        guard isProbing else { return }
+        let doublings = min(failuresInARow - limits.failures, 6)
+        let pause = min(limits.longestPause, 1000 << Int64(doublings))
+        pausedUntil = Timestamp(millisecondsSince1970: time.millisecondsSince1970 + pause)
+    }
+
+    private mutating func succeeded() {
+        failuresInARow = 0
+        pausedUntil = nil
+    }
+
+    /// Whether something is to be recorded, or the lease to be prolonged.
+    func wantsRecord(at now: Timestamp) -> Bool {
+        guard let recordedAt, let recordedInstant else { return true }
+        let age = ContinuousClock.now - recordedInstant
+        let renewal = limits.renewal
+        if now.millisecondsSince1970 - recordedAt.millisecondsSince1970 >= renewal || age >= .milliseconds(renewal) {
+            return true
+        }
+        return age >= .milliseconds(limits.recordInterval) && (!outcomes.isEmpty || window.isBeginningSettled)
+    }
+
+    mutating func recorded(
+        _ lease: WebhookLease, settled: (count: Int, cursor: Int64, undelivered: [UndeliveredEvent])?,
+        free: Set<Int64>, at now: Timestamp
+    ) {
+        self.lease = lease
+        (recordedAt, recordedInstant) = (now, .now)
+        leaseEnd.move(prolongedAt: now)
+        if let settled {
+            pendingCount += settled.undelivered.count
+            window.removeFirst(settled.count)
+        }
+        for outcome in outcomes {
+            pendingCount -= outcome.delivered.count + outcome.undelivered.count { $0.state == .dead }
+            busyLanes.remove(outcome.lane)
+        }
+        outcomes = []
+        for customer in free { window.unblock(customer) }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+public import Logging
+package import NIOCore
+public import PurchaseLedger
+package import PurchaseVerification
+import Synchronization
+
+/// Delivers events to the webhooks of the settings, until it is stopped. The settings can be replaced meanwhile.
+public final class WebhookDispatcher: Sendable {
+    private let logger: Logger
+    private let resolver: NameResolver
+    private let attemptLimit: TimeAmount
+    private let clock: @Sendable () -> Timestamp
+    private let limits: WebhookLimits
+    /// Tells this server from others.
+    private let owner: [UInt8]
+    private let running = Mutex<[Running]>([])
+
+    private struct Running: Sendable {
+        let webhook: Webhook
+        let task: Task<Void, Never>
+    }
+
+    /// - Parameter logger: where to log; no URL, secret or body is logged.
+    public convenience init(logger: Logger) {
+        self.init(logger: logger, resolver: .system) { Timestamp(Date()) }
+    }
+
+    /// - Parameters:
+    ///   - logger: where to log; no URL, secret or body is logged.
+    ///   - resolver: resolves the names of receivers.
+    ///   - attemptLimit: how long an attempt may take.
+    ///   - clock: the ledger's clock.
+    package init(
+        logger: Logger, resolver: NameResolver, attemptLimit: TimeAmount = WebhookClient.attemptLimit,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.logger = logger
+        self.attemptLimit = attemptLimit
+        self.clock = clock
+        self.resolver = resolver
+        limits = WebhookLimits()
+        owner = UUID().bytes
+    }
+
+    /// Delivers to these webhooks from now on. Those that did not change go on undisturbed, under the ledger that they have.
+    public func deliver(to webhooks: [Webhook], from ledger: PurchaseLedger) {
+        let ended = running.withLock { running in
+            let ended = running.filter { !webhooks.contains($0.webhook) }
+            running.removeAll { !webhooks.contains($0.webhook) }
+            for webhook in webhooks where !running.contains(where: { $0.webhook == webhook }) {
+                // A webhook with other secrets is the same row of the database: the one before gives the lease back first.
+                let before = ended.first { $0.webhook.url == webhook.url && $0.webhook.app == webhook.app }?.task
+                running.append(Running(webhook: webhook, task: start(webhook, ledger, after: before)))
+            }
+            return ended
+        }
+        for sender in ended { sender.task.cancel() }
+    }
+
+    /// Ends all deliveries, and records what was delivered.
+    public func stop() async {
+        let ended = running.withLock { running in
+            defer { running = [] }
+            return running
+        }
+        for sender in ended { sender.task.cancel() }
+        for sender in ended { await sender.task.value }
+    }
+
+    private func start(_ webhook: Webhook, _ ledger: PurchaseLedger, after before: Task<Void, Never>?) -> Task<
+        Void, Never
+    > {
+        let (logger, resolver, owner, limits) = (logger, resolver, owner, limits)
+        let (attemptLimit, clock) = (attemptLimit, clock)
+        return Task {
+            await before?.value
+            do {
+                let client = try WebhookClient(webhook, resolver: resolver, attemptLimit: attemptLimit)
+                let sender = WebhookSender(
+                    webhook: webhook, ledger: ledger, client: client, owner: owner, logger: logger,
+                    clock: clock, limits: limits)
+                await sender.run()
+            } catch {
+                logger.error(
+                    "the certificates of a webhook cannot be used, and it gets no events",
+                    metadata: ["app": "\(webhook.app)", "host": "\(webhook.url.host)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOTLS
+
+/// One request and its answer at a time, over a connection that stays open between them.
+final class WebhookExchangeHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// How much of the body of an answer is read, so that the connection can be used again. Nothing of it is kept.
+    static let bodyLimit = 64 << 10
+
+    private var exchange: Exchange?
+    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL writes what was given to it
+    /// before, if the channel is closed while it reports that the certificate is one of another name (2.37.6).
+    private var isReady: Bool
+    /// What is written when it may be.
+    private var waiting: [HTTPClientRequestPart] = []
+    /// Why the connection was closed.
+    private var failure: WebhookFailure?
+
+    /// The host that the certificate must name; `nil` without TLS, and where the URL has an address, which NIOSSL compares.
+    private let host: String?
+
+    /// - Parameters:
+    ///   - isSecure: whether TLS is below it.
+    ///   - host: the host that the certificate must name.
+    init(isSecure: Bool, host: String?) {
+        isReady = !isSecure
+        self.host = host
+    }
+
+    private struct Exchange {
+        let promise: EventLoopPromise<Int>
+        let deadline: Scheduled<Void>
+        var status: Int?
+        var isKeptAlive = false
+        var bodyBytes = 0
+    }
+
+    /// Sends a request.
+    ///
+    /// - Returns: the status, when the answer is complete or long enough. Fails with `WebhookFailure`.
+    func send(
+        _ head: HTTPRequestHead, _ body: ByteBuffer, within limit: TimeAmount, _ channel: any Channel
+    ) -> EventLoopFuture<Int> {
+        let promise = channel.eventLoop.makePromise(of: Int.self)
+        guard exchange == nil, channel.isActive else {
+            promise.fail(failure ?? WebhookFailure(.connection, "closed"))
+            return promise.futureResult
+        }
+        let handler = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        let deadline = channel.eventLoop.scheduleTask(in: limit) {
+            handler.value.fail(WebhookFailure(.timeout), channel)
+        }
+        exchange = Exchange(promise: promise, deadline: deadline)
+        waiting = [.head(head), .body(.byteBuffer(body)), .end(nil)]
+        if isReady { write(channel) }
+        return promise.futureResult
+    }
+
+    private func write(_ channel: any Channel) {
+        for part in waiting { channel.write(part, promise: nil) }
+        waiting = []
+        channel.flush()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
+            guard isCertificateOfHost(context) else {
+                return fail(WebhookFailure(.tls, "the certificate is not one for the host"), context.channel)
+            }
+            isReady = true
+            write(context.channel)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func isCertificateOfHost(_ context: ChannelHandlerContext) -> Bool {
+        guard let host else { return true }
+        do {
+            guard let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate() else { return false }
+            return CertificateName.isAmong(certificate, host: host)
+        } catch {
+            // The handler of TLS is gone with its connection.
+            return false
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Bytes that answer nothing.
+        guard exchange != nil else { return context.close(promise: nil) }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            exchange?.status = Int(head.status.code)
+            exchange?.isKeptAlive = head.isKeepAlive
+        case .body(let part):
+            exchange?.bodyBytes += part.readableBytes
+            guard exchange.map({ $0.bodyBytes > Self.bodyLimit }) == true else { return }
+            finish(keepingOpen: false, context)
+        case .end: finish(keepingOpen: true, context)
+        }
+    }
+
+    private func finish(keepingOpen isWhole: Bool, _ context: ChannelHandlerContext) {
+        guard let exchange, let status = exchange.status else { return }
+        self.exchange = nil
+        exchange.deadline.cancel()
+        if !isWhole || !exchange.isKeptAlive { context.close(promise: nil) }
+        exchange.promise.succeed(status)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(Self.failure(error), context.channel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // The error of a handshake can come after the end of its connection, or not at all.
+        let end =
+            isReady
+            ? WebhookFailure(.connection, "closed before the answer was complete")
+            : WebhookFailure(.tls, "closed during the handshake")
+        fail(end, context.channel)
+        context.fireChannelInactive()
+    }
+
+    private func fail(_ failure: WebhookFailure, _ channel: any Channel) {
+        self.failure = self.failure ?? failure
+        waiting = []
+        channel.close(promise: nil)
+        guard let exchange else { return }
+        self.exchange = nil
+        exchange.deadline.cancel()
+        exchange.promise.fail(failure)
+    }
+
+    private static func failure(_ error: any Error) -> WebhookFailure {
+        switch error {
+        case is HTTPParserError: WebhookFailure(.malformed)
+        case let error as NIOSSLError: WebhookFailure(.tls, "\(error)")
+        case let error as BoringSSLError: WebhookFailure(.tls, "\(error)")
+        case is NIOSSLExtraError: WebhookFailure(.tls, "the certificate is not one for the host")
+        case let error as IOError: WebhookFailure(.connection, "error \(error.errnoCode)")
+        default: WebhookFailure(.connection)
+        }
+    }
+}

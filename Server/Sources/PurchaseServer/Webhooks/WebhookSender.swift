@@ -1,0 +1,253 @@
+import Foundation
+import Logging
+import NIOCore
+import PurchaseLedger
+import PurchaseVerification
+
+/// Delivers the events of an app to one webhook, while this server has its lease.
+///
+/// A task group holds everything that is under way: attempts, runs of events that waited, and a clock. Its results come back one
+/// after the other, so the state needs no lock.
+struct WebhookSender: Sendable {
+    let webhook: Webhook
+    let ledger: PurchaseLedger
+    let client: WebhookClient
+    /// Tells this server from others.
+    let owner: [UInt8]
+    let logger: Logger
+    let clock: @Sendable () -> Timestamp
+    var limits = WebhookLimits()
+
+    private enum Happening: Sendable {
+        case attempted(position: Int, WebhookAttempt)
+        case ran(LaneOutcome, WebhookAttempt?)
+        case tick
+    }
+
+    /// Delivers until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                if let lease = try await lease() {
+                    logger.info("this server delivers to the webhook", metadata: metadata)
+                    try await deliver(lease)
+                    continue
+                }
+            } catch is CancellationError {
+                break
+            } catch {
+                // The database is busy or gone; it is asked again.
+                logger.warning(
+                    "a webhook waits for the database", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+            }
+            await pause(limits.leaseInterval)
+        }
+        client.close()
+    }
+
+    private var metadata: Logger.Metadata { ["app": "\(webhook.app)", "host": "\(webhook.url.host)"] }
+
+    private func lease() async throws -> WebhookLease? {
+        let (app, url) = (webhook.app, webhook.url.text)
+        guard let newest = try await ledger.answer(WebhookVacancy(app: app, url: url, owner: owner)) else { return nil }
+        return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner, beginning: newest))
+    }
+
+    /// A pause that a cancellation ends.
+    private func pause(_ seconds: Double) async {
+        do { try await Task.sleep(for: .seconds(seconds)) } catch { return }
+    }
+
+    /// Delivers under a lease, until it is lost, an operator changes the webhook, or the task is cancelled.
+    private func deliver(_ lease: WebhookLease) async throws {
+        var state = WebhookDelivery(lease, limits: limits)
+        try await withThrowingTaskGroup(of: Happening.self) { group in
+            group.addTask { await tick() }
+            do {
+                while !Task.isCancelled, let happening = try await group.next() {
+                    note(happening, &state)
+                    guard !state.isGone else { break }
+                    if state.wantsRecord(at: clock()) {
+                        guard try await record(&state) else { break }
+                    }
+                    try await read(&state)
+                    launch(&state, &group)
+                    if state.isTickDue {
+                        state.isTickDue = false
+                        group.addTask { await tick() }
+                    }
+                }
+            } catch is CancellationError {
+                // A read was interrupted.
+            }
+            // What ended meanwhile counts, so that it is not sent again; what is under way is interrupted.
+            group.cancelAll()
+            while let happening = try await group.next() { note(happening, &state) }
+        }
+        // A task of its own: that it was recorded must not depend on a cancellation.
+        let last = state
+        try await Task { try await end(last) }.value
+        try Task.checkCancellation()
+    }
+
+    /// Records what is known, and gives the lease back.
+    private func end(_ last: WebhookDelivery) async throws {
+        var state = last
+        guard try await record(&state) else { return }
+        if state.isGone {
+            _ = try await ledger.perform(
+                ChangeWebhook(app: webhook.app, url: webhook.url.text, .disable(reason: "the receiver answered 410")))
+            logger.warning("the receiver answered 410, so the webhook is disabled", metadata: metadata)
+        } else {
+            try await ledger.perform(ReleaseWebhook(state.lease))
+        }
+    }
+
+    private func note(_ happening: Happening, _ state: inout WebhookDelivery) {
+        switch happening {
+        case .attempted(let position, let attempt):
+            state.finish(position, attempt, next: RetrySchedule.next(after: 1, now: clock()))
+            log(attempt)
+        case .ran(let outcome, let attempt):
+            state.finish(outcome)
+            guard let attempt else { return }
+            if case .failed(let failure) = attempt.result { state.failed(failure, at: attempt.startedAt) }
+            log(attempt)
+        case .tick: state.isTickDue = true
+        }
+    }
+
+    private func log(_ attempt: WebhookAttempt) {
+        guard case .failed(let failure) = attempt.result else { return }
+        logger.notice(
+            "an event was not delivered to a webhook", metadata: metadata.merging(["reason": "\(failure)"]) { $1 })
+    }
+
+    private func tick() async -> Happening {
+        await pause(limits.tick)
+        return .tick
+    }
+
+    /// Records what is known. False if the lease was lost.
+    private func record(_ state: inout WebhookDelivery) async throws -> Bool {
+        let settled = state.window.settled
+        let lanes = state.outcomes
+        var lease = state.lease
+        if let settled { lease.cursor = settled.cursor }
+        // The lease begins at the latest when the transaction has the time.
+        let began = clock()
+        let free = try await ledger.perform(
+            RecordDeliveries(lease, undelivered: settled?.undelivered ?? [], lanes: lanes))
+        guard let free else {
+            logger.info("another server or an operator took over the webhook", metadata: metadata)
+            return false
+        }
+        state.recorded(lease, settled: settled, free: free, at: began)
+        return true
+    }
+
+    /// Reads new events, and those whose next attempt is due.
+    private func read(_ state: inout WebhookDelivery) async throws {
+        if state.wantsEvents {
+            let query = OutgoingEvents(app: webhook.app, after: state.window.last, limit: limits.page)
+            let events = try await ledger.answer(query)
+            state.add(events)
+        }
+        if state.wantsDue {
+            state.add(
+                due: try await ledger.answer(DueDeliveries(app: webhook.app, state.lease, limit: limits.concurrency)))
+        }
+    }
+
+    private func launch(_ state: inout WebhookDelivery, _ group: inout ThrowingTaskGroup<Happening, any Error>) {
+        let (sender, end) = (self, state.leaseEnd)
+        while state.mayLaunch(at: clock()) {
+            if state.isProbing, let next = state.takeNext() {
+                send(next, &group)
+            } else if let run = state.takeRun() {
+                group.addTask {
+                    let (outcome, attempt) = await sender.run(run.lane, run.deliveries, until: end)
+                    return .ran(outcome, attempt)
+                }
+            } else if let next = state.takeNext() {
+                send(next, &group)
+            } else {
+                return
+            }
+        }
+    }
+
+    private func send(
+        _ next: (position: Int, event: OutgoingEvent), _ group: inout ThrowingTaskGroup<Happening, any Error>
+    ) {
+        let message = WebhookMessage(id: next.event.id, body: next.event.body)
+        group.addTask { .attempted(position: next.position, await attempt(message)) }
+    }
+
+    private func attempt(_ message: WebhookMessage) async -> WebhookAttempt {
+        let started = clock()
+        do {
+            try await client.send(message, at: started.millisecondsSince1970 / 1000)
+            return WebhookAttempt(startedAt: started, result: .delivered)
+        } catch let failure as WebhookFailure {
+            // A connection that ends because the task was cancelled says nothing about the receiver.
+            return WebhookAttempt(startedAt: started, result: Task.isCancelled ? .cancelled : .failed(failure))
+        } catch {
+            return WebhookAttempt(startedAt: started, result: .cancelled)
+        }
+    }
+
+    /// Sends the events of a customer that waited, one after the other, until one is not delivered or the lease may end.
+    private func run(
+        _ lane: WebhookLane, _ deliveries: [PendingDelivery], until end: LeaseEnd
+    ) async -> (LaneOutcome, WebhookAttempt?) {
+        var outcome = LaneOutcome(lane: lane)
+        var last: WebhookAttempt?
+        for delivery in deliveries {
+            guard end.allowsAttempt(at: clock()) else { return (outcome, last) }
+            let isGap = delivery.state == .gap
+            let message =
+                isGap
+                ? WebhookGap(delivery.event, app: webhook.app, at: clock()).message
+                : WebhookMessage(id: delivery.event.id, body: delivery.event.body)
+            let attempt = await attempt(message)
+            last = attempt
+            switch attempt.result {
+            case .cancelled: return (outcome, last)
+            case .delivered where isGap:
+                outcome.undelivered.append(delivery.givenUp(nil))
+            case .delivered: outcome.delivered.append(delivery.event.key)
+            case .failed(let failure):
+                outcome.undelivered.append(delivery.failed(failure, startedAt: attempt.startedAt, now: clock()))
+                return (outcome, last)
+            }
+        }
+        return (outcome, last)
+    }
+}
+
+extension PendingDelivery {
+    /// - Parameter error: why the last attempt failed; `nil` keeps what is known.
+    fileprivate func givenUp(_ error: String?) -> UndeliveredEvent {
+        UndeliveredEvent(
+            event, .dead, attempts: RetrySchedule.attempts, firstAt: firstAt, nextAt: nil, lastError: error)
+    }
+
+    /// What becomes of it after another failure.
+    fileprivate func failed(_ failure: WebhookFailure, startedAt: Timestamp, now: Timestamp) -> UndeliveredEvent {
+        let (attempts, text) = (attempts + 1, "\(failure)")
+        let next = RetrySchedule.next(after: attempts, now: now)
+        switch (state, next) {
+        case (.waiting, .some), (.retry, .some):
+            return UndeliveredEvent(
+                event, .retry, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
+        case (.waiting, nil), (.retry, nil):
+            // Given up: the customer's next events go on behind a gap, which is attempted as often.
+            return UndeliveredEvent(event, .gap, attempts: 0, firstAt: firstAt, nextAt: now, lastError: text)
+        case (_, .some):
+            return UndeliveredEvent(
+                event, state, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
+        case (_, nil): return givenUp(text)
+        }
+    }
+}

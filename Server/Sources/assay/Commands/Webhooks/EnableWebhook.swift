@@ -1,0 +1,17 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay webhooks enable`.
+struct EnableWebhook: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable", abstract: "Delivers to a webhook again, from the event where deliveries ended.")
+
+    @OptionGroup var webhook: WebhookOptions
+
+    func run() async throws {
+        try await webhook.options.withLedger { ledger in
+            _ = try await webhook.change(.enable, ledger)
+            Terminal.write("assay: the webhook is enabled\n")
+        }
+    }
+}

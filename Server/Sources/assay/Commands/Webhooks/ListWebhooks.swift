@@ -1,0 +1,38 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay webhooks list`.
+struct ListWebhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Shows how far each webhook of an app got, and the events that were given up.")
+
+    @OptionGroup var options: OperatorOptions
+
+    func run() async throws {
+        try await options.withLedger { ledger in
+            let webhooks = try await ledger.answer(WebhookList(app: options.app))
+            guard !webhooks.isEmpty else { return Terminal.complain("no server delivered events of this app yet") }
+            for webhook in webhooks {
+                let state =
+                    webhook.disabledAt.map { "disabled since \($0): \(webhook.disabledReason ?? "")" } ?? "enabled"
+                Terminal.write(
+                    """
+                    \(webhook.url.printable)
+                      \(state.printable)
+                      cursor \(webhook.cursor), \(webhook.behind) events behind, \(webhook.pending) waiting for a retry, \
+                    \(webhook.dead.count) given up
+
+                    """)
+                guard !webhook.dead.isEmpty else { continue }
+                var table = TextTable(["EVENT", "TYPE", "ATTEMPTS", "FIRST ATTEMPT", "REASON"])
+                for event in webhook.dead {
+                    table.append([
+                        "\(event.event)", event.type.printable, "\(event.attempts)",
+                        event.firstAt.map { "\($0)" } ?? "-", (event.lastError ?? "-").printable,
+                    ])
+                }
+                Terminal.write(table.text(indent: 2))
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import PurchaseLedger
+
+/// `assay webhooks`: what became of deliveries.
+struct Webhooks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lists the webhooks of an app, sends events again, disables and enables webhooks.",
+        discussion: """
+            The settings name the webhooks; these commands show and change what the database knows of their deliveries. A running \
+            server notices each change within seconds.
+            """,
+        subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
+}
+
+/// The webhook that a command is about.
+struct WebhookOptions: ParsableArguments {
+    @OptionGroup var options: OperatorOptions
+
+    @Argument(help: "The URL of the webhook, as in the settings.")
+    var url: String
+
+    /// Changes the webhook, if a server ever delivered to it.
+    ///
+    /// - Returns: how many events are sent again, or 1.
+    func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger) async throws -> Int {
+        guard let count = try await ledger.perform(ChangeWebhook(app: options.app, url: url, change)) else {
+            throw InputError(
+                url,
+                "no server delivered to this URL yet; 'assay webhooks list --app \(options.app)' lists those that exist"
+            )
+        }
+        return count
+    }
+}

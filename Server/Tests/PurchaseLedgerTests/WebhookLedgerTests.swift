@@ -1,0 +1,136 @@
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import Testing
+
+/// What the database knows of deliveries, on each engine.
+@Suite("Webhooks in the ledger")
+struct WebhookLedgerTests {
+    private static let url = "https://example.com/hook"
+    private static let first = [UInt8](repeating: 1, count: 16)
+    private static let second = [UInt8](repeating: 2, count: 16)
+
+    private func take(_ owner: [UInt8], _ world: LedgerWorld) async throws -> WebhookLease? {
+        guard
+            let newest = try await world.ledger.answer(WebhookVacancy(app: "example", url: Self.url, owner: owner))
+        else { return nil }
+        return try await world.ledger.perform(
+            LeaseWebhook(app: "example", url: Self.url, owner: owner, beginning: newest))
+    }
+
+    private func change(_ change: ChangeWebhook.Change, _ world: LedgerWorld) async throws -> Int? {
+        try await world.ledger.perform(ChangeWebhook(app: "example", url: Self.url, change))
+    }
+
+    private func status(_ world: LedgerWorld) async throws -> WebhookStatus {
+        try #require(try await world.ledger.answer(WebhookList(app: "example")).first)
+    }
+
+    private func events(_ world: LedgerWorld) async throws -> [OutgoingEvent] {
+        try await world.ledger.answer(OutgoingEvents(app: "example", after: 0, limit: 100))
+    }
+
+    private func failed(_ event: OutgoingEvent, _ world: LedgerWorld) -> UndeliveredEvent {
+        UndeliveredEvent(
+            event, .retry, attempts: 1, firstAt: world.clock.now, nextAt: world.clock.now, lastError: "timed_out")
+    }
+
+    @Test("A webhook begins after the newest event, and one server has it until it gives it back or its lease ends")
+    func lease() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.order()
+            let lease = try #require(try await take(Self.first, world))
+            #expect(lease.cursor == (try await events(world)).last?.key)
+            #expect(try await take(Self.second, world) == nil)
+            #expect(try await take(Self.first, world) == lease)
+            try await world.ledger.perform(ReleaseWebhook(lease))
+            #expect(try await take(Self.second, world) != nil)
+            world.clock.advance(seconds: 61)
+            #expect(try await take(Self.first, world) != nil)
+            // A server that saw it free a moment before comes too late.
+            let late = LeaseWebhook(app: "example", url: Self.url, owner: Self.second, beginning: 0)
+            #expect(try await world.ledger.perform(late) == nil)
+            #expect(try await change(.disable(reason: "moves"), world) == 1)
+            #expect(try await take(Self.first, world) == nil)
+            let status = try await status(world)
+            #expect(status.disabledReason == "moves" && status.disabledAt != nil && status.behind == 0)
+        }
+    }
+
+    @Test("A server that lost its lease records nothing, nor does one that does not know of an operator's change")
+    func lostLease() async throws {
+        try await LedgerWorld.with { world in
+            var lease = try #require(try await take(Self.first, world))
+            _ = try await world.order()
+            let event = try #require(try await events(world).first)
+            lease.cursor = event.key
+            world.clock.advance(seconds: 61)
+            let newer = try #require(try await take(Self.second, world))
+            #expect(try await world.ledger.perform(RecordDeliveries(lease, undelivered: [failed(event, world)])) == nil)
+            #expect(try await status(world).behind == 1)
+            #expect(try await status(world).pending == 0)
+            _ = try await change(.enable, world)
+            #expect(try await world.ledger.perform(RecordDeliveries(newer)) == nil)
+            // The one that lost it cannot give it back for the other.
+            try await world.ledger.perform(ReleaseWebhook(lease))
+            #expect(try await take(Self.first, world) == nil)
+        }
+    }
+
+    @Test("What is recorded twice, because nobody knows whether the commit was stored, is recorded once")
+    func repeatedRecord() async throws {
+        try await LedgerWorld.with { world in
+            var lease = try #require(try await take(Self.first, world))
+            for _ in 0..<3 { _ = try await world.order() }
+            let events = try await events(world)
+            let head = try #require(events.first)
+            lease.cursor = try #require(events.last).key
+            let undelivered = [failed(head, world)] + events.dropFirst().map { UndeliveredEvent(waiting: $0) }
+            for _ in 0..<2 {
+                #expect(try await world.ledger.perform(RecordDeliveries(lease, undelivered: undelivered)) == [])
+            }
+            #expect(try await status(world).pending == 3)
+            let lane = WebhookLane.customer(head.customer)
+            let due = try await world.ledger.answer(DueDeliveries(app: "example", lease, limit: 10))
+            #expect(due.map(\.lane) == [lane])
+            #expect(due.first?.deliveries.map(\.event) == events)
+            let outcome = RecordDeliveries(lease, lanes: [LaneOutcome(lane: lane, delivered: [head.key])])
+            for _ in 0..<2 {
+                #expect(try await world.ledger.perform(outcome) == [])
+                let due = try await world.ledger.answer(DueDeliveries(app: "example", lease, limit: 10))
+                #expect(due.map { $0.deliveries.map(\.event) } == [Array(events.dropFirst())], "the order is lost")
+            }
+            let rest = RecordDeliveries(
+                lease, lanes: [LaneOutcome(lane: lane, delivered: events.dropFirst().map(\.key))])
+            for _ in 0..<2 { #expect(try await world.ledger.perform(rest) == [head.customer]) }
+            #expect(try await status(world).pending == 0)
+        }
+    }
+
+    @Test("An event that was given up is listed with its reason, and sent again by its number")
+    func resend() async throws {
+        try await LedgerWorld.with { world in
+            var lease = try #require(try await take(Self.first, world))
+            _ = try await world.order()
+            let event = try #require(try await events(world).first)
+            lease.cursor = event.key
+            var row = failed(event, world)
+            _ = try await world.ledger.perform(RecordDeliveries(lease, undelivered: [row]))
+            (row.state, row.attempts, row.nextAt, row.lastError) = (.dead, 14, nil, nil)
+            let lane = WebhookLane.customer(event.customer)
+            let outcome = LaneOutcome(lane: lane, undelivered: [row])
+            #expect(try await world.ledger.perform(RecordDeliveries(lease, lanes: [outcome])) == [event.customer])
+            let dead = try #require(try await status(world).dead.first)
+            #expect(dead.event == event.key && dead.lastError == "timed_out" && dead.attempts == 14)
+            #expect(try await change(.resend(event: event.key + 1), world) == 0)
+            for _ in 0..<2 { #expect(try await change(.resend(event: event.key), world) == 1) }
+            #expect(try await change(.resend(event: nil), world) == 1)
+            let due = try await world.ledger.answer(DueDeliveries(app: "example", lease, limit: 10))
+            #expect(due.map(\.lane) == [.resend(event: event.key)])
+            let sent = LaneOutcome(lane: .resend(event: event.key), delivered: [event.key])
+            _ = try await world.ledger.perform(RecordDeliveries(lease, lanes: [sent]))
+            #expect(try await status(world).pending == 0)
+            #expect(try await status(world).dead == [])
+        }
+    }
+}

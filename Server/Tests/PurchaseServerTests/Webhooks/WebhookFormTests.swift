@@ -1,0 +1,124 @@
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+import Testing
+
+@Suite("The form of webhooks")
+struct WebhookFormTests {
+    @Test("A secret is whsec_ and 24 to 64 bytes; it is never printed")
+    func secrets() throws {
+        for size in 0...80 {
+            let text = "whsec_" + Data(repeating: 65, count: size).base64EncodedString()
+            #expect((WebhookSecret(text) != nil) == (24...64).contains(size), "\(size)")
+        }
+        for text in ["", "whsec_", "whsec", "WHSEC_" + String(repeating: "A", count: 32), "whsec_&&&&", "secret"] {
+            #expect(WebhookSecret(text) == nil, "\(text)")
+        }
+        let secret = try #require(WebhookSecret(WebhookWorld.secret))
+        #expect("\(secret)" == "whsec_…" && !String(reflecting: secret).contains("MfKQ"))
+    }
+
+    @Test("A URL is https or http, with a host, and has neither user nor fragment")
+    func urls() {
+        for text in [
+            "https://example.com", "https://example.com:8443/a/b?c=d", "http://[::1]:80/", "HTTPS://Example.com/",
+        ] {
+            #expect(WebhookURL(text) != nil, "\(text)")
+        }
+        for text in [
+            "", "example.com", "ftp://example.com/", "https://", "https:///x", "https://user@example.com/",
+            "https://user:password@example.com/", "https://example.com/#x", "https://example.com:0/",
+            "https://example.com:70000/", "https://exam ple.com/", "https://ex%61mple.com/", "https://bücher.example/",
+            "https://example.com/\r\nX: y", "https://example.com/" + String(repeating: "a", count: 3000),
+        ] {
+            #expect(WebhookURL(text) == nil, "\(text)")
+        }
+        #expect(WebhookURL("https://Example.COM/x")?.host == "example.com")
+    }
+
+    @Test("An event is attempted fourteen times over three days, later and later")
+    func schedule() {
+        #expect(RetrySchedule.pauses.reduce(0, +) == 258_155)
+        #expect(RetrySchedule.pauses == RetrySchedule.pauses.sorted())
+        #expect(RetrySchedule.next(after: 14, now: TestClock().now) == nil)
+    }
+
+    private static func read(_ webhooks: String, variables: [String: String] = [:]) -> String {
+        var surroundings = SettingsFile.Surroundings()
+        surroundings.folder = "/etc/assay"
+        surroundings.files = NamedFiles { _ throws(SettingFault) in
+            []
+        } secret: { path throws(SettingFault) in
+            guard path == "/etc/assay/secret" else { throw SettingFault("cannot be read: no such file", "Name a file") }
+            return WebhookWorld.secret
+        } bytes: { path throws(SettingFault) in
+            guard path == "/etc/assay/ca.pem" else { throw SettingFault("'\(path)': no such file", "Name a file") }
+            return Array(ReceiverCertificate.authority.utf8)
+        } variable: {
+            variables[$0]
+        }
+        do {
+            let file = try SettingsFile(
+                "apps:\n  game:\n    bundle_ids: com.example.app\n    webhooks:\n\(webhooks)", beside: surroundings)
+            let settings = ServerSettings(options: [:], environment: [:], file: file)
+            return try settings.configuration(surroundings.files ?? .unread).webhooks
+                .map { "\($0.url.text) \($0.secrets.count) \($0.allowedHosts.sorted()) \($0.trust != nil)" }
+                .joined(separator: "\n")
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("Settings name webhooks; secrets are in the file, in files of their own or in variables")
+    func settings() {
+        let read = Self.read(
+            """
+                  - url: https://example.com/a
+                    secrets: \(WebhookWorld.secret)
+                  - url: http://Receiver.internal:8080/b
+                    secrets: [file:secret, env:SECRET]
+                    allow_hosts: [receiver.internal]
+                    tls_trust: ca.pem
+
+            """, variables: ["SECRET": WebhookWorld.secret])
+        #expect(
+            read == """
+                https://example.com/a 1 [] false
+                http://Receiver.internal:8080/b 2 ["receiver.internal"] true
+                """)
+    }
+
+    @Test("Errors name the line and what to write, and never the secret")
+    func errors() {
+        func fault(_ lines: String) -> String { Self.read(lines) }
+        let good = "secrets: \(WebhookWorld.secret)"
+        #expect(
+            fault("      - { url: 'http://example.com/' , \(good) }\n").contains(
+                "line 5: the url of a webhook of game begins with http. Write https, or allow_hosts: [example.com]"))
+        #expect(fault("      - { \(good) }\n").contains("line 5: a webhook of game has no url"))
+        #expect(
+            fault("      - { url: 'https://u:hunter2@example.com/', \(good) }\n").contains(
+                "has no url that events can be sent to"))
+        #expect(!fault("      - { url: 'https://u:hunter2@example.com/', \(good) }\n").contains("hunter2"))
+        let unfit = fault("      - { url: 'https://example.com/', secrets: whsec_c2hvcnQ= }\n")
+        #expect(
+            unfit.contains("an entry is not a secret of Standard Webhooks") && !unfit.contains("c2hvcnQ"), "\(unfit)")
+        #expect(
+            fault("      - { url: 'https://example.com/', secrets: env:MISSING }\n").contains(
+                "the variable MISSING is not set"))
+        #expect(
+            fault("      - { url: 'https://example.com/', secrets: file:none }\n").contains(
+                "a file cannot be read: no such file"))
+        #expect(fault("      - { url: 'https://example.com/' }\n").contains("has 0 secrets"))
+        #expect(fault("      - { url: 'https://example.com/', secrets: [a, b, c] }\n").contains("has 3 secrets"))
+        #expect(
+            fault("      - { url: 'https://example.com/', \(good), tls_trust: none.pem }\n").contains("no such file"))
+        #expect(
+            fault("      - { url: 'https://example.com/', \(good), retries: 3 }\n").contains(
+                "webhooks of game has no setting 'retries'"))
+        #expect(
+            fault(
+                "      - { url: 'https://example.com/', \(good) }\n      - { url: 'https://example.com/', \(good) }\n"
+            ).contains("the same url"))
+    }
+}
