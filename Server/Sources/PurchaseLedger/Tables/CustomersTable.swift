@@ -50,6 +50,9 @@ struct CustomersTable {
         numbering: CustomerRow.table.numbering)
     /// The customer of an order.
     static let ofOrder = ReadShape(byKey, [.column(3, of: OrdersTable.byID)])
+    /// The owner of the first transaction of an original.
+    static let ownerOfOriginal = ReadShape(
+        byKey, [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
     private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
     /// Longer chains of merges are not made, so none can hang a reader.
     static let mergeDepth = 64

@@ -81,6 +81,14 @@ struct EntitlementsTable {
         EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
+    /// The grounds of the owner of an original.
+    static let ofOwner = ReadShape(
+        ofName.sql,
+        [
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .value,
+        ])
+
     let connection: any LedgerConnection
     /// What this write changed before.
     var writes: EntitlementWrites?

@@ -119,6 +119,14 @@ struct OrdersTable {
             """),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value])
 
+    /// The same of the owner of an original.
+    static let openOfOwner = ReadShape(
+        openOfName.sql,
+        [
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .value, .value,
+        ])
+
     func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
         try OrderRow.first(of: Self.byID.sql, [.id(id)], connection)
     }

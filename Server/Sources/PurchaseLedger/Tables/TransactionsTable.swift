@@ -95,6 +95,8 @@ struct TransactionsTable {
     static let byKey = ReadShape(
         TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
         [.value, .value, .value], numbering: TransactionRow.table.numbering)
+    /// The place of the owner among the columns.
+    static let ownerColumn = 12
     static let ofOriginal = ReadShape(
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
         [.column(0, of: OriginalsTable.byNumber)])

@@ -19,6 +19,8 @@ private struct EvidenceReads {
     /// - Parameter customer: the customer who claims it.
     mutating func add(_ evidence: ExaminedEvidence, app: RegistryApp?, customer: String?) {
         insertions[JournalRow.table.numbering, default: 0] += 1
+        // An order that it pays.
+        insertions[EventRow.table.numbering, default: 0] += 1
         insertions[EvidenceRow.table.numbering, default: 0] += 1
         reads.append(ExpectedRead(EvidenceTable.bySHA256, [.blob(evidence.stored.sha256)]))
         for part in evidence.stored.partHashes {
@@ -68,20 +70,26 @@ private struct EvidenceReads {
             ExpectedRead(HandGrantsTable.revocationsOfOriginal, original),
             ExpectedRead(ProductsTable.idOfID, productID), ExpectedRead(OrdersTable.byPayment, transaction),
         ]
-        if kind == .consumable || kind == nil { reads.append(ExpectedRead(LotsTable.ofOriginal, original)) }
+        reads.append(ExpectedRead(CustomersTable.ownerOfOriginal, original))
+        if kind == .consumable || kind == nil {
+            reads.append(ExpectedRead(LotsTable.ofOriginal, original))
+            reads.append(ExpectedRead(TakesTable.ofOriginal, original))
+        }
         if facts.kind == .autoRenewable || kind == .autoRenewable {
             reads.append(ExpectedRead(RenewalsTable.byNumber, Array(original.prefix(2))))
         }
         if let token = facts.accountToken {
             reads.append(ExpectedRead(AccountTokensTable.assignment, [.integer(app.key), .id(token.uuid)]))
         }
-        guard let customer else { return }
-        let who: [LedgerValue] = [.integer(app.key), .text(customer)]
-        reads.append(ExpectedRead(EntitlementsTable.ofName, who + productID + [.integer(environment)]))
+        // Without a claim, it is news of what its owner has.
+        let who = customer.map { [.integer(app.key), .text($0)] } ?? original
+        let (entitlements, orders) =
+            customer == nil
+            ? (EntitlementsTable.ofOwner, OrdersTable.openOfOwner) : (EntitlementsTable.ofName, OrdersTable.openOfName)
+        reads.append(ExpectedRead(entitlements, who + productID + [.integer(environment)]))
         if let date = facts.purchaseDate {
             reads.append(
-                ExpectedRead(
-                    OrdersTable.openOfName, who + productID + [.time(date), .integer(OrderPayments.openOrders)]))
+                ExpectedRead(orders, who + productID + [.time(date), .integer(OrderPayments.openOrders)]))
         }
     }
 }

@@ -18,7 +18,7 @@ final class PostgreSQLTransaction {
     /// What was read for the present writes.
     private var known: [LedgerStatement: [LedgerRow]] = [:]
     /// The queries that were expected, by their text.
-    private var shapes: [String: ReadShape] = [:]
+    private var shapes: [String: [ReadShape]] = [:]
     /// The numbers that were reserved for new rows, by table and column.
     private var keys: [String: ArraySlice<Int64>] = [:]
 
@@ -62,7 +62,7 @@ final class PostgreSQLTransaction {
                     [.integer(Self.eventMark)]),
             ]
         }
-        let fetch = Fetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
         // Under a newer schema other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
@@ -79,12 +79,13 @@ final class PostgreSQLTransaction {
     /// - Parameter new: the numbers of rows that the write has just made, which no other row names.
     func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
         if let rows = known[statement] { return rows }
-        guard let shape = shapes[statement.sql] else { return nil }
-        for (parameter, value) in zip(shape.parameters, statement.parameters) {
-            guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
-                case .integer(let number) = value, new[numbering]?.contains(number) == true
-            else { continue }
-            return []
+        for shape in shapes[statement.sql] ?? [] {
+            for (parameter, value) in zip(shape.parameters, statement.parameters) {
+                guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
+                    case .integer(let number) = value, new[numbering]?.contains(number) == true
+                else { continue }
+                return []
+            }
         }
         return nil
     }
@@ -96,7 +97,7 @@ final class PostgreSQLTransaction {
         _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int], forgets: Bool
     ) throws(LedgerStorageError) {
         if forgets { known = [:] }
-        let fetch = Fetch(session.texts, reads, missing, insertions)
+        let fetch = PostgreSQLFetch(session.texts, reads, missing, insertions)
         let changes = PostgreSQLChange.statements(pending, session.texts)
         pending = []
         let outputs = try session.run(changes + fetch.statements)
@@ -118,7 +119,7 @@ final class PostgreSQLTransaction {
         _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
     ) throws(LedgerStorageError) -> [Bool] {
         (known, keys) = ([:], [:])
-        let fetch = Fetch(session.texts, reads, [], insertions)
+        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
         let changes = PostgreSQLChange.statements(pending, session.texts)
         pending = []
         let locks = parts.map { parts in
@@ -132,10 +133,12 @@ final class PostgreSQLTransaction {
     }
 
     private func take(
-        _ outputs: ArraySlice<PostgreSQLSession.Output>, of fetch: Fetch
+        _ outputs: ArraySlice<PostgreSQLSession.Output>, of fetch: PostgreSQLFetch
     ) throws(LedgerStorageError) {
         try fetch.take(Array(outputs), &known, &keys)
-        for shape in fetch.shapes { shapes[shape.sql] = shape }
+        for shape in fetch.shapes where !(shapes[shape.sql]?.contains { $0 === shape } ?? false) {
+            shapes[shape.sql, default: []].append(shape)
+        }
     }
 
     /// A number for a new row, if one was reserved.
@@ -179,178 +182,5 @@ final class PostgreSQLTransaction {
         } catch {
             // The connection is lost, which ends the transaction, too. The next user of the session finds out.
         }
-    }
-
-    // MARK: Fetch
-
-    /// The reads of one round trip. Reads of one shape are one statement, whose parameters are lists.
-    private struct Fetch {
-        private struct Group {
-            let shape: ReadShape
-            var values: [[LedgerValue]]
-            /// The number of statements that it becomes: one for all, or one for each.
-            var isList = true
-        }
-
-        private(set) var statements: [PostgreSQLStatement] = []
-        private var groups: [Group] = []
-        private let numberings: [String]
-
-        var shapes: [ReadShape] { groups.map(\.shape) }
-
-        init(
-            _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]
-        ) {
-            // Numbers come after the locks and before everything else, so that their order is one in which the writes could have
-            // been made one by one.
-            numberings = insertions.keys.sorted()
-            for numbering in numberings {
-                statements.append(
-                    PostgreSQLStatement(
-                        "SELECT nextval('\(numbering.replacing(".", with: "_"))_seq') FROM generate_series(1, ?1)",
-                        [.integer(Int64(insertions[numbering] ?? 0))]))
-            }
-            var places: [ObjectIdentifier: Int] = [:]
-            var seenByGroup: [Set<[LedgerValue]>] = []
-            func add(_ shape: ReadShape, _ values: [LedgerValue]) {
-                let place = places[ObjectIdentifier(shape)] ?? groups.count
-                if place == groups.count {
-                    places[ObjectIdentifier(shape)] = place
-                    groups.append(Group(shape: shape, values: []))
-                    seenByGroup.append([])
-                }
-                if seenByGroup[place].insert(values).inserted { groups[place].values.append(values) }
-            }
-            // A text with a zero byte is refused by PostgreSQL, and found nowhere. It comes from outside, before anything was checked.
-            for read in reads where !read.values.contains(where: \.hasZeroByte) { add(read.shape, read.values) }
-            for statement in missing { add(texts[statement.sql].listShape, statement.parameters) }
-            for place in groups.indices {
-                let (shape, values) = (groups[place].shape, groups[place].values)
-                groups[place].isList = values.count > 1 && shape.valueCount > 0 && !values.contains { $0.contains(.null) }
-                if groups[place].isList {
-                    statements.append(
-                        PostgreSQLStatement(
-                            shape.listSQL, (0..<shape.valueCount).map { column in .list(values.map { $0[column] }) }))
-                } else {
-                    for values in values { statements.append(PostgreSQLStatement(shape.flatSQL, values)) }
-                }
-            }
-        }
-
-        /// Keeps what was read.
-        func take(
-            _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: [LedgerRow]],
-            _ keys: inout [String: ArraySlice<Int64>]
-        ) throws(LedgerStorageError) {
-            var rest = outputs[...]
-            for numbering in numberings {
-                for row in rest.popFirst()?.rows ?? [] {
-                    var reader = row.reader
-                    keys[numbering, default: []].append(try reader.integer())
-                }
-            }
-            for group in groups {
-                var rows = [[LedgerRow]](repeating: [], count: group.values.count)
-                if group.isList {
-                    for row in rest.popFirst()?.rows ?? [] {
-                        guard case .integer(let place) = row.values.first, rows.indices.contains(Int(place) - 1) else {
-                            throw LedgerStorageError(.other, "a list of reads was answered with another place")
-                        }
-                        rows[Int(place) - 1].append(LedgerRow(values: Array(row.values.dropFirst())))
-                    }
-                } else {
-                    for place in rows.indices { rows[place] = rest.popFirst()?.rows ?? [] }
-                }
-                for (values, rows) in zip(group.values, rows) {
-                    guard let statement = group.shape.statement(values[...], rows: { known[$0] }) else { continue }
-                    known[statement] = rows
-                }
-            }
-        }
-    }
-}
-
-extension LedgerValue {
-    fileprivate var hasZeroByte: Bool {
-        guard case .text(let text) = self else { return false }
-        return text.utf8.contains(0)
-    }
-}
-
-/// A change that a write made, and that is sent later.
-struct PostgreSQLChange {
-    let sql: String
-    let parameters: [LedgerValue]
-    /// Whether it keeps its place among the others of the transaction.
-    var isOrdered = false
-    /// How many rows it must change.
-    var rows: Int?
-
-    /// The statements that carry out changes. Insertions into one table are one statement, unless the table is changed in another way
-    /// as well.
-    static func statements(_ changes: [PostgreSQLChange], _ texts: PostgreSQLTexts) -> [PostgreSQLStatement] {
-        var statements: [PostgreSQLStatement] = []
-        var rest = changes[...]
-        while !rest.isEmpty {
-            let free = rest.prefix { !$0.isOrdered }
-            statements += joined(free, texts)
-            rest = rest.dropFirst(free.count)
-            if let ordered = rest.popFirst() { statements.append(ordered.statement) }
-        }
-        return statements
-    }
-
-    var statement: PostgreSQLStatement {
-        guard let rows else { return PostgreSQLStatement(sql, parameters) }
-        return PostgreSQLStatement(
-            PostgreSQLInsertion.counted(sql, rows: "?\(parameters.count + 1)"), parameters + [.integer(Int64(rows))])
-    }
-
-    private static func joined(
-        _ changes: ArraySlice<PostgreSQLChange>, _ texts: PostgreSQLTexts
-    ) -> [PostgreSQLStatement] {
-        var textsOfTables: [String: Set<String>] = [:]
-        for change in changes {
-            textsOfTables[texts[change.sql].changedTable ?? "", default: []].insert(change.sql)
-        }
-        var places: [String: Int] = [:]
-        var groups: [[PostgreSQLChange]] = []
-        for change in changes {
-            let text = texts[change.sql]
-            if text.insertion != nil, let table = text.changedTable, textsOfTables[table]?.count == 1 {
-                if let place = places[change.sql] {
-                    groups[place].append(change)
-                    continue
-                }
-                places[change.sql] = groups.count
-            }
-            groups.append([change])
-        }
-        var statements: [PostgreSQLStatement] = []
-        for group in groups {
-            guard group.count > 1, let insertion = texts[group[0].sql].insertion else {
-                statements += group.map(\.statement)
-                continue
-            }
-            for rows in distinct(group, insertion.conflict) {
-                statements.append(
-                    insertion.statement(rows.map(\.parameters), isCounted: rows.contains { $0.rows != nil }))
-            }
-        }
-        return statements
-    }
-
-    /// Rows with the same key in the columns of a conflict go into different statements: one may not change a row twice.
-    private static func distinct(_ changes: [PostgreSQLChange], _ columns: [Int]) -> [[PostgreSQLChange]] {
-        guard !columns.isEmpty else { return [changes] }
-        var rounds: [[PostgreSQLChange]] = []
-        var counts: [[LedgerValue]: Int] = [:]
-        for change in changes {
-            let round = counts[columns.map { change.parameters[$0] }, default: 0]
-            counts[columns.map { change.parameters[$0] }] = round + 1
-            if round == rounds.count { rounds.append([]) }
-            rounds[round].append(change)
-        }
-        return rounds
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 /// A thread with a connection that performs writes. Several writes share a transaction.
 ///
 /// Unchecked because only its own thread touches the session.
@@ -181,7 +180,6 @@ final class PostgreSQLWriter: @unchecked Sendable {
         while true {
             for (job, connection) in running { try perform(job, connection, &batch) }
             running.removeAll { !$0.connection.isIncomplete }
-            for (_, connection) in running where ProcessInfo.processInfo.environment["ASSAY_DEBUG_ROUNDS"] != nil { print("MISSING", connection.missing.map { ($0.sql, $0.parameters) }, connection.missingKeys) }
             guard !running.isEmpty else { return }
             var insertions: [String: Int] = [:]
             for (_, connection) in running { insertions.merge(connection.missingKeys, uniquingKeysWith: +) }
