@@ -16,6 +16,8 @@ class WebhookReceiver:
         self.ids = set()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.server.daemon_threads = True
+        # A killed server breaks its connections.
+        self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
