@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
+        .library(name: "CPostgreSQL", targets: ["CPostgreSQL"]),
     ],
     dependencies: [
         .package(name: "assay", path: ".."),

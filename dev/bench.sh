@@ -8,17 +8,18 @@
 #   dev/bench.sh ledger         durable purchases beside the database's bare loop
 #   dev/bench.sh purchases      purchases over HTTP beside verifyReceipt
 #   dev/bench.sh webhooks       deliveries of events beside purchases
+#   dev/bench.sh postgresql     the same with PostgreSQL, on one customer, and with 2 ms more for each round trip
 #
 # ASSAY_PROGRAM names an assay that is built already; ASSAY_CORPUS the folder with real receipts.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
-parts=${*:-receipts instructions programs ledger purchases webhooks}
+parts=${*:-receipts instructions programs ledger purchases webhooks postgresql}
 for part in $parts; do
     case $part in
-        receipts | instructions | programs | ledger | purchases | webhooks) ;;
-        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks"; exit 2 ;;
+        receipts | instructions | programs | ledger | purchases | webhooks | postgresql) ;;
+        *) say "dev/bench.sh has no part '$part': receipts, instructions, programs, ledger, purchases, webhooks, postgresql"; exit 2 ;;
     esac
 done
 wants() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -235,6 +236,20 @@ webhooks_part() {
     "$bin/webhook-benchmark"
 }
 
+postgresql_part() {
+    say "Building the ledger's benchmark"
+    build_product release Benchmarks/ServerBenchmarks ledger-benchmark
+    # Commits are flushed to the disk, as by default.
+    place=$(dev/throwaway-postgres.sh $$ fsync=on full_page_writes=on max_wal_size=4GB) || {
+        say "PostgreSQL is missing, so it is not measured."
+        return 0
+    }
+    say "Buying with PostgreSQL"
+    printf '\n## Durable purchases with PostgreSQL\n\n'
+    "$bin/ledger-benchmark" --postgresql "$(printf '%s\n' "$place" | sed -n 1p)" "$(printf '%s\n' "$place" | sed -n 2p)" \
+        "${ASSAY_BENCH_PURCHASES:-20000}" "${ASSAY_BENCH_ROUNDS:-5}"
+}
+
 # Purchases over HTTP beside what /verifyReceipt answers: no request is sent twice.
 purchases_part() {
     { has wrk && has curl; } || { say "wrk or curl is missing, so purchases over HTTP are not measured."; return 0; }
@@ -318,3 +333,4 @@ if wants programs; then programs_part; fi
 if wants ledger; then ledger_part; fi
 if wants purchases; then purchases_part; fi
 if wants webhooks; then webhooks_part; fi
+if wants postgresql; then postgresql_part; fi

@@ -24,23 +24,23 @@ apps:
 
 
 class PurchaseServer:
-    """`assay serve` with a database in a folder, and the requests that a benchmark's `--export` wrote."""
+    """`assay serve` with a database in a folder, and the requests that a benchmark's `--export` wrote.
 
-    def __init__(self, program, evidence, folder):
+    `more` is appended to the settings of the app. `url` names another database than a file in the folder.
+    """
+
+    def __init__(self, program, evidence, folder, more="", url=None):
         self.program = program
         self.folder = folder
         self.database = os.path.join(folder, "assay.sqlite")
+        self.url = url or f"sqlite:{self.database}"
         self.settings = os.path.join(folder, "assay.yaml")
         roots = [os.path.join(os.path.abspath(evidence), name) for name in ("receipts.der", "payloads.der")]
         with open(self.settings, "w") as file:
-            file.write(SETTINGS.format(trust=", ".join(roots)))
+            file.write(SETTINGS.format(trust=", ".join(roots)) + more)
         created = self.run("keys", "create", "--app", "example", "--scope", "client", "--database", self.url)
         self.key = re.search(r"assay_\S+", created).group(0)
         self.server = None
-
-    @property
-    def url(self):
-        return f"sqlite:{self.database}"
 
     def run(self, *arguments):
         """Runs a command of the program and returns what it printed."""
@@ -48,10 +48,14 @@ class PurchaseServer:
             [self.program, *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
 
     def start(self):
-        self.server = RunningServer(
+        self.server = self.start_another()
+        return self.server
+
+    def start_another(self):
+        """Starts one more server over the same database."""
+        return RunningServer(
             [self.program, "serve", "--config", self.settings, "--database", self.url, "--port", "0", "--log-level",
              "error"], self.folder)
-        return self.server
 
     @property
     def identifier(self):
@@ -63,6 +67,20 @@ def requests(path):
     with open(path, "rb") as file:
         for line in file:
             yield re.search(rb'"transaction_id":"(\d+)"', line).group(1).decode(), line.rstrip(b"\n")
+
+
+def purchase_head(key):
+    """The head of a request for a purchase, up to the number of bytes of its body."""
+    return (
+        f"POST /v1/purchases HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        "Content-Type: application/json\r\nContent-Length: ").encode()
+
+
+async def read_answer(reader):
+    """The status, the head and the content of an answer as JSON."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(re.search(rb"(?i)content-length: *(\d+)", head).group(1))
+    return int(head[9:12]), head, json.loads(await reader.readexactly(length))
 
 
 async def send_all(server, work, connections, on_answer):
@@ -77,20 +95,16 @@ async def send_all(server, work, connections, on_answer):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.server.port)
         except OSError:
             return
-        head = (
-            f"POST /v1/purchases HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {server.key}\r\n"
-            "Content-Type: application/json\r\nContent-Length: ").encode()
+        head = purchase_head(server.key)
         for transaction, body in work:
             try:
                 writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
                 await writer.drain()
-                answer = await reader.readuntil(b"\r\n\r\n")
-                length = int(re.search(rb"(?i)content-length: *(\d+)", answer).group(1))
-                content = json.loads(await reader.readexactly(length))
+                status, _, content = await read_answer(reader)
             except (OSError, asyncio.IncompleteReadError):
                 lost.append(transaction)
                 break
-            on_answer(transaction, int(answer[9:12]), content)
+            on_answer(transaction, status, content)
         writer.close()
 
     await asyncio.gather(*(client() for _ in range(connections)))

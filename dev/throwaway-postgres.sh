@@ -3,7 +3,8 @@
 #
 #   dev/throwaway-postgres.sh PROCESS [SETTING=VALUE…]
 #
-# It listens on a socket in the folder and on the port of 127.0.0.1. Everybody on this machine may connect, as the user assay.
+# It listens on a socket in the folder and on the port of 127.0.0.1. Everybody on this machine may connect, as the user assay. With
+# ssl=on it has a certificate of its own, data/server.crt.
 # PostgreSQL refuses to run as root, so root starts it as the user postgres, or nobody. Exit status 3: PostgreSQL is not installed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -46,7 +47,15 @@ fsync = off
 full_page_writes = off
 autovacuum_naptime = 10s
 SETTINGS
-for setting in "$@"; do printf '%s\n' "$setting" >>"$folder/data/postgresql.conf"; done
+for setting in "$@"; do
+    printf '%s\n' "$setting" >>"$folder/data/postgresql.conf"
+    if [ "$setting" = ssl=on ]; then
+        openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -days 2 \
+            -keyout "$folder/data/server.key" -out "$folder/data/server.crt" 2>"$folder/openssl.log"
+        chmod 600 "$folder/data/server.key"
+        if [ -n "$as" ]; then chown "$user" "$folder/data/server.key" "$folder/data/server.crt"; fi
+    fi
+done
 # shellcheck disable=SC2086
 $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 120 start >"$folder/start.log" 2>&1 || {
     cat "$folder/start.log" "$folder/server.log" >&2
@@ -56,10 +65,16 @@ $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 120 start
 # The watcher outlives this script, also when the process is killed. Another process can get its number soon, so the time of its
 # start is compared, too.
 started=$(ps -o lstart= -p "$process" || true)
+# Tests stop the server and start it again.
+cat >"$folder/control" <<CONTROL
+#!/bin/sh
+cd "$folder"
+exec $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 "\$@"
+CONTROL
+chmod 755 "$folder/control"
 (
     while [ -n "$started" ] && [ "$(ps -o lstart= -p "$process")" = "$started" ]; do sleep 1; done
-    # shellcheck disable=SC2086
-    $as "$programs/pg_ctl" -D "$folder/data" -m immediate stop || true
+    "$folder/control" -m immediate stop || true
     cd / && rm -rf "$folder"
 ) >/dev/null 2>&1 </dev/null &
 printf '%s\n%s\n%s\n' "$folder" "$port" "$programs"

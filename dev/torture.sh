@@ -11,6 +11,8 @@
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
 #   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims without a number
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
+#   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
+#                                         without a number
 #   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes without a number
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
@@ -92,6 +94,12 @@ kill_rounds() {
     python3 dev/kill_under_load.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
 }
 
+server_rounds() {
+    purchases
+    say "Killing servers and PostgreSQL under load"
+    python3 dev/kill_servers.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
+}
+
 soak() {
     purchases
     say "Buying for ${1:-10} minutes"
@@ -100,10 +108,11 @@ soak() {
 
 case ${1:-} in
     '') core; server; store; histories; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
-        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; soak ;;
+        ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
     kill) kill_rounds "${2:-}" ;;
+    servers) server_rounds "${2:-}" ;;
     soak) soak "${2:-}" ;;
     server) server ;;
     store) store ;;

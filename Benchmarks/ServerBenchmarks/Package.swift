@@ -60,6 +60,7 @@ let package = Package(
             name: "LedgerBenchmark",
             dependencies: [
                 .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "CPostgreSQL", package: "assay-server"),
                 .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

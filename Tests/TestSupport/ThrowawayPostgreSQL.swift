@@ -26,6 +26,29 @@ public actor ThrowawayPostgreSQL {
         public var port: Int
         /// The folder of its programs.
         public var programs: String
+
+        /// Creates an empty database.
+        public func create(_ name: String) async throws -> Database {
+            let (status, output) = try await ThrowawayPostgreSQL.run(
+                "\(programs)/createdb",
+                ["-h", folder, "-p", "\(port)", "-U", "assay", "--template", "template0", name])
+            guard status == 0 else { throw Failure(description: "createdb: \(output)") }
+            return Database(name: name, server: self)
+        }
+
+        /// Stops or starts it (`pg_ctl`).
+        public func control(_ arguments: String...) async throws {
+            let (status, output) = try await ThrowawayPostgreSQL.run("\(folder)/control", arguments)
+            guard status == 0 else { throw Failure(description: "pg_ctl: \(output)") }
+        }
+
+        /// The number of its first process.
+        public var process: Int32? {
+            get throws {
+                try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
+                    .split(separator: "\n").first.flatMap { Int32($0) }
+            }
+        }
     }
 
     /// A database of its own for one test.
@@ -67,10 +90,24 @@ public actor ThrowawayPostgreSQL {
         return true
     }
 
+    /// Calls the body with a server of its own, which the test may stop.
+    ///
+    /// - Parameter settings: lines of `postgresql.conf`.
+    public static func withServer(_ settings: [String] = [], _ body: (Server) async throws -> Void) async throws {
+        guard let server = try await start(settings) else {
+            guard ProcessInfo.processInfo.environment["CI"] == nil else {
+                throw Failure(description: "PostgreSQL is not installed; make setup installs it")
+            }
+            return
+        }
+        try await body(server)
+        try await server.control("stop", "-m", "immediate")
+    }
+
     private func make() async throws -> Database? {
         if starting == nil {
             starting = Task {
-                let server = try await Self.start()
+                let server = try await Self.start([])
                 if server == nil {
                     print(
                         "SKIPPED on PostgreSQL: it is not installed (Debian: postgresql, macOS: brew install postgresql)"
@@ -83,21 +120,17 @@ public actor ThrowawayPostgreSQL {
         if open >= Self.databases { await withCheckedContinuation { waiting.append($0) } } else { open += 1 }
         number += 1
         let name = "test\(number)"
-        let (status, output) = try await Self.run(
-            "\(server.programs)/createdb",
-            ["-h", server.folder, "-p", "\(server.port)", "-U", "assay", "--template", "template0", name])
-        guard status == 0 else { throw Failure(description: "createdb: \(output)") }
-        return Database(name: name, server: server)
+        return try await server.create(name)
     }
 
     private func leave() {
         if waiting.isEmpty { open -= 1 } else { waiting.removeFirst().resume() }
     }
 
-    private static func start() async throws -> Server? {
+    private static func start(_ settings: [String]) async throws -> Server? {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("dev/throwaway-postgres.sh")
-        let (status, output) = try await run(script.path, ["\(getpid())"])
+        let (status, output) = try await run(script.path, ["\(getpid())"] + settings)
         guard status != 3 else { return nil }
         let lines = output.split(separator: "\n").map(String.init)
         guard status == 0, lines.count == 3, let port = Int(lines[1]) else {

@@ -56,7 +56,7 @@ struct CopyCommandTests {
     ) async throws -> Int {
         var kills = 0
         for attempt in 0..<200 {
-            let delay = Double.random(in: 0...(0.05 + 0.05 * Double(attempt)))
+            let delay = Double.random(in: 0...(0.3 + 0.3 * Double(attempt)))
             let script = """
                 assay copy --from '\(source)' --to '\(target)' >copied 2>&1 & p=$!
                 while kill -0 $p 2>/dev/null; do

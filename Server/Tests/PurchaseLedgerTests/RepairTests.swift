@@ -104,11 +104,11 @@ struct RepairTests {
         }
 
         func write<Value: Sendable>(
-            _ locks: @escaping @Sendable () -> LedgerLocks,
+            plan: @escaping @Sendable () -> LedgerWritePlan,
             _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
         ) async throws -> Value {
-            if case .everything = locks() { try await other() }
-            return try await database.write(locks, body)
+            if case .everything = plan().locks { try await other() }
+            return try await database.write(plan: plan, body)
         }
 
         func requireSchema(_ number: Int64) { database.requireSchema(number) }

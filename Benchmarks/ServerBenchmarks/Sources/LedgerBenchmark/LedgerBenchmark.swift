@@ -7,6 +7,7 @@ import PurchaseLedger
 ///     ledger-benchmark [PURCHASES] [ROUNDS]
 ///     ledger-benchmark --profile signed|receipts PURCHASES
 ///     ledger-benchmark --export FOLDER PURCHASES
+///     ledger-benchmark --postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS
 @main
 enum LedgerBenchmark {
     static func main() async {
@@ -22,6 +23,12 @@ enum LedgerBenchmark {
                 guard arguments.count == 3 else { throw usage }
                 try await profile(
                     arguments[1] == "signed" ? .signedTransactions : .appReceipts, try number(arguments[2]))
+            case "--postgresql":
+                guard arguments.count == 5 else { throw usage }
+                try await PostgreSQLReport(
+                    folder: arguments[1], port: try number(arguments[2]), purchases: try number(arguments[3]),
+                    rounds: try number(arguments[4])
+                ).print()
             default:
                 let numbers = try arguments.map(number)
                 try await report(purchases: numbers.first ?? 20_000, rounds: numbers.dropFirst().first ?? 5)
@@ -33,7 +40,8 @@ enum LedgerBenchmark {
     }
 
     private static let usage = BenchmarkError(
-        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES"
+        "usage: ledger-benchmark [PURCHASES] [ROUNDS] | --profile signed|receipts PURCHASES | --export FOLDER PURCHASES | "
+            + "--postgresql SOCKET_FOLDER PORT PURCHASES ROUNDS"
     )
 
     private static func number(_ text: String) throws -> Int {

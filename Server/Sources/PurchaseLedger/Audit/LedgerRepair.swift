@@ -2,8 +2,9 @@ import PurchaseVerification
 
 /// Replaces the derived tables of a ledger by those of a rebuild.
 ///
-/// A rebuild numbers its rows from 1. The ledger has other numbers after an erasure, which the rebuild reads earlier, and where its engine
-/// leaves gaps. Entries and events name rows by the ledger's numbers, so each row is found by its meaning and gets the ledger's number.
+/// A rebuild numbers its rows from 1. The ledger has other numbers after an erasure, which the rebuild reads earlier,
+/// and where its engine leaves gaps. Entries and events name rows by the ledger's numbers, so each row is found by
+/// its meaning and gets the ledger's number.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with their references.
     private static let tables = [

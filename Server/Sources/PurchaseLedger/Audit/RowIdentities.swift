@@ -50,8 +50,8 @@ struct RowIdentities: Sendable {
         }
     }
 
-    /// The table whose rows a column of a derived table names; `nil` for a column that names none. A `ground` is an original if it is
-    /// positive, and a grant by hand if it is negative.
+    /// The table whose rows a column of a derived table names; `nil` for a column that names none. A `ground` is an
+    /// original if it is positive, and a grant by hand if it is negative.
     static func table(namedBy column: String) -> String? {
         switch column {
         case "app_key": "apps"

@@ -2,8 +2,8 @@ import Crypto
 
 /// Copies a ledger of any engine to a new SQLite file while servers use it.
 ///
-/// All is read in one transaction, so the file is one committed state. It has what the migrations make, and is a ledger of its own:
-/// a server can use it, and `LedgerCopy` copies it to an empty database.
+/// All is read in one transaction, so the file is one committed state. It has what the migrations make, and is a
+/// ledger of its own: a server can use it, and `LedgerCopy` copies it to an empty database.
 public struct LedgerBackup: Sendable {
     private static let pageRows = 2048
 

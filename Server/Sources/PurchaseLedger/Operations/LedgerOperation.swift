@@ -16,4 +16,15 @@ public protocol LedgerOperation: Sendable {
 
 extension LedgerOperation {
     public var locks: LedgerLocks { .everything }
+
+    /// What is known of its write before it begins.
+    func writePlan(_ registry: Registry) -> LedgerWritePlan {
+        (self as? any PlannedOperation)?.plan(registry) ?? LedgerWritePlan(locks: locks)
+    }
+}
+
+/// An operation that knows what it will probably read. Of others each read is a round trip, if the database is on another machine.
+protocol PlannedOperation: LedgerOperation {
+    /// The locks, and what it will probably read and insert.
+    func plan(_ registry: Registry) -> LedgerWritePlan
 }

@@ -14,6 +14,8 @@ public final class LedgerTransaction {
     let entryKey: EntryKey?
     /// The shared parts of evidence that the write knows.
     let evidenceParts: EvidencePartWrites?
+    /// The entitlements that the write changed; `nil` reads all of them from the database.
+    let entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
     let verifier: PurchaseVerifier?
     /// What was erased, for a rebuild, which reads it before the entries that it is about.
@@ -23,7 +25,8 @@ public final class LedgerTransaction {
 
     init(
         connection: any LedgerConnection, now: Timestamp, registry: Registry, entryKey: EntryKey? = nil,
-        evidenceParts: EvidencePartWrites? = nil, verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
+        evidenceParts: EvidencePartWrites? = nil, entitlementWrites: EntitlementWrites? = nil,
+        verifier: PurchaseVerifier? = nil, erasures: Erasures? = nil,
         attempt: WriteAttempt? = nil
     ) {
         self.connection = connection
@@ -31,6 +34,7 @@ public final class LedgerTransaction {
         self.registry = registry
         self.entryKey = entryKey
         self.evidenceParts = evidenceParts
+        self.entitlementWrites = entitlementWrites
         self.verifier = verifier
         self.erasures = erasures
         self.attempt = attempt
@@ -42,7 +46,9 @@ public final class LedgerTransaction {
     var orders: OrdersTable { OrdersTable(connection: connection) }
     var transactions: TransactionsTable { TransactionsTable(connection: connection) }
     var environments: EnvironmentsTable { EnvironmentsTable(connection: connection) }
-    var entitlements: EntitlementsTable { EntitlementsTable(connection: connection) }
+    var entitlements: EntitlementsTable {
+        EntitlementsTable(connection: connection, writes: entitlementWrites)
+    }
 
     /// A draft of a journal entry at this transaction's time.
     func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }

@@ -44,7 +44,7 @@ public struct PurchaseLedger: Sendable {
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let (now, entryKey) = (clock, entryKey)
-        let registry = try await RepeatedWrite(database: database, locks: { .everything })
+        let registry = try await RepeatedWrite(database: database, plan: { LedgerWritePlan(locks: .everything) })
             .perform { connection, attempt in
                 if let entryKey { try LogStateTable(connection: connection).setEntryKeyID(entryKey.id) }
                 return try registration.perform(
@@ -79,7 +79,7 @@ public struct PurchaseLedger: Sendable {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)
         let evidenceParts = evidenceParts
         let latest = Mutex<EvidencePartWrites?>(nil)
-        let outcome = try await RepeatedWrite(database: database, locks: { operation.locks })
+        let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
             .perform { connection, attempt in
                 // What an earlier run stored was not committed.
                 let parts = EvidencePartWrites(evidenceParts)
@@ -87,7 +87,8 @@ public struct PurchaseLedger: Sendable {
                 return try operation.perform(
                     LedgerTransaction(
                         connection: connection, now: clock(), registry: registry, entryKey: entryKey,
-                        evidenceParts: parts, verifier: verifier, attempt: attempt))
+                        evidenceParts: parts, entitlementWrites: EntitlementWrites(), verifier: verifier,
+                        attempt: attempt))
             }
         latest.withLock { $0 }?.commit()
         return outcome

@@ -12,7 +12,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
     private static var attempts: Int { 6 }
 
     let database: any LedgerDatabase
-    let locks: @Sendable () -> LedgerLocks
+    let plan: @Sendable () -> LedgerWritePlan
 
     /// A try whose commit may be stored.
     private struct Unresolved: Sendable {
@@ -31,7 +31,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
         for attempt in 1... {
             let last = Mutex<Unresolved?>(nil)
             do {
-                return try await database.write(locks) { [unresolved] connection in
+                return try await database.write(plan: plan) { [unresolved] connection in
                     for earlier in unresolved
                     where try JournalTable(connection: connection).row(id: earlier.entry) != nil {
                         return earlier.outcome

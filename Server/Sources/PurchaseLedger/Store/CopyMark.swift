@@ -1,7 +1,8 @@
 /// The note in a database that servers must not use it, because its ledger is being copied or was copied (`LedgerCopy`).
 ///
-/// It is a row of `schema_migrations` with a number behind those of all migrations. Every release checks the greatest number when it
-/// starts and before each transaction that writes, so the commit of the note stops all servers of the database.
+/// It is a row of `schema_migrations` with a number behind those of all migrations. Every release checks the greatest
+/// number when it starts and before each transaction that writes, so the commit of the note stops all servers of the
+/// database.
 package struct CopyMark: Sendable, Equatable {
     /// What the database is in the copy. The raw value is the row's number.
     package enum Role: Int64, Sendable, CaseIterable {

@@ -26,10 +26,11 @@ public protocol LedgerDatabase: Sendable {
 
     /// Commits everything that the body writes, or nothing if it throws. The body can run more than once.
     ///
-    /// - Parameter locks: the parts of the ledger that the body reads and changes. All are locked before it runs.
+    /// - Parameter plan: the parts of the ledger that the body reads and changes, which are locked before it runs, and what it
+    ///   will probably read.
     /// - Throws: `LedgerStorageError`, or the error of the body.
     func write<Value: Sendable>(
-        _ locks: @escaping @Sendable () -> LedgerLocks,
+        plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
@@ -43,6 +44,14 @@ public protocol LedgerDatabase: Sendable {
 }
 
 extension LedgerDatabase {
+    /// Commits everything that the body writes, under locks on parts of the ledger.
+    public func write<Value: Sendable>(
+        _ locks: @escaping @Sendable () -> LedgerLocks,
+        _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
+    ) async throws -> Value {
+        try await write(plan: { LedgerWritePlan(locks: locks()) }, body)
+    }
+
     /// Commits everything that the body writes, while no other write runs.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
@@ -80,10 +89,22 @@ public protocol LedgerConnection {
     /// with the commit; its error is thrown there.
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
-    /// Executes statements that do not depend on each other's results, in one round trip.
+    /// Executes a statement that changes a known number of rows.
     ///
-    /// - Returns: the rows of each.
-    func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]]
+    /// - Throws: `constraint` for another number; a driver may throw it later, but before the commit.
+    func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError)
+
+    /// Returns the rows of a query, with or without what this write itself has changed in some tables before. The caller knows that
+    /// these changes do not matter, or adds them to the rows.
+    ///
+    /// An engine that keeps writes back until the commit does not have to send them first.
+    func rows(
+        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
+    ) throws(LedgerStorageError) -> [LedgerRow]
+
+    /// Whether a row that may exist is looked for before it is inserted, so that the insertion has no result. Otherwise a rule of
+    /// the table leaves it out.
+    var looksBeforeInserting: Bool { get }
 
     /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list asks
     /// before it reads anything else.
@@ -117,11 +138,20 @@ extension LedgerConnection {
         try execute(sql, parameters)
     }
 
-    public func rows(of statements: [LedgerStatement]) throws(LedgerStorageError) -> [[LedgerRow]] {
-        var results: [[LedgerRow]] = []
-        for statement in statements { results.append(try rows(statement.sql, statement.parameters)) }
-        return results
+    public func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
+        let changed = try execute(sql, parameters)
+        guard changed == rows else {
+            throw LedgerStorageError(.constraint, "\(changed) rows were changed instead of \(rows): \(sql)")
+        }
     }
+
+    public func rows(
+        _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
+    ) throws(LedgerStorageError) -> [LedgerRow] {
+        try rows(sql, parameters)
+    }
+
+    public var looksBeforeInserting: Bool { false }
 
     public func settledEvent() throws(LedgerStorageError) -> Int64? { nil }
 

@@ -6,16 +6,20 @@ import struct Foundation.UUID
 struct AccountTokensTable {
     let connection: any LedgerConnection
 
+    static let assignment = ReadShape(
+        """
+        SELECT account_tokens.customer_key, merged_into FROM account_tokens
+        JOIN customers ON customers.customer_key = account_tokens.customer_key
+        WHERE account_tokens.app_key = ?1 AND account_tokens.token = ?2
+        """, [.value, .value])
+
     /// The customer to whom a token was assigned, and whether they were merged into another since.
     func assignment(
         of token: UUID, appKey: Int64
     ) throws(LedgerStorageError) -> (customer: Int64, isMerged: Bool)? {
+        // A customer who was just made has no token.
         let rows = try connection.rows(
-            """
-            SELECT account_tokens.customer_key, merged_into FROM account_tokens
-            JOIN customers ON customers.customer_key = account_tokens.customer_key
-            WHERE account_tokens.app_key = ?1 AND account_tokens.token = ?2
-            """, [.integer(appKey), .id(token)])
+            Self.assignment.sql, [.integer(appKey), .id(token)], despiteChangesOf: ["customers"])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.integer(), try reader.optionalInteger() != nil)
     }

@@ -44,7 +44,16 @@ struct CustomerRow: TableRow {
 }
 
 struct CustomersTable {
-    private static let byName = CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2")
+    /// A customer by app and name; the first column is the key.
+    static let byName = ReadShape(
+        CustomerRow.table.select("WHERE app_key = ?1 AND name = ?2"), [.value, .value],
+        numbering: CustomerRow.table.numbering)
+    /// The customer of an order.
+    static let ofOrder = ReadShape(byKey, [.column(3, of: OrdersTable.byID)])
+    /// The owner of the first transaction of an original.
+    static let ownerOfOriginal = ReadShape(
+        byKey, [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
+    private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
     /// Longer chains of merges are not made, so none can hang a reader.
     static let mergeDepth = 64
 
@@ -56,7 +65,7 @@ struct CustomersTable {
     }
 
     func row(_ key: Int64) throws(LedgerStorageError) -> CustomerRow {
-        guard let row = try CustomerRow.first("WHERE customer_key = ?1", [.integer(key)], connection) else {
+        guard let row = try CustomerRow.first(of: Self.byKey, [.integer(key)], connection) else {
             throw LedgerStorageError(.corrupt, "there is no customer \(key)")
         }
         return row
@@ -64,7 +73,7 @@ struct CustomersTable {
 
     /// The customer of a name, as it was before any merge.
     func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
-        try CustomerRow.first(of: Self.byName, [.integer(appKey), .text(name)], connection)
+        try CustomerRow.first(of: Self.byName.sql, [.integer(appKey), .text(name)], connection)
     }
 
     /// The customer that a customer was merged into in the end.

@@ -66,7 +66,8 @@ struct EntitlementsTable {
     private static let replacement =
         EntitlementRow.table.insertion + """
              ON CONFLICT (customer_key, product_key, environment, ground)
-            DO UPDATE SET kind = ?5, balance = ?6, shortfall = ?7, timeline = ?8, reason = ?9
+            DO UPDATE SET kind = excluded.kind, balance = excluded.balance, shortfall = excluded.shortfall,
+            timeline = excluded.timeline, reason = excluded.reason
             """
     private static let addition =
         EntitlementRow.table.insertion + """
@@ -75,8 +76,22 @@ struct EntitlementsTable {
             reason = NULL
             RETURNING balance, shortfall
             """
+    /// The grounds of the customer of a name, for a product by its id.
+    static let ofName = ReadShape(
+        EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
+        [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
+
+    /// The grounds of the owner of an original.
+    static let ofOwner = ReadShape(
+        ofName.sql,
+        [
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .value,
+        ])
 
     let connection: any LedgerConnection
+    /// What this write changed before.
+    var writes: EntitlementWrites?
 
     /// Every ground of a customer, with the ids of the products.
     func rows(of customer: Int64) throws(LedgerStorageError) -> [(row: EntitlementRow, productID: String)] {
@@ -98,9 +113,17 @@ struct EntitlementsTable {
     func rows(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [EntitlementRow] {
-        try EntitlementRow.all(
-            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground",
-            [.integer(customer), .integer(product), .integer(environment)], connection)
+        let parameters: [LedgerValue] = [.integer(customer), .integer(product), .integer(environment)]
+        let product = EntitlementWrites.Product(customer: customer, product: product, environment: environment)
+        guard let writes, writes.isKnown(product) else {
+            return try EntitlementRow.query(Self.ofName.sql, parameters, connection)
+        }
+        var rows: [EntitlementRow] = []
+        for row in try connection.rows(Self.ofName.sql, parameters, despiteChangesOf: ["entitlements"]) {
+            var reader = row.reader
+            rows.append(try EntitlementRow(&reader))
+        }
+        return writes.applied(to: rows, of: product)
     }
 
     func row(
@@ -114,6 +137,7 @@ struct EntitlementsTable {
     /// Inserts or replaces a ground.
     func write(_ row: EntitlementRow) throws(LedgerStorageError) {
         try connection.send(Self.replacement, row.values)
+        writes?.note(row)
     }
 
     /// Adds to a balance and to its shortfall. The lots are written before, because the newest one explains an empty balance.
@@ -125,18 +149,27 @@ struct EntitlementsTable {
         var row = row
         // Without a row, both were 0.
         (row.balance, row.shortfall, row.reason) = (max(0, balance), max(0, shortfall), nil)
-        let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
-        guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "entitlements did not take a row")
+        if connection.looksBeforeInserting {
+            let former = try rows(of: row.customerKey, product: row.productKey, environment: row.environment)
+                .first { $0.ground == row.ground }
+            if let former { (row.balance, row.shortfall) = (former.balance + balance, former.shortfall + shortfall) }
+            try write(row)
+        } else {
+            let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
+            guard var reader = rows.first?.reader else {
+                throw LedgerStorageError(.constraint, "entitlements did not take a row")
+            }
+            (row.balance, row.shortfall) = (try reader.integer(), try reader.integer())
+            writes?.forget(row)
         }
-        let sum = (balance: try reader.integer(), shortfall: try reader.integer())
-        if sum.balance == 0 { try explain(row) }
-        return sum
+        if row.balance == 0 { try explain(row) }
+        return (row.balance, row.shortfall)
     }
 
     /// Writes why a balance is empty: as its newest lot, or because what was used belongs to another customer. A customer who
     /// has no lot and used nothing has no balance.
     func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
+        writes?.forget(row)
         let reason = try LotsTable(connection: connection)
             .emptiness(row.customerKey, product: row.productKey, environment: row.environment)
         if reason == nil {
@@ -175,6 +208,7 @@ struct EntitlementsTable {
 
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
         try connection.send("DELETE FROM entitlements WHERE customer_key = ?1", [.integer(customer)])
+        writes?.forgetEverything()
     }
 
     func delete(
@@ -184,5 +218,8 @@ struct EntitlementsTable {
             """
             DELETE FROM entitlements WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 AND ground = ?4
             """, [.integer(customer), .integer(product), .integer(environment), .integer(ground)])
+        writes?.noteDeletion(
+            of: EntitlementWrites.Product(customer: customer, product: product, environment: environment),
+            ground: ground)
     }
 }

@@ -4,12 +4,20 @@ import PurchaseVerification
 struct EnvironmentsTable {
     let connection: any LedgerConnection
 
+    /// The number of one of Apple's environments.
+    static func fixedKey(of environment: AppStoreEnvironment) -> Int64? {
+        switch environment {
+        case .production: 1
+        case .sandbox: 2
+        case .xcode: 3
+        case .other: nil
+        }
+    }
+
     /// The number of an environment, if it was ever seen.
     func key(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Int64? {
         switch environment {
-        case .production: return 1
-        case .sandbox: return 2
-        case .xcode: return 3
+        case .production, .sandbox, .xcode: return Self.fixedKey(of: environment)
         case .other(let name):
             let rows = try connection.rows(
                 "SELECT environment_key FROM environments WHERE name = ?1", [.text(name)])

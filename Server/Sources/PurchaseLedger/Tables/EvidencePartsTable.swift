@@ -18,14 +18,16 @@ struct EvidencePartRow: TableRow {
 struct EvidencePartsTable {
     let connection: any LedgerConnection
 
+    static let stateBySHA256 = ReadShape(
+        "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1", [.value])
+
     func row(_ key: Int64) throws(LedgerStorageError) -> EvidencePartRow? {
         try EvidencePartRow.first("WHERE part_key = ?1", [.integer(key)], connection)
     }
 
     /// The key of a part, and whether its content is there.
     func state(sha256: [UInt8]) throws(LedgerStorageError) -> (key: Int64, hasContent: Bool)? {
-        let rows = try connection.rows(
-            "SELECT part_key, content IS NOT NULL FROM evidence_parts WHERE sha256 = ?1", [.blob(sha256)])
+        let rows = try connection.rows(Self.stateBySHA256.sql, [.blob(sha256)])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.integer(), try reader.flag())
     }
@@ -42,7 +44,7 @@ struct EvidencePartsTable {
 
     /// Gives content to a part that lost it.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
-        try connection.execute(
+        try connection.send(
             "UPDATE evidence_parts SET content = ?2 WHERE part_key = ?1", [.integer(key), .blob(content)])
     }
 

@@ -30,7 +30,7 @@ struct EvidenceTable {
     let connection: any LedgerConnection
 
     func row(sha256: [UInt8]) throws(LedgerStorageError) -> EvidenceRow? {
-        try EvidenceRow.first("WHERE sha256 = ?1", [.blob(sha256)], connection)
+        try EvidenceRow.first(of: Self.bySHA256.sql, [.blob(sha256)], connection)
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> EvidenceRow? {
@@ -43,11 +43,18 @@ struct EvidenceTable {
             "WHERE evidence_key > ?1 ORDER BY evidence_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
-    /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so no look is needed before.
+    static let bySHA256 = ReadShape(EvidenceRow.table.select("WHERE sha256 = ?1"), [.value])
+
+    /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so an engine in the same process looks after it
+    /// only if there was one.
     ///
     /// - Parameter part: a shared part that the content names and that must be there; an erasure could have deleted it.
     /// - Returns: the key of the new row; `nil` if the hash exists, or if the part is not there.
     func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
+        if connection.looksBeforeInserting {
+            guard try self.row(sha256: row.sha256) == nil else { return nil }
+            return try EvidenceRow.table.insert(row.values, connection)
+        }
         guard let part else { return try EvidenceRow.table.insertIfNew(row.values, connection) }
         let sql = """
             INSERT INTO evidence (sha256, size, content) SELECT ?1, ?2, ?3

@@ -83,6 +83,10 @@ enum HandGrantKind: String, Sendable {
 }
 
 struct HandGrantsTable {
+    static let revocationsOfOriginal = ReadShape(
+        HandGrantRow.table.select("WHERE revoked_original = ?1 ORDER BY grant_key"),
+        [.column(0, of: OriginalsTable.byNumber)])
+
     let connection: any LedgerConnection
 
     func row(id: UUID) throws(LedgerStorageError) -> HandGrantRow? {
@@ -99,7 +103,7 @@ struct HandGrantsTable {
 
     /// The revocations of an original, lifted ones among them.
     func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
-        try HandGrantRow.all("WHERE revoked_original = ?1 ORDER BY grant_key", [.integer(key)], connection)
+        try HandGrantRow.query(Self.revocationsOfOriginal.sql, [.integer(key)], connection)
     }
 
     /// The revocations of a grant, lifted ones among them.

@@ -72,10 +72,13 @@ struct LotRow: TableRow, Equatable {
 }
 
 struct LotsTable {
+    static let ofOriginal = ReadShape(
+        LotRow.table.select("WHERE ground = ?1"), [.column(0, of: OriginalsTable.byNumber)])
+
     let connection: any LedgerConnection
 
     func row(_ ground: Int64) throws(LedgerStorageError) -> LotRow? {
-        try LotRow.first("WHERE ground = ?1", [.integer(ground)], connection)
+        try LotRow.first(of: Self.ofOriginal.sql, [.integer(ground)], connection)
     }
 
     /// Inserts or replaces the lot of an original.

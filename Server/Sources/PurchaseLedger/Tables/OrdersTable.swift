@@ -105,16 +105,30 @@ public struct OrderCursor: Sendable, Hashable {
 }
 
 struct OrdersTable {
-    private static let openOfCustomer = OrderRow.table.select(
-        """
-        WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
-        ORDER BY expires_at, order_key LIMIT ?4
-        """)
-
     let connection: any LedgerConnection
 
+    static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), [.value])
+    static let byPayment = ReadShape(
+        OrderRow.table.select("WHERE paid_by = ?1"), [.column(0, of: TransactionsTable.byKey)])
+    /// Open orders of the customer of a name, for a product by its id.
+    static let openOfName = ReadShape(
+        OrderRow.table.select(
+            """
+            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
+            ORDER BY expires_at, order_key LIMIT ?4
+            """),
+        [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value])
+
+    /// The same of the owner of an original.
+    static let openOfOwner = ReadShape(
+        openOfName.sql,
+        [
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .value, .value,
+        ])
+
     func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first("WHERE order_id = ?1", [.id(id)], connection)
+        try OrderRow.first(of: Self.byID.sql, [.id(id)], connection)
     }
 
     func row(key: Int64) throws(LedgerStorageError) -> OrderRow? {
@@ -123,7 +137,7 @@ struct OrdersTable {
 
     /// The order that a transaction paid.
     func row(paidBy transactionKey: Int64) throws(LedgerStorageError) -> OrderRow? {
-        try OrderRow.first("WHERE paid_by = ?1", [.integer(transactionKey)], connection)
+        try OrderRow.first(of: Self.byPayment.sql, [.integer(transactionKey)], connection)
     }
 
     /// Unpaid orders of a customer that a purchase at a time can pay, the one that expires first.
@@ -131,7 +145,7 @@ struct OrdersTable {
         of customer: Int64, product: Int64, at time: Timestamp, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.query(
-            Self.openOfCustomer, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
+            Self.openOfName.sql, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
     }
 
     func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {
@@ -144,7 +158,7 @@ struct OrdersTable {
     ///
     /// - Throws: `constraint` if somebody else was faster, which locking prevents.
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
-        let changed = try connection.execute(
+        try connection.send(
             """
             UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6
             WHERE order_key = ?1 AND status = ?7
@@ -152,10 +166,7 @@ struct OrdersTable {
             [
                 .integer(row.key), .text(row.status.rawValue), .integer(row.paidBy), .time(row.paidAt),
                 .time(row.fulfilledAt), .time(row.closedAt), .text(old.rawValue),
-            ])
-        guard changed == 1 else {
-            throw LedgerStorageError(.constraint, "order \(row.id) is no longer \(old.rawValue)")
-        }
+            ], changing: 1)
     }
 
     /// Leaves nothing of a customer's orders but their ids, under no app, so that nobody finds them.

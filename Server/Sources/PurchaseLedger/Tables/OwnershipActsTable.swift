@@ -52,6 +52,14 @@ enum OwnershipActKind: String, Sendable {
 }
 
 struct OwnershipActsTable {
+    static let ofOriginal = ReadShape(
+        """
+        SELECT ownership_acts.original_key, entry_key, transaction_key, ownership_acts.customer_key, former_key,
+        kind, merged_into
+        FROM ownership_acts JOIN customers ON customers.customer_key = ownership_acts.customer_key
+        WHERE original_key = ?1 ORDER BY entry_key, transaction_key
+        """, [.column(0, of: OriginalsTable.byNumber)])
+
     let connection: any LedgerConnection
 
     /// The acts of an original, in the order of the journal, and whether the customer was merged into another since.
@@ -59,13 +67,9 @@ struct OwnershipActsTable {
         originalKey: Int64
     ) throws(LedgerStorageError) -> [(row: OwnershipActRow, isMerged: Bool)] {
         var acts: [(row: OwnershipActRow, isMerged: Bool)] = []
+        // A customer who was just made did nothing before.
         for row in try connection.rows(
-            """
-            SELECT ownership_acts.original_key, entry_key, transaction_key, ownership_acts.customer_key, former_key,
-            kind, merged_into
-            FROM ownership_acts JOIN customers ON customers.customer_key = ownership_acts.customer_key
-            WHERE original_key = ?1 ORDER BY entry_key, transaction_key
-            """, [.integer(originalKey)])
+            Self.ofOriginal.sql, [.integer(originalKey)], despiteChangesOf: ["customers"])
         {
             var reader = row.reader
             acts.append((try OwnershipActRow(&reader), try reader.optionalInteger() != nil))

@@ -4,9 +4,16 @@ import PurchaseVerification
 struct ProductsTable {
     let connection: any LedgerConnection
 
+    /// A product by app and id; the first column is the key.
+    static let byID = ReadShape(
+        "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", [.value, .value],
+        numbering: "products.product_key")
+    /// The id of a product of an id, which is how rows that name it are read.
+    static let idOfID = ReadShape("SELECT product_id FROM products WHERE product_key = ?1", [.column(0, of: byID)])
+
     func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
         let rows = try connection.rows(
-            "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2",
+            Self.byID.sql,
             [.integer(appKey), .text(productID)])
         guard var reader = rows.first?.reader else { return nil }
         return try reader.integer()
@@ -14,20 +21,17 @@ struct ProductsTable {
 
     func keyToWrite(_ productID: String, appKey: Int64, at time: Timestamp) throws(LedgerStorageError) -> Int64 {
         if let key = try key(productID, appKey: appKey) { return key }
-        let rows = try connection.rows(
-            """
-            INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3) RETURNING product_key
-            """, [.integer(appKey), .text(productID), .time(time)])
-        guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "products did not take a row")
-        }
-        return try reader.integer()
+        let key = try connection.insert(
+            "INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3)", key: "product_key",
+            [.integer(appKey), .text(productID), .time(time)])
+        guard let key else { throw LedgerStorageError(.constraint, "products did not take a row") }
+        return key
     }
 
     /// The id of a product; empty for the key 0, which rows of an erased customer have.
     func id(_ key: Int64) throws(LedgerStorageError) -> String {
         guard key != 0 else { return "" }
-        let rows = try connection.rows("SELECT product_id FROM products WHERE product_key = ?1", [.integer(key)])
+        let rows = try connection.rows(Self.idOfID.sql, [.integer(key)])
         guard var reader = rows.first?.reader else {
             throw LedgerStorageError(.corrupt, "there is no product \(key)")
         }

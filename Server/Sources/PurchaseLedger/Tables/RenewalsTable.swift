@@ -2,12 +2,14 @@ import PurchaseVerification
 
 /// The renewal facts of subscriptions.
 struct RenewalsTable {
+    static let byNumber = ReadShape(
+        "SELECT facts FROM renewals WHERE environment = ?1 AND original_id = ?2", [.value, .value])
+
     let connection: any LedgerConnection
 
     func facts(_ key: RenewalKey, environment: Int64) throws(LedgerStorageError) -> ObservedRenewal? {
         let rows = try connection.rows(
-            "SELECT facts FROM renewals WHERE environment = ?1 AND original_id = ?2",
-            [.integer(environment), .text(key.originalTransactionID.string)])
+            Self.byNumber.sql, [.integer(environment), .text(key.originalTransactionID.string)])
         guard var reader = rows.first?.reader else { return nil }
         let bytes = try reader.blob()
         do throws(FactsDecodingError) {

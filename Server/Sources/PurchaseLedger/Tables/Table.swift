@@ -19,6 +19,9 @@ struct Table: Sendable {
             "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
     }
 
+    /// The table and its key, as `LedgerWritePlan` names them.
+    var numbering: String { key.map { "\(name).\($0)" } ?? name }
+
     /// A query of whole rows.
     func select(_ condition: String) -> String { "SELECT \(columns) FROM \(name) \(condition)" }
 

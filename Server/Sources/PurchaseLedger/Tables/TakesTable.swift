@@ -2,14 +2,15 @@ import PurchaseVerification
 
 /// How many units of each lot each customer consumed. A lot that is transferred leaves what was taken with its former owner.
 struct TakesTable {
+    static let ofOriginal = ReadShape(
+        "SELECT customer_key, units FROM takes WHERE ground = ?1", [.column(0, of: OriginalsTable.byNumber)])
+
     let connection: any LedgerConnection
 
     /// What was taken from a lot, by customer.
     func units(of ground: Int64) throws(LedgerStorageError) -> [Int64: Int64] {
         var units: [Int64: Int64] = [:]
-        for row in try connection.rows(
-            "SELECT customer_key, units FROM takes WHERE ground = ?1", [.integer(ground)])
-        {
+        for row in try connection.rows(Self.ofOriginal.sql, [.integer(ground)]) {
             var reader = row.reader
             units[try reader.integer()] = try reader.integer()
         }

@@ -91,8 +91,15 @@ struct TransactionRow: TableRow {
 }
 
 struct TransactionsTable {
-    private static let byKey = TransactionRow.table.select(
-        "WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3")
+    /// A transaction by environment, number and second; the first column is the key.
+    static let byKey = ReadShape(
+        TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
+        [.value, .value, .value], numbering: TransactionRow.table.numbering)
+    /// The place of the owner among the columns.
+    static let ownerColumn = 12
+    static let ofOriginal = ReadShape(
+        TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
+        [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
@@ -102,7 +109,7 @@ struct TransactionsTable {
 
     func row(_ key: TransactionKey, environment: Int64) throws(LedgerStorageError) -> TransactionRow? {
         try TransactionRow.first(
-            of: Self.byKey,
+            of: Self.byKey.sql,
             [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
     }
 
@@ -115,8 +122,7 @@ struct TransactionsTable {
 
     /// The transactions of an original, the one first seen first.
     func rows(originalKey: Int64) throws(LedgerStorageError) -> [TransactionRow] {
-        try TransactionRow.all(
-            "WHERE original_key = ?1 ORDER BY transaction_key", [.integer(originalKey)], connection)
+        try TransactionRow.query(Self.ofOriginal.sql, [.integer(originalKey)], connection)
     }
 
     /// The passes of a customer, which follow each other.

@@ -41,20 +41,20 @@ final class FaultingDatabase: LedgerDatabase {
     }
 
     func write<Value: Sendable>(
-        _ locks: @escaping @Sendable () -> LedgerLocks,
+        plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
         writes.withLock { $0 += 1 }
         let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         switch fault {
-        case nil: return try await database.write(locks, body)
+        case nil: return try await database.write(plan: plan, body)
         case .unreachable: throw LedgerStorageError(.unavailable, "connection refused")
         case .storedCommit:
-            _ = try await database.write(locks, body)
+            _ = try await database.write(plan: plan, body)
             throw LedgerStorageError(.outcomeUnknown, "the connection was reset")
         case .conflict, .lostCommit:
             do {
-                try await database.write(locks) { connection in
+                try await database.write(plan: plan) { connection in
                     _ = try body(connection)
                     throw RolledBack()
                 }

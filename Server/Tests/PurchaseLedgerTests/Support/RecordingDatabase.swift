@@ -22,10 +22,10 @@ final class RecordingDatabase: LedgerDatabase {
     }
 
     func write<Value: Sendable>(
-        _ locks: @escaping @Sendable () -> LedgerLocks,
+        plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        try await database.write(locks) { try body(Connection(recorder: self, connection: $0)) }
+        try await database.write(plan: plan) { try body(Connection(recorder: self, connection: $0)) }
     }
 
     func requireSchema(_ number: Int64) { database.requireSchema(number) }

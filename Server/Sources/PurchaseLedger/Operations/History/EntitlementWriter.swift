@@ -6,7 +6,7 @@ struct EntitlementWriter {
     let app: RegistryApp
 
     private var connection: any LedgerConnection { transaction.connection }
-    private var table: EntitlementsTable { EntitlementsTable(connection: connection) }
+    private var table: EntitlementsTable { transaction.entitlements }
 
     /// A balance after a change, by the customer.
     typealias Balances = [Int64: (balance: Int64, shortfall: Int64)]

@@ -2,6 +2,9 @@ import PurchaseVerification
 
 /// The orders that one change pays, refunds or restores.
 final class OrderPayments {
+    /// Open orders that a purchase is compared with.
+    static let openOrders: Int64 = 16
+
     private let transaction: LedgerTransaction
     private let app: RegistryApp
     private let identities: CustomerIdentities
@@ -106,7 +109,7 @@ final class OrderPayments {
             hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
         // Older orders that nobody pays could hide one behind them; a customer has few with a life that is not over.
-        let open = try transaction.orders.open(of: owner, product: record.row.productKey, at: date, limit: 16)
+        let open = try transaction.orders.open(of: owner, product: record.row.productKey, at: date, limit: Self.openOrders)
         for order in open where orders[order.key] == nil {
             let terms = try terms(of: order, purchase: record)
             if terms.refusal(of: claimed) == nil {

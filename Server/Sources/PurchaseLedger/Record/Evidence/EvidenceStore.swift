@@ -8,7 +8,7 @@ public struct StorableEvidence: Sendable {
     let isVerified: Bool
     fileprivate let bytes: [UInt8]
     fileprivate let compressed: CompressedEvidence?
-    fileprivate let partHashes: [[UInt8]]
+    let partHashes: [[UInt8]]
 
     /// Hashes and compresses evidence.
     ///
@@ -102,7 +102,8 @@ package struct EvidenceStore {
         var unchecked: Int64?
         if let compressed = evidence.compressed {
             var keys: [Int64] = []
-            let trustsKnownParts = trustsKnownParts && compressed.parts.count == 1
+            let trustsKnownParts =
+                trustsKnownParts && compressed.parts.count == 1 && !connection.looksBeforeInserting
             for (part, sha256) in zip(compressed.parts, evidence.partHashes) {
                 if trustsKnownParts, let parts, !parts.isCertain(sha256), let key = parts.key(sha256) {
                     unchecked = key

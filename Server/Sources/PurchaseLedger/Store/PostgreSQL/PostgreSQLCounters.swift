@@ -6,22 +6,20 @@ final class PostgreSQLCounters: Sendable {
 
     private struct State {
         var schema: Int64?
-        var transactions = 0
-        var writes = 0
-        var roundTrips = 0
+        var figures = PostgreSQLWriterFigures()
     }
 
     var schema: Int64? { state.withLock { $0.schema } }
-    var commits: (transactions: Int, writes: Int) { state.withLock { ($0.transactions, $0.writes) } }
-    var roundTrips: Int { state.withLock { $0.roundTrips } }
+    var figures: PostgreSQLWriterFigures { state.withLock { $0.figures } }
 
     func require(schema number: Int64) { state.withLock { $0.schema = number } }
 
-    func add(transactions: Int = 0, writes: Int = 0, roundTrips: Int = 0) {
+    func add(transactions: Int = 0, writes: Int = 0, roundTrips: Int = 0, statements: Int = 0) {
         state.withLock { state in
-            state.transactions += transactions
-            state.writes += writes
-            state.roundTrips += roundTrips
+            state.figures.transactions += transactions
+            state.figures.writes += writes
+            state.figures.roundTrips += roundTrips
+            state.figures.statements += statements
         }
     }
 }

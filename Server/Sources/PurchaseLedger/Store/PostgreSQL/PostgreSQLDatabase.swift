@@ -30,8 +30,8 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         // Otherwise wrong settings would be noticed by the first request.
         _ = try PostgreSQLSession(settings)
         queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
-        keys = PostgreSQLReaders(settings, counters, maximumWaiting: maximumWaiting)
-        lists = PostgreSQLReaders(settings, counters, maximumWaiting: maximumWaiting)
+        keys = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
+        lists = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
         for number in 0..<Self.writers {
             let writer = PostgreSQLWriter(number, queue, settings, counters)
             start("assay.ledger.writer") { writer.run() }
@@ -55,10 +55,10 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     }
 
     public func write<Value: Sendable>(
-        _ locks: @escaping @Sendable () -> LedgerLocks,
+        plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { queue.submit(PostgreSQLWrite(locks(), body, $0)) }
+        try await withCheckedThrowingContinuation { queue.submit(PostgreSQLWrite(plan(), body, $0)) }
     }
 
     public func requireSchema(_ number: Int64) { counters.require(schema: number) }
@@ -73,10 +73,12 @@ public final class PostgreSQLDatabase: LedgerDatabase {
     }
 
     /// The number of transactions committed since the database was opened, and of the writes in them.
-    public var commits: (transactions: Int, writes: Int) { counters.commits }
+    public var commits: (transactions: Int, writes: Int) {
+        (counters.figures.transactions, counters.figures.writes)
+    }
 
-    /// How often statements were sent and their results waited for.
-    public var roundTrips: Int { counters.roundTrips }
+    /// What the threads that write have done since the database was opened.
+    public var writerFigures: PostgreSQLWriterFigures { counters.figures }
 
     private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
         threads.enter()

@@ -8,12 +8,10 @@ final class PostgreSQLReaders: @unchecked Sendable {
     private var waiting: [any PostgreSQLReadJob] = []
     private var isClosed = false
     private let settings: PostgreSQLSettings
-    private let counters: PostgreSQLCounters
     private let maximumWaiting: Int
 
-    init(_ settings: PostgreSQLSettings, _ counters: PostgreSQLCounters, maximumWaiting: Int) {
+    init(_ settings: PostgreSQLSettings, maximumWaiting: Int) {
         self.settings = settings
-        self.counters = counters
         self.maximumWaiting = maximumWaiting
     }
 
@@ -62,18 +60,15 @@ final class PostgreSQLReaders: @unchecked Sendable {
                 return job.fail(error)
             }
             held = session
-            let trips = session.roundTrips
-            let connection = PostgreSQLConnection(session, .reads)
+            let connection = PostgreSQLReadConnection(session)
             do {
                 try job.perform(connection)
                 job.succeed()
-                connection.rollBack()
-                counters.add(roundTrips: session.roundTrips - trips)
+                connection.end()
                 if session.isLost { held = nil }
                 return
             } catch {
-                connection.rollBack()
-                counters.add(roundTrips: session.roundTrips - trips)
+                connection.end()
                 let isLost = session.isLost
                 if isLost { held = nil }
                 if isLost, !isLast { continue }

@@ -8,7 +8,7 @@ final class PostgreSQLSession {
     private static let maximumPrepared = 512
 
     /// The others have no plan.
-    private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+    private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"]
 
     private let connection: OpaquePointer
     private let preparesStatements: Bool
@@ -16,6 +16,10 @@ final class PostgreSQLSession {
     private var names = 0
     /// How often statements were sent and their results waited for.
     private(set) var roundTrips = 0
+    /// How many statements were sent.
+    private(set) var statements = 0
+    /// What the texts of statements say.
+    let texts = PostgreSQLTexts()
 
     /// What one statement returned.
     struct Output {
@@ -28,9 +32,10 @@ final class PostgreSQLSession {
 
     /// Connects.
     ///
+    /// - Parameter isWriter: whether its statements find rows by keys, so that each needs one plan.
     /// - Throws: `unavailable`.
-    init(_ settings: PostgreSQLSettings) throws(LedgerStorageError) {
-        let parameters = settings.parameters()
+    init(_ settings: PostgreSQLSettings, isWriter: Bool = false) throws(LedgerStorageError) {
+        let parameters = settings.parameters(isWriter: isWriter)
         let connection = Self.withCStrings(parameters.map(\.0)) { keywords in
             Self.withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
         }
@@ -67,9 +72,23 @@ final class PostgreSQLSession {
     ///
     /// - Returns: what each returned.
     /// - Throws: the error of the first that failed; `unavailable` if the connection is lost.
-    func run(_ statements: [LedgerStatement]) throws(LedgerStorageError) -> [Output] {
+    func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [Output] {
+        let (outputs, failure) = try runAll(statements)
+        if let failure { throw failure }
+        return outputs
+    }
+
+    /// Executes statements in one round trip. After one that fails, those behind it are not executed.
+    ///
+    /// - Returns: what each returned, and the error of the first that failed.
+    /// - Throws: `unavailable` if the connection is lost.
+    func runAll(
+        _ statements: [PostgreSQLStatement]
+    ) throws(LedgerStorageError) -> (outputs: [Output], failure: LedgerStorageError?) {
         roundTrips += 1
+        self.statements += statements.count
         var steps: [Step] = []
+        steps.reserveCapacity(statements.count)
         for statement in statements { try send(statement, &steps) }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
         return try outputs(of: steps)
@@ -83,7 +102,7 @@ final class PostgreSQLSession {
         case execution
     }
 
-    private func send(_ statement: LedgerStatement, _ steps: inout [Step]) throws(LedgerStorageError) {
+    private func send(_ statement: PostgreSQLStatement, _ steps: inout [Step]) throws(LedgerStorageError) {
         let values = PostgreSQLValues(statement.parameters)
         guard let name = try prepare(statement.sql, values, &steps) else {
             guard
@@ -104,8 +123,9 @@ final class PostgreSQLSession {
     private func prepare(
         _ sql: String, _ values: PostgreSQLValues, _ steps: inout [Step]
     ) throws(LedgerStorageError) -> String? {
-        guard preparesStatements, Self.preparable.contains(where: { sql.hasPrefix($0) }) else { return nil }
+        guard preparesStatements else { return nil }
         if let name = prepared[sql] { return name }
+        guard Self.preparable.contains(where: { sql.hasPrefix($0) }) else { return nil }
         for case .preparation(let known, let name) in steps where known == sql { return name }
         guard prepared.count + steps.count < Self.maximumPrepared else { return nil }
         names += 1
@@ -120,7 +140,9 @@ final class PostgreSQLSession {
 
     // MARK: Receiving
 
-    private func outputs(of steps: [Step]) throws(LedgerStorageError) -> [Output] {
+    private func outputs(
+        of steps: [Step]
+    ) throws(LedgerStorageError) -> (outputs: [Output], failure: LedgerStorageError?) {
         var outputs: [Output] = []
         var failure: LedgerStorageError?
         for step in steps {
@@ -130,7 +152,7 @@ final class PostgreSQLSession {
                 switch PQresultStatus(result) {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                     if case .preparation(let sql, let name) = step { prepared[sql] = name }
-                    if failure == nil { output = try Self.output(result, &failure) }
+                    if failure == nil { output = Self.output(result) }
                 case PGRES_PIPELINE_ABORTED: break
                 default: if failure == nil { failure = LedgerStorageError(postgreSQL: result) }
                 }
@@ -139,8 +161,7 @@ final class PostgreSQLSession {
             if case .execution = step { outputs.append(output) }
         }
         try finishPipeline()
-        if let failure { throw failure }
-        return outputs
+        return (outputs, failure)
     }
 
     /// Reads the end of the round trip.
@@ -159,9 +180,7 @@ final class PostgreSQLSession {
 
     private static func isShutdown(_ error: LedgerStorageError) -> Bool { error.kind == .unavailable }
 
-    private static func output(
-        _ result: OpaquePointer, _ failure: inout LedgerStorageError?
-    ) throws(LedgerStorageError) -> Output {
+    private static func output(_ result: OpaquePointer) -> Output {
         var output = Output()
         output.changes = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
         output.command = PQcmdStatus(result).map { String(cString: $0) } ?? ""

@@ -52,7 +52,9 @@ struct PostgreSQLSettings: Sendable {
     ]
 
     /// What libpq connects with. What the URL or a `PG…` variable sets is kept.
-    func parameters() -> [(String, String)] {
+    ///
+    /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys whatever the values.
+    func parameters(isWriter: Bool) -> [(String, String)] {
         var given: [String: String] = [:]
         // It was read when the settings were made.
         do throws(LedgerStorageError) { given = try self.given() } catch { given = [:] }
@@ -68,7 +70,8 @@ struct PostgreSQLSettings: Sendable {
         if given["keepalives_idle"] == nil { parameters.append(("keepalives_idle", "30")) }
         if preparesStatements {
             // Later options win, so the operator's come last.
-            let own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
+            var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
+            if isWriter { own.append("-c plan_cache_mode=force_generic_plan") }
             let theirs = given["options"] ?? environment["PGOPTIONS"] ?? ""
             parameters.append(("options", (own + [theirs]).joined(separator: " ")))
         }

@@ -11,6 +11,9 @@ struct PostgreSQLValues {
         static let smallint: Oid = 21
         static let integer: Oid = 23
         static let text: Oid = 25
+        static let bytesList: Oid = 1001
+        static let textList: Oid = 1009
+        static let bigintList: Oid = 1016
     }
 
     /// The type of each parameter; 0 leaves it to the server.
@@ -19,37 +22,89 @@ struct PostgreSQLValues {
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
 
-    init(_ parameters: [LedgerValue]) {
+    init(_ parameters: [PostgreSQLStatement.Parameter]) {
         types = parameters.map { parameter in
             switch parameter {
-            case .null: 0
-            case .integer: TypeNumber.bigint
-            case .text: TypeNumber.text
-            case .blob: TypeNumber.bytes
+            case .value(let value): Self.type(value)
+            case .list(let values): Self.listType(of: values.lazy.map(Self.type).first { $0 != 0 } ?? 0)
             }
         }
+        bytes.reserveCapacity(512)
         for parameter in parameters {
             let start = bytes.count
             switch parameter {
-            case .null:
+            case .value(.null):
                 offsets.append(nil)
                 lengths.append(0)
                 continue
-            case .integer(let number):
-                withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
-            case .text(let text):
-                var text = text
-                text.withUTF8 { utf8 in
-                    utf8.withMemoryRebound(to: CChar.self) { bytes.append(contentsOf: $0) }
-                }
-            case .blob(let blob):
-                blob.withUnsafeBytes { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+            case .value(let value): append(value)
+            case .list(let values): append(values)
             }
             offsets.append(start)
             lengths.append(Int32(bytes.count - start))
         }
         // A value without bytes has an address, too; without one it would be null.
         bytes.append(0)
+    }
+
+    private static func type(_ value: LedgerValue) -> Oid {
+        switch value {
+        case .null: 0
+        case .integer: TypeNumber.bigint
+        case .text: TypeNumber.text
+        case .blob: TypeNumber.bytes
+        }
+    }
+
+    private static func listType(of type: Oid) -> Oid {
+        switch type {
+        case TypeNumber.bigint: TypeNumber.bigintList
+        case TypeNumber.bytes: TypeNumber.bytesList
+        default: TypeNumber.textList
+        }
+    }
+
+    private mutating func append(_ value: LedgerValue) {
+        switch value {
+        case .null: break
+        case .integer(let number):
+            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+        case .text(let text):
+            var text = text
+            text.withUTF8 { utf8 in
+                utf8.withMemoryRebound(to: CChar.self) { bytes.append(contentsOf: $0) }
+            }
+        case .blob(let blob):
+            blob.withUnsafeBytes { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+        }
+    }
+
+    /// A list in the binary format of arrays (`array_recv`): dimensions, whether there is a null, type, length, first index, and
+    /// each value behind its length.
+    private mutating func append(_ values: [LedgerValue]) {
+        let type = values.lazy.map(Self.type).first { $0 != 0 } ?? TypeNumber.text
+        append(Int32(1))
+        append(Int32(values.contains(.null) ? 1 : 0))
+        append(Int32(bitPattern: type))
+        append(Int32(values.count))
+        append(Int32(1))
+        for value in values {
+            guard value != .null else {
+                append(Int32(-1))
+                continue
+            }
+            let place = bytes.count
+            append(Int32(0))
+            append(value)
+            let length = Int32(bytes.count - place - 4)
+            withUnsafeBytes(of: length.bigEndian) { length in
+                for (offset, byte) in length.enumerated() { bytes[place + offset] = CChar(bitPattern: byte) }
+            }
+        }
+    }
+
+    private mutating func append(_ number: Int32) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0.bindMemory(to: CChar.self)) }
     }
 
     /// Hands the values to one of libpq's functions.

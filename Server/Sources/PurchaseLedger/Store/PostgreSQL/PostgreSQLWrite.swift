@@ -1,7 +1,7 @@
 /// A waiting write.
 protocol PostgreSQLWriteJob: AnyObject, Sendable {
-    /// The parts that it reads and changes.
-    var locks: LedgerLocks { get }
+    /// What it needs.
+    var plan: LedgerWritePlan { get }
     /// Adds parts that it turned out to need.
     ///
     /// - Returns: whether it may be tried with them.
@@ -11,30 +11,38 @@ protocol PostgreSQLWriteJob: AnyObject, Sendable {
     func fail(_ error: any Error)
 }
 
+extension PostgreSQLWriteJob {
+    /// Whether it runs on what was read for it in advance.
+    var isPlanned: Bool {
+        guard case .parts = plan.locks else { return false }
+        return !plan.reads.isEmpty
+    }
+}
+
 /// Unchecked because only one thread at a time touches a job: the one that submits it, and then the writer that took it.
 final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sendable {
     /// A write needs more parts once or twice, when it finds who owns what.
     private static var maximumAdditions: Int { 8 }
 
-    private(set) var locks: LedgerLocks
+    private(set) var plan: LedgerWritePlan
     private let body: @Sendable (any LedgerConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>
     private var value: Value?
     private var additions = 0
 
     init(
-        _ locks: LedgerLocks, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value,
+        _ plan: LedgerWritePlan, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value,
         _ continuation: CheckedContinuation<Value, any Error>
     ) {
-        self.locks = locks
+        self.plan = plan
         self.body = body
         self.continuation = continuation
     }
 
     func add(_ parts: Set<LedgerLock>) -> Bool {
-        guard case .parts(let named) = locks, additions < Self.maximumAdditions else { return false }
+        guard case .parts(let named) = plan.locks, additions < Self.maximumAdditions else { return false }
         additions += 1
-        locks = .parts(named.union(parts))
+        plan.locks = .parts(named.union(parts))
         return true
     }
 

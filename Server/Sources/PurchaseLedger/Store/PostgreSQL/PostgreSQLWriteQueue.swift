@@ -83,7 +83,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         var batch: [any PostgreSQLWriteJob] = []
         var taken: [Int] = []
         for (place, job) in waiting.prefix(Self.lookahead).enumerated() {
-            guard case .parts(let parts) = job.locks else {
+            guard case .parts(let parts) = job.plan.locks else {
                 // It runs alone, after everything before it.
                 if place == 0, running.isEmpty { (batch, taken) = ([job], [0]) }
                 break
@@ -105,7 +105,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
     static func union(_ batch: [any PostgreSQLWriteJob]) -> LedgerLocks {
         var union: Set<LedgerLock> = []
         for job in batch {
-            guard case .parts(let parts) = job.locks else { return .everything }
+            guard case .parts(let parts) = job.plan.locks else { return .everything }
             union.formUnion(parts)
         }
         return .parts(union)

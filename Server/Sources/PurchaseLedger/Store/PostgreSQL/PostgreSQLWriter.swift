@@ -91,71 +91,132 @@ final class PostgreSQLWriter: @unchecked Sendable {
         } catch {
             return .notBegun(error)
         }
-        let trips = session.roundTrips
+        let before = (trips: session.roundTrips, statements: session.statements)
         defer {
-            counters.add(roundTrips: session.roundTrips - trips)
+            counters.add(
+                roundTrips: session.roundTrips - before.trips, statements: session.statements - before.statements)
             if session.isLost { self.session = nil }
         }
-        let connection = PostgreSQLConnection(session, .writes, hasSavepoints: jobs.count > 1)
+        let transaction = PostgreSQLTransaction(session, isShared: jobs.count > 1)
+        let waves = Self.waves(of: jobs.filter(\.isPlanned))
+        var insertions: [String: Int] = [:]
+        for job in jobs { insertions.merge(job.plan.insertions, uniquingKeysWith: +) }
         do throws(LedgerStorageError) {
-            try connection.begin(
-                PostgreSQLWriteQueue.union(jobs), schema: counters.schema, limits: settings.limits)
+            try transaction.begin(
+                PostgreSQLWriteQueue.union(jobs), schema: counters.schema, limits: settings.limits,
+                reads: waves.first?.flatMap(\.plan.reads) ?? [], insertions: insertions)
         } catch {
-            connection.rollBack()
+            transaction.rollBack()
             return session.isLost ? .lost(error) : .notBegun(error)
         }
         var batch = Batch()
         do throws(LedgerStorageError) {
-            for job in jobs { try perform(job, connection, session, &batch) }
+            for (number, wave) in waves.enumerated() {
+                if number > 0 { try transaction.fetch(wave.flatMap(\.plan.reads), [], [:], forgets: true) }
+                try perform(wave, transaction, &batch)
+            }
+            try performAgain(transaction, &batch)
+            for job in jobs where !job.isPlanned { try perform([job], transaction, &batch) }
         } catch {
-            connection.rollBack()
+            transaction.rollBack()
             return session.isLost ? .lost(error) : .refused(error)
         }
         guard !batch.done.isEmpty else {
-            connection.rollBack()
+            transaction.rollBack()
             return .committed(batch)
         }
         do throws(LedgerStorageError) {
-            try connection.commit()
+            try transaction.commit()
         } catch {
             if error.kind == .outcomeUnknown { return .unknown(batch, error) }
-            connection.rollBack()
+            transaction.rollBack()
             return .refused(error)
         }
         return .committed(batch)
     }
 
-    /// Performs one write of a transaction.
+    /// Writes in groups whose members have no part of the ledger in common. Those of a group may not see each other's changes, as if
+    /// they ran side by side; those of the next group see them.
+    private static func waves(of jobs: [any PostgreSQLWriteJob]) -> [[any PostgreSQLWriteJob]] {
+        var waves: [[any PostgreSQLWriteJob]] = []
+        var next: [LedgerLock: Int] = [:]
+        for job in jobs {
+            guard case .parts(let parts) = job.plan.locks else { continue }
+            let wave = parts.map { next[$0, default: 0] }.max() ?? 0
+            for part in parts { next[part] = wave + 1 }
+            if wave == waves.count { waves.append([]) }
+            waves[wave].append(job)
+        }
+        return waves
+    }
+
+    /// Performs the writes that need more parts of the ledger than they named, if nobody has locked these. The others begin again in
+    /// another transaction, which waits for them.
+    private func performAgain(
+        _ transaction: PostgreSQLTransaction, _ batch: inout Batch
+    ) throws(LedgerStorageError) {
+        guard let wave = Self.waves(of: batch.again.filter(\.isPlanned)).first else { return }
+        var insertions: [String: Int] = [:]
+        for job in wave { insertions.merge(job.plan.insertions, uniquingKeysWith: +) }
+        let parts = wave.map { job -> Set<LedgerLock> in
+            guard case .parts(let parts) = job.plan.locks else { return [] }
+            return parts
+        }
+        let isLocked = try transaction.lock(parts, wave.flatMap(\.plan.reads), insertions)
+        let ready = zip(wave, isLocked).filter(\.1).map(\.0)
+        batch.again.removeAll { job in ready.contains { $0 === job } }
+        try perform(ready, transaction, &batch)
+    }
+
+    /// Performs writes that have no part of the ledger in common. What they did not expect to read is read in rounds.
     ///
     /// - Throws: an error after which the transaction cannot go on.
     private func perform(
-        _ job: any PostgreSQLWriteJob, _ connection: PostgreSQLConnection, _ session: PostgreSQLSession,
-        _ batch: inout Batch
+        _ jobs: [any PostgreSQLWriteJob], _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
-        connection.beginJob()
+        var running = jobs.map { job in
+            (job: job, connection: PostgreSQLWriteConnection(transaction, job.plan.locks, isPlanned: job.isPlanned))
+        }
+        while true {
+            for (job, connection) in running { try perform(job, connection, &batch) }
+            running.removeAll { !$0.connection.isIncomplete }
+            guard !running.isEmpty else { return }
+            var insertions: [String: Int] = [:]
+            for (_, connection) in running { insertions.merge(connection.missingKeys, uniquingKeysWith: +) }
+            try transaction.fetch([], running.flatMap(\.connection.missing), insertions, forgets: false)
+        }
+    }
+
+    private func perform(
+        _ job: any PostgreSQLWriteJob, _ connection: PostgreSQLWriteConnection, _ batch: inout Batch
+    ) throws(LedgerStorageError) {
+        connection.begin()
         let failure: any Error
         do {
             try job.perform(connection)
-            connection.endJob()
-            batch.done.append(job)
+            if !connection.isIncomplete {
+                connection.end()
+                batch.done.append(job)
+            }
             return
         } catch {
             failure = error
         }
         // The server's own error, whatever the write made of it.
         if let error = connection.failure { throw error }
+        if connection.isIncomplete { return }
         let needed = connection.needed
         if !needed.isEmpty, job.add(needed) {
             batch.again.append(job)
         } else {
             batch.failed.append((job, failure))
         }
-        try connection.undoJob()
+        try connection.undo()
     }
 
     private func connected() throws(LedgerStorageError) -> PostgreSQLSession {
         if let session, !session.isLost { return session }
-        let new = try PostgreSQLSession(settings)
+        let new = try PostgreSQLSession(settings, isWriter: true)
         session = new
         return new
     }

@@ -75,7 +75,7 @@ public final class SQLiteDatabase: LedgerDatabase {
     }
 
     public func write<Value: Sendable>(
-        _ locks: @escaping @Sendable () -> LedgerLocks,
+        plan: @escaping @Sendable () -> LedgerWritePlan,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
         try await queue.submit(body)

@@ -1,0 +1,126 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// What a write with evidence will probably read. Only the speed depends on it (`LedgerWritePlan`).
+private struct EvidenceReads {
+    /// Transactions of one piece of evidence that are looked for in advance. A receipt with a long history is mostly known already,
+    /// and its first transactions say whether it is.
+    private static let transactions = 16
+
+    let registry: Registry
+    private(set) var reads: [ExpectedRead] = []
+    private(set) var insertions: [String: Int] = [:]
+
+    init(_ registry: Registry) { self.registry = registry }
+
+    /// Evidence, its facts, and what the ledger knows of them.
+    ///
+    /// - Parameter customer: the customer who claims it.
+    mutating func add(_ evidence: ExaminedEvidence, app: RegistryApp?, customer: String?) {
+        insertions[JournalRow.table.numbering, default: 0] += 1
+        // An order that it pays.
+        insertions[EventRow.table.numbering, default: 0] += 1
+        insertions[EvidenceRow.table.numbering, default: 0] += 1
+        reads.append(ExpectedRead(EvidenceTable.bySHA256, [.blob(evidence.stored.sha256)]))
+        for part in evidence.stored.partHashes {
+            reads.append(ExpectedRead(EvidencePartsTable.stateBySHA256, [.blob(part)]))
+        }
+        guard case .success(let observation) = evidence.verified,
+            let observer = registry.observer(of: evidence, claimedFor: app)
+        else { return }
+        let facts = observation.transactionFacts.filter { $0.productID != nil }.prefix(Self.transactions)
+        for facts in facts { add(facts, app: observer, customer: app.flatMap { $0.key == observer.key ? customer : nil }) }
+        for renewal in observation.renewals {
+            guard let environment = EnvironmentsTable.fixedKey(of: renewal.key.environment) else { continue }
+            let number = LedgerValue.text(renewal.key.originalTransactionID.string)
+            reads.append(ExpectedRead(RenewalsTable.byNumber, [.integer(environment), number]))
+        }
+    }
+
+    /// The customer of a name.
+    mutating func add(customer: String, app: RegistryApp) {
+        insertions[CustomerRow.table.numbering, default: 0] += 1
+        reads.append(ExpectedRead(CustomersTable.byName, [.integer(app.key), .text(customer)]))
+    }
+
+    mutating func add(order: UUID) {
+        reads.append(ExpectedRead(OrdersTable.byID, [.id(order)]))
+        reads.append(ExpectedRead(CustomersTable.ofOrder, [.id(order)]))
+    }
+
+    private mutating func add(_ facts: ObservedTransaction, app: RegistryApp, customer: String?) {
+        guard let environment = EnvironmentsTable.fixedKey(of: facts.key.environment), let product = facts.productID?.string
+        else { return }
+        insertions[OriginalRow.table.numbering, default: 0] += 1
+        insertions[TransactionRow.table.numbering, default: 0] += 1
+        insertions[EventRow.table.numbering, default: 0] += 1
+        let transaction: [LedgerValue] = [
+            .integer(environment), .text(facts.key.transactionID.string), .integer(facts.key.second),
+        ]
+        let original: [LedgerValue] = [
+            .integer(environment), .text(facts.original.transactionID.string), .integer(facts.original.second),
+        ]
+        let productID: [LedgerValue] = [.integer(app.key), .text(product)]
+        let kind = app.settings.terms(of: facts)?.kind ?? facts.kind
+        reads += [
+            ExpectedRead(TransactionsTable.byKey, transaction), ExpectedRead(OriginalsTable.byNumber, original),
+            ExpectedRead(ProductsTable.byID, productID), ExpectedRead(OriginalsTable.ofNumber, original),
+            ExpectedRead(TransactionsTable.ofOriginal, original), ExpectedRead(OwnershipActsTable.ofOriginal, original),
+            ExpectedRead(HandGrantsTable.revocationsOfOriginal, original),
+            ExpectedRead(ProductsTable.idOfID, productID), ExpectedRead(OrdersTable.byPayment, transaction),
+        ]
+        reads.append(ExpectedRead(CustomersTable.ownerOfOriginal, original))
+        if kind == .consumable || kind == nil {
+            reads.append(ExpectedRead(LotsTable.ofOriginal, original))
+            reads.append(ExpectedRead(TakesTable.ofOriginal, original))
+        }
+        if facts.kind == .autoRenewable || kind == .autoRenewable {
+            reads.append(ExpectedRead(RenewalsTable.byNumber, Array(original.prefix(2))))
+        }
+        if let token = facts.accountToken {
+            reads.append(ExpectedRead(AccountTokensTable.assignment, [.integer(app.key), .id(token.uuid)]))
+        }
+        // Without a claim, it is news of what its owner has.
+        let who = customer.map { [.integer(app.key), .text($0)] } ?? original
+        let (entitlements, orders) =
+            customer == nil
+            ? (EntitlementsTable.ofOwner, OrdersTable.openOfOwner) : (EntitlementsTable.ofName, OrdersTable.openOfName)
+        reads.append(ExpectedRead(entitlements, who + productID + [.integer(environment)]))
+        if let date = facts.purchaseDate {
+            reads.append(
+                ExpectedRead(orders, who + productID + [.time(date), .integer(OrderPayments.openOrders)]))
+        }
+    }
+}
+
+extension ClaimPurchase: PlannedOperation {
+    func plan(_ registry: Registry) -> LedgerWritePlan {
+        var reads = EvidenceReads(registry)
+        let claim = examined.submission.claim
+        guard let app = registry.app(examined.submission.app) else { return LedgerWritePlan(locks: locks) }
+        if let name = claim.customerID { reads.add(customer: name, app: app) }
+        if let order = claim.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
+        if let evidence = examined.evidence { reads.add(evidence, app: app, customer: claim.customerID) }
+        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+    }
+}
+
+extension RestorePurchases: PlannedOperation {
+    func plan(_ registry: Registry) -> LedgerWritePlan {
+        var reads = EvidenceReads(registry)
+        guard let app = registry.app(examined.submission.app) else { return LedgerWritePlan(locks: locks) }
+        let customer = examined.submission.customerID
+        reads.add(customer: customer, app: app)
+        for evidence in examined.evidence { reads.add(evidence, app: app, customer: customer) }
+        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+    }
+}
+
+extension ObserveEvidence: PlannedOperation {
+    func plan(_ registry: Registry) -> LedgerWritePlan {
+        var reads = EvidenceReads(registry)
+        reads.add(examined.evidence, app: examined.submission.app.flatMap(registry.app), customer: nil)
+        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+    }
+}

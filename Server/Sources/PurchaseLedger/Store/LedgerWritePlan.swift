@@ -1,0 +1,29 @@
+/// What a write needs, as far as it is known before it begins.
+public struct LedgerWritePlan: Sendable {
+    /// The parts of the ledger that it reads and changes.
+    public var locks: LedgerLocks
+    /// What it will probably read. Only the speed depends on it: an engine on another machine reads all of it in one round trip, for
+    /// all writes of a transaction, and anything else in one more.
+    public var reads: [ExpectedRead]
+    /// How many rows it will probably insert into tables that number their rows, by `table.column`.
+    public var insertions: [String: Int]
+
+    /// A plan.
+    public init(locks: LedgerLocks, reads: [ExpectedRead] = [], insertions: [String: Int] = [:]) {
+        self.locks = locks
+        self.reads = reads
+        self.insertions = insertions
+    }
+}
+
+/// A query that a write will probably make, with its values.
+public struct ExpectedRead: Sendable {
+    let shape: ReadShape
+    /// The values of the shape's parameters in their order. In the place of a column of another query are that query's values.
+    let values: [LedgerValue]
+
+    init(_ shape: ReadShape, _ values: [LedgerValue]) {
+        self.shape = shape
+        self.values = values
+    }
+}

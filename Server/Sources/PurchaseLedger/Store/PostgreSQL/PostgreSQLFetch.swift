@@ -1,0 +1,92 @@
+/// The reads of one round trip. Reads of one shape are one statement, whose parameters are lists.
+struct PostgreSQLFetch {
+    private struct Group {
+        let shape: ReadShape
+        var values: [[LedgerValue]]
+        /// The number of statements that it becomes: one for all, or one for each.
+        var isList = true
+    }
+
+    private(set) var statements: [PostgreSQLStatement] = []
+    private var groups: [Group] = []
+    private let numberings: [String]
+
+    var shapes: [ReadShape] { groups.map(\.shape) }
+
+    init(
+        _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]
+    ) {
+        // Numbers come after the locks and before everything else, so that their order is one in which the writes could have
+        // been made one by one.
+        numberings = insertions.keys.sorted()
+        for numbering in numberings {
+            statements.append(
+                PostgreSQLStatement(
+                    "SELECT nextval('\(numbering.replacing(".", with: "_"))_seq') FROM generate_series(1, ?1)",
+                    [.integer(Int64(insertions[numbering] ?? 0))]))
+        }
+        var places: [ObjectIdentifier: Int] = [:]
+        var seenByGroup: [Set<[LedgerValue]>] = []
+        func add(_ shape: ReadShape, _ values: [LedgerValue]) {
+            let place = places[ObjectIdentifier(shape)] ?? groups.count
+            if place == groups.count {
+                places[ObjectIdentifier(shape)] = place
+                groups.append(Group(shape: shape, values: []))
+                seenByGroup.append([])
+            }
+            if seenByGroup[place].insert(values).inserted { groups[place].values.append(values) }
+        }
+        // A text with a zero byte is refused by PostgreSQL, and found nowhere. It comes from outside, before anything was checked.
+        for read in reads where !read.values.contains(where: \.hasZeroByte) { add(read.shape, read.values) }
+        for statement in missing { add(texts[statement.sql].listShape, statement.parameters) }
+        for place in groups.indices {
+            let (shape, values) = (groups[place].shape, groups[place].values)
+            groups[place].isList = values.count > 1 && shape.valueCount > 0 && !values.contains { $0.contains(.null) }
+            if groups[place].isList {
+                statements.append(
+                    PostgreSQLStatement(
+                        shape.listSQL, (0..<shape.valueCount).map { column in .list(values.map { $0[column] }) }))
+            } else {
+                for values in values { statements.append(PostgreSQLStatement(shape.flatSQL, values)) }
+            }
+        }
+    }
+
+    /// Keeps what was read.
+    func take(
+        _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: [LedgerRow]],
+        _ keys: inout [String: ArraySlice<Int64>]
+    ) throws(LedgerStorageError) {
+        var rest = outputs[...]
+        for numbering in numberings {
+            for row in rest.popFirst()?.rows ?? [] {
+                var reader = row.reader
+                keys[numbering, default: []].append(try reader.integer())
+            }
+        }
+        for group in groups {
+            var rows = [[LedgerRow]](repeating: [], count: group.values.count)
+            if group.isList {
+                for row in rest.popFirst()?.rows ?? [] {
+                    guard case .integer(let place) = row.values.first, rows.indices.contains(Int(place) - 1) else {
+                        throw LedgerStorageError(.other, "a list of reads was answered with another place")
+                    }
+                    rows[Int(place) - 1].append(LedgerRow(values: Array(row.values.dropFirst())))
+                }
+            } else {
+                for place in rows.indices { rows[place] = rest.popFirst()?.rows ?? [] }
+            }
+            for (values, rows) in zip(group.values, rows) {
+                guard let statement = group.shape.statement(values[...], rows: { known[$0] }) else { continue }
+                known[statement] = rows
+            }
+        }
+    }
+}
+
+extension LedgerValue {
+    fileprivate var hasZeroByte: Bool {
+        guard case .text(let text) = self else { return false }
+        return text.utf8.contains(0)
+    }
+}

@@ -1,0 +1,68 @@
+/// A PostgreSQL connection inside a transaction that reads. It is used by the thread of its session alone.
+final class PostgreSQLReadConnection: LedgerConnection {
+    private let session: PostgreSQLSession
+    private var isBegun = false
+
+    init(_ session: PostgreSQLSession) { self.session = session }
+
+    @discardableResult
+    func execute(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int {
+        try output(of: sql, parameters)?.changes ?? 0
+    }
+
+    func rows(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> [LedgerRow] {
+        try output(of: sql, parameters)?.rows ?? []
+    }
+
+    /// The transaction begins with its first statement.
+    private func output(
+        of sql: String, _ parameters: [LedgerValue]
+    ) throws(LedgerStorageError) -> PostgreSQLSession.Output? {
+        var statements = [PostgreSQLStatement(sql, parameters)]
+        if !isBegun {
+            isBegun = true
+            statements.insert(
+                PostgreSQLStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [LedgerValue]()), at: 0)
+        }
+        return try session.run(statements).last
+    }
+
+    /// Ends the transaction.
+    func end() {
+        guard !session.isLost, session.isInTransaction else { return }
+        do throws(LedgerStorageError) {
+            _ = try session.run([PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
+        } catch {
+            // The connection is lost, which ends the transaction, too. The next user of the session finds out.
+        }
+    }
+
+    /// The key up to which no event can be committed later.
+    ///
+    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before it assigns any, a
+    /// writer locks the last key that was assigned, until it ends. So: read the last assigned key, then the lowest locked one;
+    /// in a transaction that begins after both, everything up to the lower of the two is there that will ever be.
+    func settledEvent() throws(LedgerStorageError) -> Int64? {
+        guard !isBegun else {
+            throw LedgerStorageError(.other, "events are read at the beginning of a transaction that reads")
+        }
+        let mark = PostgreSQLTransaction.eventMark
+        let last = try session.run([
+            PostgreSQLStatement("SELECT last_value FROM events_event_key_seq", [LedgerValue]())
+        ])
+        let lowest = try session.run([
+            PostgreSQLStatement(
+                """
+                SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
+                WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND classid::bigint >> 16 = ?1
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                """, [.integer(mark >> 48)])
+        ])
+        var keys: [Int64] = []
+        for row in [last, lowest].compactMap({ $0.first?.rows.first }) {
+            var reader = row.reader
+            if let key = try reader.optionalInteger() { keys.append(key) }
+        }
+        return keys.min()
+    }
+}

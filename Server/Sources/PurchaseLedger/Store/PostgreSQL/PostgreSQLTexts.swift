@@ -1,0 +1,46 @@
+/// What the text of a statement says. Texts are few, and each is read once for a connection.
+final class PostgreSQLTexts {
+    /// What one text says.
+    final class Text {
+        /// Whether it only reads.
+        let isQuery: Bool
+        /// The table whose rows it changes.
+        let changedTable: String?
+        /// An insertion of values in the order of the columns.
+        let insertion: PostgreSQLInsertion?
+        /// The names in it.
+        private let words: Set<Substring>
+        /// The query for lists of values.
+        private(set) lazy var listShape = ReadShape(sql, (0..<parameterCount).map { _ in .value })
+        private let sql: String
+        private let parameterCount: Int
+
+        fileprivate init(_ sql: String) {
+            self.sql = sql
+            let words = sql.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "?") }
+            self.words = Set(words)
+            parameterCount = words.compactMap { $0.first == "?" ? Int($0.dropFirst()) : nil }.max() ?? 0
+            isQuery = words.first == "SELECT"
+            switch words.first {
+            case "INSERT", "DELETE": changedTable = words.dropFirst(2).first.map(String.init)
+            case "UPDATE": changedTable = words.dropFirst().first.map(String.init)
+            default: changedTable = nil
+            }
+            insertion = PostgreSQLInsertion(sql)
+        }
+
+        /// Whether it reads or changes one of these tables.
+        func names(_ tables: Set<String>) -> Bool { tables.contains { words.contains($0[...]) } }
+    }
+
+    private var texts: [String: Text] = [:]
+
+    subscript(_ sql: String) -> Text {
+        if let text = texts[sql] { return text }
+        let text = Text(sql)
+        // Statements with lists of parameters have many texts.
+        if texts.count >= 1024 { texts = [:] }
+        texts[sql] = text
+        return text
+    }
+}

@@ -1,0 +1,186 @@
+/// A transaction that several writes share, in few round trips: one that locks and reads what they will probably need, and one
+/// that writes and commits. What they did not expect is read in rounds, for all of them together.
+///
+/// It is used by the thread of its session alone.
+final class PostgreSQLTransaction {
+    /// Parts of the ledger have negative numbers, and the places of events positive ones.
+    static let partBit = Int64.min
+    /// The highest 16 bits of the number under which a writer of events is known.
+    static let eventMark: Int64 = 0x4153 << 48
+    /// Tables whose rows belong to no part of the ledger: names that are numbered when they are first seen.
+    private static let dictionaries: Set<String> = ["products", "environments", "evidence_parts", "apps"]
+
+    let session: PostgreSQLSession
+    /// Whether several writes share it.
+    let isShared: Bool
+    /// What the writes that are done have changed, and the server does not know yet.
+    private var pending: [PostgreSQLChange] = []
+    /// What was read for the present writes.
+    private var known: [LedgerStatement: [LedgerRow]] = [:]
+    /// The queries that were expected, by their text.
+    private var shapes: [String: [ReadShape]] = [:]
+    /// The numbers that were reserved for new rows, by table and column.
+    private var keys: [String: ArraySlice<Int64>] = [:]
+
+    init(_ session: PostgreSQLSession, isShared: Bool) {
+        self.session = session
+        self.isShared = isShared
+    }
+
+    // MARK: Begin
+
+    /// Begins, locks parts of the ledger, and reads, in one round trip.
+    ///
+    /// Each lock is a statement of its own before every read: under READ COMMITTED, a read sees what was committed before it
+    /// begins. The parts are in one order everywhere, so that two transactions that wait for each other are rare.
+    func begin(
+        _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
+        insertions: [String: Int]
+    ) throws(LedgerStorageError) {
+        var statements = [PostgreSQLStatement("BEGIN ISOLATION LEVEL READ COMMITTED", [LedgerValue]())]
+        statements += limits.map(PostgreSQLStatement.init)
+        switch locks {
+        case .everything:
+            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock(?1)", [.integer(Self.partBit)]))
+        case .parts(let parts):
+            statements.append(PostgreSQLStatement("SELECT pg_advisory_xact_lock_shared(?1)", [.integer(Self.partBit)]))
+            let numbers = Set(parts.map { $0.number | Self.partBit }).subtracting([Self.partBit])
+            if !numbers.isEmpty {
+                statements.append(
+                    PostgreSQLStatement(
+                        "SELECT pg_advisory_xact_lock(part) FROM unnest(?1) AS part",
+                        [.list(numbers.sorted().map(LedgerValue.integer))]))
+            }
+        }
+        var place: Int?
+        if schema != nil {
+            place = statements.count
+            statements += [
+                PostgreSQLStatement(SchemaNumber.query, [LedgerValue]()),
+                PostgreSQLStatement(
+                    "SELECT pg_advisory_xact_lock_shared(?1 | last_value) FROM events_event_key_seq",
+                    [.integer(Self.eventMark)]),
+            ]
+        }
+        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let (outputs, failure) = try session.runAll(statements + fetch.statements)
+        // Under a newer schema other statements can fail as well.
+        if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
+            try SchemaNumber.require(schema, found: outputs[place].rows)
+        }
+        if let failure { throw failure }
+        try take(outputs.dropFirst(statements.count), of: fetch)
+    }
+
+    // MARK: Reading
+
+    /// What was read, if it was.
+    ///
+    /// - Parameter new: the numbers of rows that the write has just made, which no other row names.
+    func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
+        if let rows = known[statement] { return rows }
+        for shape in shapes[statement.sql] ?? [] {
+            for (parameter, value) in zip(shape.parameters, statement.parameters) {
+                guard case .column(0, of: let other) = parameter, let numbering = other.numbering,
+                    case .integer(let number) = value, new[numbering]?.contains(number) == true
+                else { continue }
+                return []
+            }
+        }
+        return nil
+    }
+
+    /// Reads in one round trip, after everything that is pending was sent.
+    ///
+    /// - Parameter forgets: whether what was read before may have been changed by what is pending.
+    func fetch(
+        _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int], forgets: Bool
+    ) throws(LedgerStorageError) {
+        if forgets { known = [:] }
+        let fetch = PostgreSQLFetch(session.texts, reads, missing, insertions)
+        let changes = PostgreSQLChange.statements(pending, session.texts)
+        pending = []
+        let outputs = try session.run(changes + fetch.statements)
+        try take(outputs.dropFirst(changes.count), of: fetch)
+    }
+
+    /// Sends everything that is pending, and statements in their order.
+    func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [PostgreSQLSession.Output] {
+        let changes = PostgreSQLChange.statements(pending, session.texts)
+        pending = []
+        return Array(try session.run(changes + statements).dropFirst(changes.count))
+    }
+
+    /// Locks more parts for writes that turned out to need them, without waiting, and reads again: nothing may have been read before
+    /// its lock, and no number reserved.
+    ///
+    /// - Returns: for each set of parts whether all of them are locked.
+    func lock(
+        _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
+    ) throws(LedgerStorageError) -> [Bool] {
+        (known, keys) = ([:], [:])
+        let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
+        let changes = PostgreSQLChange.statements(pending, session.texts)
+        pending = []
+        let locks = parts.map { parts in
+            PostgreSQLStatement(
+                "SELECT min(pg_try_advisory_xact_lock(part)::int)::bigint FROM unnest(?1) AS part",
+                [.list(parts.map { $0.number | Self.partBit }.sorted().map(LedgerValue.integer))])
+        }
+        let outputs = try session.run(changes + locks + fetch.statements)
+        try take(outputs.dropFirst(changes.count + locks.count), of: fetch)
+        return outputs.dropFirst(changes.count).prefix(locks.count).map { $0.rows.first?.values == [.integer(1)] }
+    }
+
+    private func take(
+        _ outputs: ArraySlice<PostgreSQLSession.Output>, of fetch: PostgreSQLFetch
+    ) throws(LedgerStorageError) {
+        try fetch.take(Array(outputs), &known, &keys)
+        for shape in fetch.shapes where !(shapes[shape.sql]?.contains { $0 === shape } ?? false) {
+            shapes[shape.sql, default: []].append(shape)
+        }
+    }
+
+    /// A number for a new row, if one was reserved.
+    func key(_ numbering: String) -> Int64? { keys[numbering]?.popFirst() }
+
+    // MARK: Writing
+
+    /// Adds the changes of a write that is done.
+    func add(_ changes: [PostgreSQLChange]) {
+        pending += changes
+        for change in changes {
+            guard let table = session.texts[change.sql].changedTable, Self.dictionaries.contains(table) else { continue }
+            // The next write must find the row.
+            known = known.filter { !session.texts[$0.key.sql].names([table]) }
+        }
+    }
+
+    /// Sends what is pending, and commits.
+    ///
+    /// - Throws: `outcomeUnknown` if the connection is lost before PostgreSQL answers.
+    func commit() throws(LedgerStorageError) {
+        let outputs: [PostgreSQLSession.Output]
+        do throws(LedgerStorageError) {
+            outputs = try run([PostgreSQLStatement("COMMIT", [LedgerValue]())])
+        } catch {
+            guard session.isLost else { throw error }
+            throw LedgerStorageError(.outcomeUnknown, error.detail)
+        }
+        guard outputs.last?.command == "COMMIT" else {
+            throw LedgerStorageError(
+                .other, "PostgreSQL ended the transaction with \(outputs.last?.command ?? "nothing")")
+        }
+    }
+
+    /// Ends the transaction without its writes.
+    func rollBack() {
+        pending = []
+        guard !session.isLost, session.isInTransaction else { return }
+        do throws(LedgerStorageError) {
+            _ = try session.run([PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
+        } catch {
+            // The connection is lost, which ends the transaction, too. The next user of the session finds out.
+        }
+    }
+}

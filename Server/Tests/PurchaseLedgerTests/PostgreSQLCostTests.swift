@@ -1,0 +1,134 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// What writes cost with a database on another machine: round trips and statements, which are counted.
+@Suite("PostgreSQL: cost of writes")
+struct PostgreSQLCostTests {
+    private func withWorld(_ body: (LedgerWorld, PostgreSQLDatabase) async throws -> Void) async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let database = try PostgreSQLDatabase(url: place.url())
+            let world = try await LedgerWorld(database)
+            // The first purchase numbers the product and stores the signer's certificates.
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            for (id, product, kind) in [
+                ("2", LedgerWorld.pro, SignedTransactionTemplate.ProductType.nonConsumable),
+                ("3", LedgerWorld.monthly, .autoRenewableSubscription),
+            ] {
+                try await world.observe(try LedgerWorld.signed(id, product: product, kind: kind))
+            }
+            try await body(world, database)
+            try await world.requireConsistency()
+            try await database.close()
+        }
+    }
+
+    /// The round trips and statements of what a body does, which must be one transaction.
+    private func cost(
+        _ database: PostgreSQLDatabase, _ body: () async throws -> Void
+    ) async throws -> (trips: Int, statements: Int) {
+        let before = database.writerFigures
+        try await body()
+        let after = database.writerFigures
+        #expect(after.transactions - before.transactions == 1)
+        return (after.roundTrips - before.roundTrips, after.statements - before.statements)
+    }
+
+    @Test("A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; three if it is another customer's than the claim's")
+    func purchases() async throws {
+        try await withWorld { world, database in
+            let order = try await world.order()
+            let signed = try LedgerWorld.signed("12")
+            let token = UUID()
+            _ = try await world.ledger.perform(
+                AssignToken(app: "example", customerID: LedgerWorld.customer, token: token))
+            let cases: [(String, () async throws -> Void)] = [
+                ("new customer", { _ = try await world.claim("10", customer: "bob", try LedgerWorld.signed("10")) }),
+                ("known customer", { _ = try await world.claim("11", try LedgerWorld.signed("11")) }),
+                ("with an order", { _ = try await world.claim("12", order: order.id, signed) }),
+                ("again", { _ = try await world.claim("12", order: order.id, signed) }),
+                (
+                    "non-consumable",
+                    {
+                        _ = try await world.claim(
+                            "13", product: LedgerWorld.pro,
+                            try LedgerWorld.signed("13", product: LedgerWorld.pro, kind: .nonConsumable))
+                    }
+                ),
+                (
+                    "with a token",
+                    {
+                        _ = try await world.claim(
+                            "14", try LedgerWorld.signed("14") { $0.appAccountToken = token.uuidString })
+                    }
+                ),
+                ("subscription", { _ = try await world.claim("900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0)) }),
+                ("renewal", { _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 30)) }),
+                // Whose it is, is found on the way.
+                ("observed renewal", { try await world.observe(try LedgerWorld.period("902", from: 60)) }),
+                (
+                    "of another customer",
+                    { _ = try await world.claim("11", customer: "bob", try LedgerWorld.signed("11")) }
+                ),
+            ]
+            for (name, body) in cases {
+                let cost = try await cost(database, body)
+                print("PostgreSQL, \(name): \(cost.trips) round trips, \(cost.statements) statements")
+                #expect(cost.trips <= (name == "observed renewal" || name == "of another customer" ? 3 : 2), "\(name)")
+            }
+        }
+    }
+
+    @Test("Purchases that wait share their round trips and statements")
+    func batches() async throws {
+        try await withWorld { world, database in
+            let evidence = try (0..<200).map { try LedgerWorld.signed("\(7000 + $0)") }
+            let before = database.writerFigures
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, evidence) in evidence.enumerated() {
+                    group.addTask {
+                        let outcome = try await world.claim(
+                            "\(7000 + number)", customer: "customer \(number)", evidence)
+                        #expect(outcome.code == "accepted")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let after = database.writerFigures
+            let (transactions, writes) = (
+                after.transactions - before.transactions, after.writes - before.writes
+            )
+            let (trips, statements) = (after.roundTrips - before.roundTrips, after.statements - before.statements)
+            print(
+                "PostgreSQL, \(writes) purchases: \(transactions) transactions, \(trips) round trips, \(statements) statements"
+            )
+            #expect(writes == 200)
+            #expect(trips == 2 * transactions)
+        }
+    }
+
+    @Test("Purchases of one customer share a transaction and see each other")
+    func oneCustomer() async throws {
+        try await withWorld { world, database in
+            let evidence = try (0..<100).map { try LedgerWorld.signed("\(8000 + $0)") }
+            let before = database.writerFigures
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, evidence) in evidence.enumerated() {
+                    group.addTask {
+                        let outcome = try await world.claim("\(8000 + number)", evidence)
+                        #expect(outcome.code == "accepted")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let after = database.writerFigures
+            print(
+                "PostgreSQL, 100 purchases of one customer: \(after.transactions - before.transactions) transactions, "
+                    + "\(after.roundTrips - before.roundTrips) round trips")
+            #expect(try await world.entitlement()?.balance == 101)
+        }
+    }
+}
