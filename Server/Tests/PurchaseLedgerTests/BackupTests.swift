@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
@@ -12,6 +13,7 @@ struct BackupTests {
             let (path, copy) = (folder.appending(path: "assay.sqlite").path, folder.appending(path: "copy.sqlite").path)
             let database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database)
+            try await world.observe(try LedgerWorld.signed("900") { $0.bundleID = "com.example.second" })
             for number in 0..<100 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
             var progress: [SQLiteBackup.Progress] = []
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,6 +53,8 @@ struct BackupTests {
             try await TemporaryFolder.with { folder in
                 let copy = folder.appending(path: "copy.sqlite").path
                 let world = try await LedgerWorld(database)
+                // SQLite's check of a file once took held evidence for damage.
+                try await world.observe(try LedgerWorld.signed("900") { $0.bundleID = "com.example.second" })
                 for number in 0..<40 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for writer in 1...4 {

@@ -37,7 +37,9 @@ struct PostgreSQLCostTests {
         return (after.roundTrips - before.roundTrips, after.statements - before.statements)
     }
 
-    @Test("A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; three if it is another customer's than the claim's")
+    @Test(
+        "A purchase takes two round trips: of a new customer, of a known one, again, with a token, with an order; three if it is another customer's than the claim's"
+    )
     func purchases() async throws {
         try await withWorld { world, database in
             let order = try await world.order()
@@ -65,8 +67,20 @@ struct PostgreSQLCostTests {
                             "14", try LedgerWorld.signed("14") { $0.appAccountToken = token.uuidString })
                     }
                 ),
-                ("subscription", { _ = try await world.claim("900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0)) }),
-                ("renewal", { _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 30)) }),
+                (
+                    "subscription",
+                    {
+                        _ = try await world.claim(
+                            "900", product: LedgerWorld.monthly, try LedgerWorld.period("900", from: 0))
+                    }
+                ),
+                (
+                    "renewal",
+                    {
+                        _ = try await world.claim(
+                            "901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 30))
+                    }
+                ),
                 // Whose it is, is found on the way.
                 ("observed renewal", { try await world.observe(try LedgerWorld.period("902", from: 60)) }),
                 (

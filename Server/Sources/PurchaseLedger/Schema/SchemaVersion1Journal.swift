@@ -110,11 +110,12 @@ enum SchemaVersion1Journal {
                 app_key INTEGER NOT NULL, key_id TEXT NOT NULL, day INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 PRIMARY KEY (app_key, key_id, day)) WITHOUT ROWID
             """),
-        // Verified evidence of a bundle that no app has, or without an environment: observed when that changes.
+        // Verified evidence of a bundle that no app has, or without an environment: observed when that changes. The key comes first,
+        // because SQLite 3.40 checks the columns of a table without row ids in the order of its key, and reports missing values.
         .definition(
             """
             CREATE TABLE held_evidence (
-                evidence_key INTEGER NOT NULL, entry_key INTEGER NOT NULL, bundle_id TEXT NOT NULL,
+                bundle_id TEXT NOT NULL, evidence_key INTEGER NOT NULL, entry_key INTEGER NOT NULL,
                 PRIMARY KEY (bundle_id, evidence_key)) WITHOUT ROWID
             """),
     ]

@@ -78,14 +78,16 @@ struct EntitlementsTable {
             """
     /// The grounds of the customer of a name, for a product by its id.
     static let ofName = ReadShape(
-        EntitlementRow.table.select("WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
+        EntitlementRow.table.select(
+            "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value])
 
     /// The grounds of the owner of an original.
     static let ofOwner = ReadShape(
         ofName.sql,
         [
-            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
+            .column(0, of: ProductsTable.byID),
             .value,
         ])
 

@@ -123,7 +123,8 @@ struct OrdersTable {
     static let openOfOwner = ReadShape(
         openOfName.sql,
         [
-            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal), .column(0, of: ProductsTable.byID),
+            .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
+            .column(0, of: ProductsTable.byID),
             .value, .value,
         ])
 

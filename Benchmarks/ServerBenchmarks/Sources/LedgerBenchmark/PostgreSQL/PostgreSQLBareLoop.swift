@@ -128,7 +128,8 @@ struct PostgreSQLBareLoop {
             bytes.append(0)
             let isSent = bytes.withUnsafeBufferPointer { buffer in
                 PQsendQueryPrepared(
-                    connection, name, Int32(fields.count), places.map { $0.flatMap { place in buffer.baseAddress.map { $0 + place } } },
+                    connection, name, Int32(fields.count),
+                    places.map { $0.flatMap { place in buffer.baseAddress.map { $0 + place } } },
                     fields.map { Int32($0?.count ?? 0) }, [Int32](repeating: 1, count: fields.count), 1)
             }
             guard isSent == 1 else { throw client.failure(name) }
@@ -188,7 +189,8 @@ struct PostgreSQLBareLoop {
             purchase.rows.append((0, evidence))
             if known.insert(customerKey).inserted { purchase.rows.append((1, customer)) }
             purchase.rows += [
-                (2, original), (3, transaction), (4, lot), (5, entitlement), (6, entry), (7, [key]), (8, act), (9, event),
+                (2, original), (3, transaction), (4, lot), (5, entitlement), (6, entry), (7, [key]), (8, act),
+                (9, event),
             ]
             purchase.reads = [
                 [customer[1], customer[3]], [transaction[2], transaction[3], transaction[4]],

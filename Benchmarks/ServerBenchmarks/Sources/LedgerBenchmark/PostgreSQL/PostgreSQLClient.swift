@@ -28,7 +28,9 @@ final class PostgreSQLClient {
         let columns = PQnfields(result)
         let rows = (0..<PQntuples(result)).map { row in
             (0..<columns).map { column -> Field in
-                guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column) else { return nil }
+                guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column) else {
+                    return nil
+                }
                 return Array(UnsafeBufferPointer(start: value, count: Int(PQgetlength(result, row, column))))
             }
         }

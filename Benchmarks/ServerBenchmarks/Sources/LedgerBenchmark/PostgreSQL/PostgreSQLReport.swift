@@ -38,7 +38,8 @@ struct PostgreSQLReport {
 
     func print() async throws {
         let authority = try AppStoreAuthority()
-        let place = FileManager.default.temporaryDirectory.appending(path: "assay-postgresql-bench-\(UUID().uuidString).key")
+        let place = FileManager.default.temporaryDirectory.appending(
+            path: "assay-postgresql-bench-\(UUID().uuidString).key")
         let key = try EntryKey.openOrCreate(at: place.path)
         Swift.print(
             "\(purchases) purchases in an empty database, 64 clients of each server, median of \(rounds) rounds. Database and "
@@ -77,7 +78,8 @@ struct PostgreSQLReport {
                 let far = try await run.run(try await database("assay_ledger", port: proxy.port), key: key)
                 rows[3].add(far, to: one.perSecond)
                 rows[4].add(
-                    try await two.run(try await database("assay_ledger", port: proxy.port), key: key), to: far.perSecond)
+                    try await two.run(try await database("assay_ledger", port: proxy.port), key: key), to: far.perSecond
+                )
                 proxy.close()
                 rows[5].add(try await two.run(try await database("assay_ledger"), key: key), to: one.perSecond)
             }

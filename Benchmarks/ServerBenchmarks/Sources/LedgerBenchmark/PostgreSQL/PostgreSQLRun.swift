@@ -35,7 +35,8 @@ struct PostgreSQLRun {
         var app = RegisteredApp(id: "example", bundleIDs: ["com.example.app"])
         app.products = [Claims.product: RegisteredProduct(kind: .consumable)]
         let ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now }, entryKey: key)
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { now }, entryKey: key
+        )
         return (ledger, database)
     }
 

@@ -30,7 +30,9 @@ private struct EvidenceReads {
             let observer = registry.observer(of: evidence, claimedFor: app)
         else { return }
         let facts = observation.transactionFacts.filter { $0.productID != nil }.prefix(Self.transactions)
-        for facts in facts { add(facts, app: observer, customer: app.flatMap { $0.key == observer.key ? customer : nil }) }
+        for facts in facts {
+            add(facts, app: observer, customer: app.flatMap { $0.key == observer.key ? customer : nil })
+        }
         for renewal in observation.renewals {
             guard let environment = EnvironmentsTable.fixedKey(of: renewal.key.environment) else { continue }
             let number = LedgerValue.text(renewal.key.originalTransactionID.string)
@@ -50,7 +52,8 @@ private struct EvidenceReads {
     }
 
     private mutating func add(_ facts: ObservedTransaction, app: RegistryApp, customer: String?) {
-        guard let environment = EnvironmentsTable.fixedKey(of: facts.key.environment), let product = facts.productID?.string
+        guard let environment = EnvironmentsTable.fixedKey(of: facts.key.environment),
+            let product = facts.productID?.string
         else { return }
         insertions[OriginalRow.table.numbering, default: 0] += 1
         insertions[TransactionRow.table.numbering, default: 0] += 1

@@ -109,7 +109,8 @@ final class OrderPayments {
             hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
         // Older orders that nobody pays could hide one behind them; a customer has few with a life that is not over.
-        let open = try transaction.orders.open(of: owner, product: record.row.productKey, at: date, limit: Self.openOrders)
+        let open = try transaction.orders.open(
+            of: owner, product: record.row.productKey, at: date, limit: Self.openOrders)
         for order in open where orders[order.key] == nil {
             let terms = try terms(of: order, purchase: record)
             if terms.refusal(of: claimed) == nil {

@@ -10,7 +10,8 @@ final class PostgreSQLInsertion {
     /// - Returns: `nil` for any other statement.
     init?(_ sql: String) {
         let start = "INSERT INTO "
-        guard sql.hasPrefix(start), let open = sql.firstIndex(of: "("), let close = sql.firstIndex(of: ")"), open < close
+        guard sql.hasPrefix(start), let open = sql.firstIndex(of: "("), let close = sql.firstIndex(of: ")"),
+            open < close
         else { return nil }
         let columns = sql[sql.index(after: open)..<close].split(separator: ",").map(\.trimmingSpaces)
         let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")

@@ -150,7 +150,9 @@ final class PostgreSQLTransaction {
     func add(_ changes: [PostgreSQLChange]) {
         pending += changes
         for change in changes {
-            guard let table = session.texts[change.sql].changedTable, Self.dictionaries.contains(table) else { continue }
+            guard let table = session.texts[change.sql].changedTable, Self.dictionaries.contains(table) else {
+                continue
+            }
             // The next write must find the row.
             known = known.filter { !session.texts[$0.key.sql].names([table]) }
         }
