@@ -15,7 +15,8 @@ final class DelayProxy: @unchecked Sendable {
     /// - Parameter delay: the time that it adds to a round trip.
     init(to target: Int, delay: Duration) throws {
         (self.target, self.delay) = (target, delay / 2)
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
         var address = Self.address(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
