@@ -9,7 +9,7 @@ import re
 import sys
 
 MODULE = pathlib.Path(__file__).resolve().parent.parent / "Server/Sources/PurchaseLedger"
-ORDER = ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit"]
+ORDER = ["Store", "Terms", "Decisions", "Tables", "Record", "Schema", "Operations", "Audit", "Copy"]
 DECLARATION = re.compile(r"^(?:public |package |fileprivate |private |indirect |final )*(?:struct|enum|class|protocol|typealias|actor) (\w+)", re.M)
 # Comments and literals name types without using them.
 IGNORED = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*')

@@ -7,6 +7,9 @@ EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. In eac
 answered yet, until SIGKILL. Then the database must have every purchase that was answered with 200, each granted once; the entries must
 be the ones that the answers named. Purchases that were committed and not answered are counted: the kill came between commit and
 answer. They are sent again in a later round, and must be answered as replays. At the end `assay audit verify` must find nothing.
+
+A webhook gets the events meanwhile, from whichever server has its lease. After the last round servers deliver the rest, and three of
+them are killed while they do: every event must have arrived, and the first arrivals of each customer in their order.
 """
 import argparse
 import asyncio
@@ -17,10 +20,15 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 from purchase_load import PurchaseServer, requests, send_all
+from webhook_receiver import WebhookReceiver
 
 CONNECTIONS = 64
+# The lease of a killed server must end before another one delivers, which takes a minute.
+DELIVERY_KILLS = 3
+DELIVERY_LIMIT = 600
 
 
 def query(server, sql):
@@ -39,6 +47,45 @@ async def run_round(server, work, seconds, answers):
     return lost
 
 
+def register_webhook(server):
+    """A webhook begins with the events after the first server that sees it."""
+    server.start()
+    for _ in range(600):
+        if "cursor" in server.run("webhooks", "list", "--app", "example", "--database", server.url):
+            break
+        time.sleep(0.1)
+    server.server.stop()
+
+
+def deliver(server, receiver, expected, count):
+    """Lets a server deliver until so many events have arrived, or all."""
+    server.start()
+    deadline = time.monotonic() + DELIVERY_LIMIT
+    while len(receiver.ids) < count and not expected <= receiver.ids and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def deliver_rest(server, receiver, chance):
+    """Delivers every event, and prints what arrived."""
+    before = len(receiver.ids)
+    expected = {row[0] for row in query(server, """
+        SELECT 'evt_' || lower(hex(entry_id)) || '_' || event_key FROM events JOIN journal USING (entry_key)""")}
+    for _ in range(DELIVERY_KILLS):
+        rest = len(expected - receiver.ids)
+        deliver(server, receiver, expected, len(receiver.ids) + chance.randint(1, max(1, rest // 4)))
+        server.server.process.kill()
+        server.server.process.wait()
+    deliver(server, receiver, expected, len(expected) + 1)
+    server.server.stop()
+    missing = expected - receiver.ids
+    if missing:
+        raise SystemExit(f"{len(missing)} of {len(expected)} events did not arrive, such as {sorted(missing)[:3]}")
+    if receiver.disorder():
+        raise SystemExit(f"the events of {len(receiver.disorder())} customers arrived in another order")
+    print(f"webhook: all {len(expected)} events arrived in the order of each customer, {before} of them between the "
+          f"kills above and the others between {DELIVERY_KILLS} more kills; {len(receiver.arrivals) - len(receiver.ids)} more than once")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -52,7 +99,9 @@ def main():
     answered, unanswered, replays = {}, set(), 0
     struck = strikes = 0
     with tempfile.TemporaryDirectory(prefix="assay-kill-") as folder:
-        server = PurchaseServer(os.path.abspath(options.program), options.evidence, folder)
+        receiver = WebhookReceiver()
+        server = PurchaseServer(os.path.abspath(options.program), options.evidence, folder, receiver.settings)
+        register_webhook(server)
         for number in range(options.rounds):
             server.start()
             # What was committed without an answer comes first, so that many rounds repeat it.
@@ -96,6 +145,8 @@ def main():
             strikes += 1 if between else 0
             if number % 10 == 9:
                 print(f"round {number + 1}: {len(answered)} answered, {struck} committed without an answer", flush=True)
+        deliver_rest(server, receiver, chance)
+        receiver.close()
         audit = subprocess.run(
             [server.program, "audit", "verify", "--config", server.settings, "--database", server.url], cwd=folder,
             capture_output=True, text=True)

@@ -24,9 +24,12 @@ apps:
 
 
 class PurchaseServer:
-    """`assay serve` with a database in a folder, and the requests that a benchmark's `--export` wrote."""
+    """`assay serve` with a database in a folder, and the requests that a benchmark's `--export` wrote.
 
-    def __init__(self, program, evidence, folder, url=None):
+    `more` is appended to the settings of the app. `url` names another database than a file in the folder.
+    """
+
+    def __init__(self, program, evidence, folder, more="", url=None):
         self.program = program
         self.folder = folder
         self.database = os.path.join(folder, "assay.sqlite")
@@ -34,7 +37,7 @@ class PurchaseServer:
         self.settings = os.path.join(folder, "assay.yaml")
         roots = [os.path.join(os.path.abspath(evidence), name) for name in ("receipts.der", "payloads.der")]
         with open(self.settings, "w") as file:
-            file.write(SETTINGS.format(trust=", ".join(roots)))
+            file.write(SETTINGS.format(trust=", ".join(roots)) + more)
         created = self.run("keys", "create", "--app", "example", "--scope", "client", "--database", self.url)
         self.key = re.search(r"assay_\S+", created).group(0)
         self.server = None

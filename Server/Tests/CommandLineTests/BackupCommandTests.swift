@@ -29,7 +29,8 @@ struct BackupCommandTests {
             }
             let mode = try await Program.shell("stat -c %a copy.sqlite", in: folder)
             #expect(mode.output == "600\n")
-            for command in ["audit verify", "rebuild", "testers list --app game"] {
+            // What the server signed after the backup would be an alarm.
+            for command in ["audit verify --signing-key none.key", "rebuild", "testers list --app game"] {
                 let answer = try await Program.shell(
                     "assay \(command) --database sqlite:copy.sqlite", in: folder,
                     environment: ["ASSAY_TRUST": "assay-authority/trust.pem"])

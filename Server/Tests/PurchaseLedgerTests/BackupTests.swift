@@ -45,6 +45,46 @@ struct BackupTests {
         }
     }
 
+    @Test("A copy of rows under load is one committed state on each engine, and a ledger of its own")
+    func rowsUnderLoad() async throws {
+        try await TestEngine.withDatabases { database in
+            try await TemporaryFolder.with { folder in
+                let copy = folder.appending(path: "copy.sqlite").path
+                let world = try await LedgerWorld(database)
+                for number in 0..<40 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for writer in 1...4 {
+                        group.addTask {
+                            for number in 0..<20 {
+                                let id = "\(writer * 1000 + number)"
+                                _ = try await world.claim(id, try LedgerWorld.signed(id))
+                            }
+                        }
+                    }
+                    let rows = try await LedgerBackup(of: database, to: copy).write { progress in
+                        #expect(progress.done <= progress.total)
+                    }
+                    // The 40 purchases alone; how many more are in it depends on the machine.
+                    #expect(rows > 300)
+                    try await group.waitForAll()
+                }
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy.sqlite"])
+                #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
+                let restored = try SQLiteDatabase(path: copy)
+                let other = try await LedgerWorld(restored, clock: world.clock)
+                try await other.requireConsistency()
+                let balance = try #require(try await other.entitlement()).balance
+                #expect(balance >= 40 && balance <= 120)
+                #expect(try await other.submissions().count == Int(balance))
+                try await restored.close()
+                let error = await #expect(throws: SQLiteBackup.Failure.self) {
+                    _ = try await LedgerBackup(of: database, to: copy).write()
+                }
+                #expect(error?.code == "backup_file_exists")
+            }
+        }
+    }
+
     @Test("A file that exists is never overwritten, and an unfinished copy never has the name of one")
     func existingFile() async throws {
         try await TemporaryFolder.with { folder in

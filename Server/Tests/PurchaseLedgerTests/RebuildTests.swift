@@ -147,7 +147,7 @@ struct RebuildTests {
         }
     }
 
-    private func step(
+    func step(
         _ step: Int, _ world: LedgerWorld, _ orders: inout [Order], _ generator: inout SeededGenerator, isErasing: Bool
     ) async throws {
         let customers = ["alice", "bob", "carol", "dora"]

@@ -1,79 +1,52 @@
 import PurchaseVerification
 
 /// Replaces the derived tables of a ledger by those of a rebuild.
+///
+/// A rebuild numbers its rows from 1. The ledger has other numbers after an erasure, which the rebuild reads earlier,
+/// and where its engine leaves gaps. Entries and events name rows by the ledger's numbers, so each row is found by
+/// its meaning and gets the ledger's number.
 struct LedgerRepair {
     /// The tables that a rebuild computes, with their references.
     private static let tables = [
         "customers", "account_tokens", "testers", "products", "originals", "renewals", "transactions", "ownership_acts",
         "entitlements", "lots", "takes", "consumptions", "hand_grants", "orders",
     ]
-    /// Rows that the journal refers to by number. The numbers of a rebuild are the same, or nothing is written.
-    private static let references = [
-        "SELECT customer_key, reference FROM customers ORDER BY customer_key",
-        "SELECT order_key, order_id FROM orders ORDER BY order_key",
-        "SELECT evidence_key, sha256 FROM evidence ORDER BY evidence_key",
-        "SELECT entry_key, entry_id FROM journal ORDER BY entry_key",
-    ]
-    /// Rows that get other numbers in a rebuild after an erasure, because the rebuild reads the erasure earlier than
-    /// the ledger did: their meaning, and the positions of the columns that name them. Entries and events name them by
-    /// the ledger's numbers.
-    private static let numbered: [(identities: String, columns: [(table: String, column: Int)])] = [
-        (
-            "SELECT product_key, app_key, product_id FROM products",
-            [
-                ("products", 0), ("transactions", 5), ("entitlements", 1), ("lots", 2), ("consumptions", 3),
-                ("hand_grants", 4), ("orders", 4),
-            ]
-        ),
-        (
-            "SELECT original_key, environment, original_id, xcode_second FROM originals",
-            [
-                ("originals", 0), ("transactions", 1), ("ownership_acts", 0), ("entitlements", 3), ("lots", 0),
-                ("takes", 0), ("hand_grants", 8),
-            ]
-        ),
-        (
-            "SELECT transaction_key, environment, transaction_id, xcode_second FROM transactions",
-            [("transactions", 0), ("ownership_acts", 2), ("orders", 12)]
-        ),
-    ]
 
     /// The rows of a rebuild.
     struct Content: Sendable {
-        fileprivate var tables: [String: [LedgerRow]] = [:]
-        fileprivate var references: [[LedgerValue]] = []
-        /// The meaning of each numbered row, by its number.
-        fileprivate var identities: [[LedgerRow]] = []
+        fileprivate var tables: [(pages: TablePages, rows: [LedgerRow])] = []
+        fileprivate var identities: RowIdentities
     }
 
     /// Reads a rebuild.
     static func content(_ rebuilt: any LedgerConnection) throws(LedgerStorageError) -> Content {
-        var content = Content()
-        for table in tables { content.tables[table] = try rebuilt.rows("SELECT * FROM \(table)", []) }
-        for rows in numbered { content.identities.append(try rebuilt.rows(rows.identities, [])) }
-        content.references = try references(rebuilt)
+        var content = Content(identities: try RowIdentities(rebuilt))
+        for table in try StoredTable.all() where tables.contains(table.name) {
+            let columns = table.columns.joined(separator: ", ")
+            content.tables.append(
+                (
+                    TablePages(table: table, limit: 1),
+                    try rebuilt.rows("SELECT \(columns) FROM \(table.name)", [])
+                ))
+        }
         return content
     }
 
     /// Replaces the tables, and writes down why.
     ///
-    /// - Throws: `corrupt` if the numbers of the rebuild are others, or if the journal grew since; then nothing is written.
+    /// - Throws: `corrupt` if the journal grew since, or if a row that entries name cannot be found; then nothing is written.
     static func write(_ content: Content, findings: Int, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         let connection = transaction.connection
-        guard try references(connection) == content.references else {
-            throw LedgerStorageError(
-                .corrupt, "the rebuild numbers its rows differently, or the journal grew; stop the server and try again"
-            )
-        }
+        let numbers = try content.identities.numbers(in: RowIdentities(connection))
         let entitlements = TableDump.all.first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
-        let renumbered = try renumbered(content, connection)
-        for table in tables {
-            try connection.execute("DELETE FROM \(table)", [])
-            for row in renumbered.tables[table] ?? [] {
-                let places = row.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-                try connection.execute("INSERT INTO \(table) VALUES (\(places))", row.values)
-            }
+        for (pages, rows) in content.tables {
+            let columns = pages.table.columns
+            var renumbered: [LedgerRow] = []
+            renumbered.reserveCapacity(rows.count)
+            for row in rows { renumbered.append(try numbers.renumbered(row, columns)) }
+            try connection.execute("DELETE FROM \(pages.table.name)", [])
+            try pages.insert(renumbered, most: 1, connection)
         }
         let entry = try transaction.journal.append(
             transaction.draft(nil),
@@ -81,46 +54,6 @@ struct LedgerRepair {
         try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         let after = try entitlements?.rows(connection) ?? [:]
         try writeCorrections(before, after, entry, transaction)
-    }
-
-    /// The rows with the numbers that they have in the ledger. A row that is not there gets a number that was never given.
-    private static func renumbered(
-        _ content: Content, _ connection: any LedgerConnection
-    ) throws(LedgerStorageError) -> Content {
-        var renumbered = content
-        for (rows, identities) in zip(numbered, content.identities) {
-            var numbers: [[LedgerValue]: LedgerValue] = [:]
-            var last: Int64 = 0
-            for row in try connection.rows(rows.identities, []) {
-                guard case .integer(let key)? = row.values.first else { continue }
-                numbers[identity(row)] = .integer(key)
-                last = max(last, key)
-            }
-            var places: [LedgerValue: LedgerValue] = [:]
-            for row in identities {
-                let identity = identity(row)
-                if numbers[identity] == nil {
-                    last += 1
-                    numbers[identity] = .integer(last)
-                }
-                if let key = row.values.first { places[key] = numbers[identity] }
-            }
-            for (table, column) in rows.columns {
-                renumbered.tables[table] = renumbered.tables[table]?.map { row in
-                    var values = row.values
-                    values[column] = places[values[column]] ?? values[column]
-                    return LedgerRow(values: values)
-                }
-            }
-        }
-        return renumbered
-    }
-
-    /// The meaning of a numbered row. Text is compared by its bytes.
-    private static func identity(_ row: LedgerRow) -> [LedgerValue] {
-        row.values.dropFirst().map { value in
-            if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
-        }
     }
 
     /// One event for each customer and product whose entitlement changed.
@@ -154,11 +87,5 @@ struct LedgerRepair {
 
     private static func text(_ value: LedgerValue) -> String? {
         if case .blob(let bytes) = value { String(decoding: bytes, as: UTF8.self) } else { nil }
-    }
-
-    private static func references(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [[LedgerValue]] {
-        var values: [[LedgerValue]] = []
-        for sql in references { values += try connection.rows(sql, []).map(\.values) }
-        return values
     }
 }

@@ -23,6 +23,7 @@ public enum LedgerMigrations {
             try createTable(connection, dialect)
             try requireKnown(connection)
             let applied = try SchemaNumber.current(connection) ?? 0
+            if let refusal = CopyMark.refusal(of: applied) { throw refusal }
             guard applied <= current else {
                 throw LedgerStorageError(
                     .schemaTooNew, "the database is at migration \(applied), this version knows \(current)")

@@ -121,6 +121,9 @@ public protocol LedgerConnection {
 extension LedgerDialect {
     public var renumbering: [String] { [] }
     public var scratchSchema: [String] { [] }
+    public var rowsPerInsert: Int { 1 }
+    public var unlimitedTime: [String] { [] }
+    public var otherProcesses: String? { nil }
 }
 
 extension LedgerConnection {
@@ -183,6 +186,15 @@ public protocol LedgerDialect: Sendable {
 
     /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
     var scratchSchema: [String] { get }
+
+    /// How many rows one `INSERT` takes where many are inserted.
+    var rowsPerInsert: Int { get }
+
+    /// Statements after which a query of the transaction may take as long as it needs.
+    var unlimitedTime: [String] { get }
+
+    /// A query of the number of connections that other processes of Assay have to the database; `nil` if the engine does not know.
+    var otherProcesses: String? { get }
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }

@@ -33,6 +33,10 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaTooOld = "database_schema_too_old"
         /// The migrations of the database are not those of this version: a version of Assay before the first release made it.
         case schemaUnknown = "database_schema_unknown"
+        /// The database is the target of a copy that did not end.
+        case copyUnfinished = "database_copy_unfinished"
+        /// The ledger was copied to another database, or is being copied.
+        case moved = "database_moved"
         /// The database was closed.
         case closed = "database_closed"
         /// Another transaction changed rows that this one had read. The caller may try again.
@@ -55,6 +59,10 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .schemaTooOld: "The database needs migrations; run assay migrate."
             case .schemaUnknown: "A version of Assay before the first release made the database; name a new file."
+            case .copyUnfinished:
+                "The database is an unfinished copy; run the same assay copy again, or name another database."
+            case .moved:
+                "assay copy moved the ledger; use the other database, or open this one with assay copy --reopen."
             case .closed: "The database is closed."
             case .conflict: "Another transaction changed the same rows."
             case .outcomeUnknown: "The connection broke during the commit; the write may be stored."

@@ -19,6 +19,7 @@ enum SchemaNumber {
     static func require(_ number: Int64, found rows: [LedgerRow]) throws(LedgerStorageError) {
         let found = try Self.number(rows) ?? 0
         guard found != number else { return }
+        if let refusal = CopyMark.refusal(of: found) { throw refusal }
         throw LedgerStorageError(
             found > number ? .schemaTooNew : .schemaTooOld,
             "the database is at migration \(found), this version needs \(number)")

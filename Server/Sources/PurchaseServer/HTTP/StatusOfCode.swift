@@ -49,7 +49,7 @@ extension HTTPResponse.Status {
         switch kind {
         case .constraint, .other: self = .internalServerError
         case .busy, .overloaded, .full, .readOnly, .unavailable, .corrupt, .schemaTooNew, .schemaTooOld, .schemaUnknown,
-            .closed, .conflict, .outcomeUnknown:
+            .copyUnfinished, .moved, .closed, .conflict, .outcomeUnknown:
             self = .serviceUnavailable
         }
     }

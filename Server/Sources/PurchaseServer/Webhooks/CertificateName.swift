@@ -4,7 +4,7 @@ import NIOSSL
 ///
 /// NIOSSL (2.37.6) also accepts one that names the address of the connection instead of the host. Then somebody who forges the
 /// answers of a name server would only need a certificate for an address of their own.
-enum CertificateName {
+package enum CertificateName {
     private static let wildcard = Array("*.".utf8)
     private static let period = UInt8(ascii: ".")
 
@@ -16,7 +16,7 @@ enum CertificateName {
     }
 
     /// Compares a DNS name of a certificate, whose first label can be `*`, with a host.
-    static func matches(_ name: [UInt8], host: [UInt8]) -> Bool {
+    package static func matches(_ name: [UInt8], host: [UInt8]) -> Bool {
         let (name, host) = (normal(name), normal(host))
         guard name.starts(with: wildcard), let end = host.firstIndex(of: period), end > 0 else { return name == host }
         return name.dropFirst() == host[end...]

@@ -49,8 +49,18 @@ struct LedgerDatabaseOptions: ParsableArguments {
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
     func readPlace(_ environment: [String: String], isTrustExtended: Bool?) throws -> LedgerPlace {
-        let path = settingsPath(environment)
-        let isNamed = config != nil || environment[Self.configVariable] != nil
+        try Self.place(
+            config: config, database: database, entryKey: entryKey, environment, isTrustExtended: isTrustExtended)
+    }
+
+    /// Reads a settings file, and says where a database is.
+    ///
+    /// - Throws: `SettingsFile.Problems`, `InputError`.
+    static func place(
+        config: String?, database: String?, entryKey: String?, _ environment: [String: String], isTrustExtended: Bool?
+    ) throws -> LedgerPlace {
+        let path = config ?? environment[configVariable] ?? defaultConfig
+        let isNamed = config != nil || environment[configVariable] != nil
         var file = try SettingsFile("")
         let isRead = isNamed || FileManager.default.fileExists(atPath: path)
         if isRead {
@@ -58,13 +68,13 @@ struct LedgerDatabaseOptions: ParsableArguments {
             file = try SettingsFile(text, beside: surroundings(of: path, isTrustExtended))
         }
         return LedgerPlace(
-            file: file, path: isRead ? Self.absolute(path) : nil, environment: environment,
+            file: file, path: isRead ? absolute(path) : nil, environment: environment,
             databaseOption: database.map { [$0] } ?? [], entryKeyOption: entryKey.map { [$0] } ?? [])
     }
 
-    private func surroundings(of path: String, _ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
+    private static func surroundings(of path: String, _ isTrustExtended: Bool?) -> SettingsFile.Surroundings {
         var surroundings = SettingsFile.Surroundings()
-        surroundings.folder = (Self.absolute(path) as NSString).deletingLastPathComponent
+        surroundings.folder = (absolute(path) as NSString).deletingLastPathComponent
         surroundings.isTrustExtended = isTrustExtended ?? true
         surroundings.files = isTrustExtended == nil ? nil : .read
         return surroundings
@@ -234,17 +244,10 @@ struct LedgerPlace {
     }
 
     /// The path of an existing SQLite database, which is named on standard error.
-    func existingFile() throws -> String {
-        let url = try url()
-        guard !LedgerDatabases.isPostgreSQL(url) else {
-            throw InputError(
-                LedgerDatabases.withoutSecrets(url), "a PostgreSQL database is not a file; use PostgreSQL's own pg_dump"
-            )
-        }
-        return try databaseFile(url, isCreating: false)
-    }
+    func existingFile() throws -> String { try databaseFile(try url(), isCreating: false) }
 
-    private func url() throws -> String {
+    /// The address of the database: `sqlite:PATH` or a URL of PostgreSQL.
+    func url() throws -> String {
         do {
             let options = ServerSetting.database.option.map { [$0: databaseOption] } ?? [:]
             return try ServerSettings(options: options, environment: environment, file: file).database()

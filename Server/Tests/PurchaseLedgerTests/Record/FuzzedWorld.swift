@@ -9,6 +9,7 @@ struct FuzzedWorld {
     let folder: URL
     let checkpoint: Checkpoint
     let entryKey: EntryKey
+    private let content: DatabaseContent
 
     /// Makes the database in a folder.
     init(_ folder: URL) async throws {
@@ -20,6 +21,7 @@ struct FuzzedWorld {
         try await sealed.write(2)
         checkpoint = try sealed.published().checkpoint
         entryKey = sealed.entryKey
+        content = try await DatabaseContent(sealed.database)
         try await sealed.database.close()
     }
 
@@ -103,9 +105,11 @@ struct FuzzedWorld {
 
     /// Changes a copy of the database, and gives what the audit names. The triggers are there again before the audit.
     ///
+    /// - Parameter computesHashes: whether every hash is computed again that needs no key.
     /// - Returns: the codes of the findings; `nil` if the schema refused the change or nothing was changed.
     func findings(
-        after change: @escaping @Sendable (any LedgerConnection) throws -> Int, using triggers: [Trigger]
+        after change: @escaping @Sendable (any LedgerConnection) throws -> Int, computesHashes: Bool,
+        using triggers: [Trigger]
     ) async throws -> Set<String>? {
         let file = folder.appending(path: "copy-\(UUID().uuidString).sqlite")
         try FileManager.default.copyItem(at: folder.appending(path: "assay.sqlite"), to: file)
@@ -114,8 +118,14 @@ struct FuzzedWorld {
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
         }
         let database = try SQLiteDatabase(path: file.path)
-        let isChanged = try await Self.isChanged(database, change, triggers)
-        let found = isChanged ? try await audit(database) : nil
+        let isChanged = try await Self.isChanged(database, triggers) { connection in
+            let changed = try change(connection)
+            if changed > 0, computesHashes { try ForgedHashes.computeAgain(connection) }
+            return changed
+        }
+        // Computing the hashes again mends a changed hash.
+        let isMended = computesHashes && isChanged ? try await DatabaseContent(database) == content : false
+        let found = isChanged && !isMended ? try await audit(database) : nil
         try await database.close()
         return found
     }
@@ -127,8 +137,8 @@ struct FuzzedWorld {
     }
 
     private static func isChanged(
-        _ database: SQLiteDatabase, _ change: @escaping @Sendable (any LedgerConnection) throws -> Int,
-        _ triggers: [Trigger]
+        _ database: SQLiteDatabase, _ triggers: [Trigger],
+        _ change: @escaping @Sendable (any LedgerConnection) throws -> Int
     ) async throws -> Bool {
         do {
             return try await database.write { connection in

@@ -22,7 +22,7 @@ struct TableFuzzTests {
     }
 
     @Test(
-        "Every changed, added or removed row of every table is found, except those that docs/record.md lists",
+        "Every changed, added or removed row of every table is found, also with all hashes computed again, except those that docs/record.md lists",
         .enabled(if: FuzzedRows.wanted != nil, "set ASSAY_FUZZ_ROWS to one or all"))
     func fuzz() async throws {
         try await TemporaryFolder.with { folder in
@@ -41,8 +41,12 @@ struct TableFuzzTests {
                 let rows = FuzzedRows.wanted == "all" ? table.rows : Array(some)
                 for row in rows {
                     for (column, change) in Self.changes(of: table, row) {
-                        let found = try await world.findings(after: { try change.apply($0) }, using: triggers)
-                        report.add(table.name, column, found, change.text)
+                        for computesHashes in [false, true] {
+                            let found = try await world.findings(
+                                after: { try change.apply($0) }, computesHashes: computesHashes, using: triggers)
+                            report.add(
+                                table.name, column, found, change.text + (computesHashes ? " with new hashes" : ""))
+                        }
                     }
                 }
             }

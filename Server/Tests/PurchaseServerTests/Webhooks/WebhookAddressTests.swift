@@ -102,6 +102,40 @@ struct WebhookAddressTests {
         }
     }
 
+    @Test(
+        "A name of a certificate is the host's, or has * instead of the first label",
+        arguments: [
+            ("hooks.example", "hooks.example", true), ("HOOKS.Example.", "hooks.example", true),
+            ("hooks.example", "hooks.example.", true), ("*.example.com", "hooks.example.com", true),
+            ("*.example.com", "example.com", false), ("*.example.com", "a.hooks.example.com", false),
+            ("*.example.com", ".example.com", false), ("h*.example.com", "hooks.example.com", false),
+            ("*", "example", false), ("", "hooks.example", false), ("hooks.example\0.evil", "hooks.example", false),
+        ])
+    func certificateNames(_ name: String, _ host: String, _ matches: Bool) {
+        #expect(CertificateName.matches(Array(name.utf8), host: Array(host.utf8)) == matches)
+    }
+
+    @Test("An answer that comes byte by byte ends with the attempt, and headers without an end are refused")
+    func endlessAnswers() async throws {
+        try await WebhookReceiver.run { receiver in
+            let webhook = try WebhookWorld.webhook("http://127.0.0.1:\(receiver.port)/")
+            receiver.react { _, _ in .drip("HTTP/1.1 204 No Content\r\nx: ") }
+            #expect(try await refusal(webhook, attemptLimit: .milliseconds(500)) == "timed_out")
+            // An informational answer before the answer is passed over, and nothing but such answers is none.
+            receiver.react { _, _ in .raw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n") }
+            #expect(try await refusal(webhook) == "delivered")
+            receiver.react { _, _ in .drip("HTTP/1.1 100 Continue\r\n\r\n") }
+            let informational = try await refusal(webhook, attemptLimit: .milliseconds(500))
+            #expect(["timed_out", "connection_failed", "answer_malformed"].contains(informational))
+            receiver.react { _, _ in
+                .raw("HTTP/1.1 204 No Content\r\n" + String(repeating: "x: a\r\n", count: 50_000))
+            }
+            // The end of the connection can be seen before the headers are read.
+            let reason = try await refusal(webhook)
+            #expect(reason == "answer_malformed" || reason.hasPrefix("connection_failed"), "\(reason)")
+        }
+    }
+
     @Test("A host that speaks no TLS, a name without addresses, and a name server that does not answer")
     func otherFailures() async throws {
         try await WebhookReceiver.run { receiver in

@@ -29,6 +29,8 @@ final class WebhookReceiver: Sendable {
         /// Sends these bytes as they are, and closes.
         case raw(String)
         case close
+        /// Sends this text a byte at a time, again and again, until the connection is closed.
+        case drip(String)
         /// Answers 204 after a pause.
         case late(TimeAmount)
         case silence
@@ -159,6 +161,24 @@ private final class ReceiverHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
+    private func drip(
+        _ bytes: [UInt8], _ place: Int, _ bound: NIOLoopBound<(ReceiverHandler, ChannelHandlerContext)>
+    ) {
+        let (_, context) = bound.value
+        guard context.channel.isActive else { return }
+        do {
+            let encoder = try context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+            let byte = bytes[place % bytes.count]
+            encoder.writeAndFlush(NIOAny(ByteBuffer(bytes: [byte])), promise: nil)
+        } catch {
+            // The connection was closed.
+            return
+        }
+        context.eventLoop.scheduleTask(in: .milliseconds(2)) {
+            bound.value.0.drip(bytes, place + 1, bound)
+        }
+    }
+
     private func react(
         _ reaction: WebhookReceiver.Reaction, _ receiver: WebhookReceiver, _ context: ChannelHandlerContext
     ) {
@@ -177,6 +197,10 @@ private final class ReceiverHandler: ChannelInboundHandler {
                 Issue.record("the receiver has no codec: \(error)")
             }
             context.close(promise: nil)
+        case .drip(let text):
+            receiver.answered()
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            drip(Array(text.utf8), 0, bound)
         case .late(let pause):
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             context.eventLoop.scheduleTask(in: pause) {

@@ -43,6 +43,18 @@ struct PostgreSQLDialect: LedgerDialect {
         ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected"]
     }
 
+    /// A statement has at most 65,535 parameters.
+    var rowsPerInsert: Int { 256 }
+
+    var unlimitedTime: [String] { ["SET LOCAL statement_timeout = 0"] }
+
+    /// `assay copy` connects under another name (`LedgerCopy.applicationName`).
+    var otherProcesses: String? {
+        """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'assay'
+        """
+    }
+
     /// `TRUNCATE` runs no trigger for rows, so it has one of its own. A key that exists is refused by its index.
     func appendOnly(_ rule: AppendOnlyRule) -> [String] {
         let table = rule.table

@@ -42,22 +42,20 @@ public struct SQLiteBackup: Sendable {
     /// - Returns: the size of the copy in bytes.
     /// - Throws: `Failure`, `LedgerStorageError`.
     public func write(progress: @escaping (Progress) -> Void = { _ in }) throws -> Int {
-        let partial = file + ".partial"
-        try create(partial)
+        let place = BackupFile(path: file)
+        let partial = place.partial
+        try place.create()
         do {
             let source = try copy(to: partial, progress: progress)
             progress(
                 Progress(
                     isVerifying: true, copiedBytes: source.pages * Self.pageBytes,
                     totalBytes: source.pages * Self.pageBytes))
-            try verify(partial, against: source)
-            try publish(partial)
+            try verify(place, against: source)
+            try place.publish()
             return source.pages * source.pageBytes
         } catch {
-            for suffix in ["", "-journal", "-wal", "-shm"] {
-                // Nobody takes a file of this name for a copy.
-                try? FileManager.default.removeItem(atPath: partial + suffix)
-            }
+            place.discard()
             throw error is Failure ? error : LedgerStorageError(sqlite: error)
         }
     }
@@ -109,57 +107,11 @@ public struct SQLiteBackup: Sendable {
     }
 
     /// Reads all of the copy: the structure of every tree and row, and that it is of the state that was copied.
-    private func verify(_ partial: String, against source: Contents) throws {
-        let copy = try DatabaseQueue(path: partial)
-        let (contents, check) = try copy.read { database in
-            (try Contents(database), try String.fetchAll(database, sql: "PRAGMA quick_check(1)"))
-        }
+    private func verify(_ place: BackupFile, against source: Contents) throws {
+        let copy = try DatabaseQueue(path: place.partial)
+        let contents = try copy.read { try Contents($0) }
         try copy.close()
-        guard contents == source, check == ["ok"] else {
-            throw Failure(
-                code: "backup_differs",
-                description: "the copy differs from the database: \(check.first ?? "it cannot be read"); check the disk"
-            )
-        }
-    }
-
-    private func create(_ partial: String) throws {
-        guard !exists(file) else {
-            throw Failure(code: "backup_file_exists", description: "\(file) exists; name a new file")
-        }
-        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        guard descriptor >= 0 else {
-            throw errno == EEXIST
-                ? Failure(
-                    code: "backup_file_exists",
-                    description: "\(partial) exists: another backup is running, or one was interrupted; then delete it")
-                : Failure(code: "backup_file_unusable", description: "\(partial): \(String(cString: strerror(errno)))")
-        }
-        close(descriptor)
-    }
-
-    /// Flushes the copy and gives it its name, unless somebody else was faster.
-    private func publish(_ partial: String) throws {
-        try flush(partial)
-        guard link(partial, file) == 0 else {
-            throw errno == EEXIST
-                ? Failure(code: "backup_file_exists", description: "\(file) exists; name a new file")
-                : Failure(code: "backup_file_unusable", description: "\(file): \(String(cString: strerror(errno)))")
-        }
-        unlink(partial)
-        try flush(URL(fileURLWithPath: file).deletingLastPathComponent().path)
-    }
-
-    private func flush(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY)
-        defer { close(descriptor) }
-        guard descriptor >= 0, fsync(descriptor) == 0 else {
-            throw Failure(code: "backup_file_unusable", description: "\(path): \(String(cString: strerror(errno)))")
-        }
-    }
-
-    private func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
+        guard contents == source else { throw BackupFile.differs("it has another state") }
+        try place.check()
     }
 }

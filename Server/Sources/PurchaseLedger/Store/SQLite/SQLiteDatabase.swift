@@ -102,6 +102,44 @@ public final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
+    /// Calls the body with a database in memory that ends with the call.
+    static func withTemporary<Value>(
+        _ body: (any LedgerConnection, any LedgerDialect) throws -> Value
+    ) throws(LedgerStorageError) -> Value {
+        do {
+            return try DatabaseQueue().inDatabase { try body(SQLiteConnection(database: $0), SQLiteDialect()) }
+        } catch {
+            throw LedgerStorageError(sqlite: error)
+        }
+    }
+
+    /// Whether another process has a database open. SQLite's locks tell: a connection that wants the database for itself gets it
+    /// only if there is no other one.
+    ///
+    /// - Throws: `LedgerStorageError`.
+    public static func isOpenElsewhere(_ path: String) throws -> Bool {
+        var configuration = Configuration()
+        configuration.busyMode = .immediateError
+        do {
+            let connection = try DatabaseQueue(path: path, configuration: configuration)
+            defer {
+                // A connection that cannot be closed is closed with the process.
+                try? connection.close()
+            }
+            try connection.writeWithoutTransaction { database in
+                _ = try String.fetchOne(database, sql: "PRAGMA locking_mode = EXCLUSIVE")
+                try database.execute(sql: "BEGIN EXCLUSIVE")
+                _ = try Row.fetchOne(database, sql: "SELECT 1 FROM sqlite_master")
+                try database.execute(sql: "ROLLBACK")
+            }
+            return false
+        } catch {
+            let error = LedgerStorageError(sqlite: error)
+            guard error.kind == .busy else { throw error }
+            return true
+        }
+    }
+
     /// The number of transactions committed since the database was opened, and of the writes in them.
     public var commits: (transactions: Int, writes: Int) { (writerFigures.transactions, writerFigures.writes) }
 

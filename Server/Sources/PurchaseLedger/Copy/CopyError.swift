@@ -1,0 +1,39 @@
+/// Why a ledger was not copied. The source is as it was, except for the note that it is being copied.
+public struct CopyError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The stable part.
+    public let code: Code
+    /// What was found and what to do, for people.
+    public let detail: String
+
+    init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// The codes.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The target has rows or tables, and is no unfinished copy of this source.
+        case targetNotEmpty = "copy_target_not_empty"
+        /// Another process has the source open, or still writes to it.
+        case sourceInUse = "copy_source_in_use"
+        /// The source has entries that cannot be sealed.
+        case pendingRefused = "copy_pending_refused"
+        /// The signing key of this server signed something else than the source's log.
+        case signerDiffers = "copy_signer_differs"
+        /// A table of the target differs from the source.
+        case tablesDiffer = "copy_tables_differ"
+        /// The Merkle log that is computed from the target differs from the source's.
+        case logDiffers = "copy_log_differs"
+        /// The database has no note of a copy.
+        case notCopied = "copy_not_begun"
+    }
+
+    public var description: String { "\(code.rawValue): \(detail)" }
+}
+
+extension CopyError {
+    /// The error of a SQLite file that another process has open.
+    public static func sourceInUse(_ file: String) -> CopyError {
+        CopyError(.sourceInUse, "another process has \(file) open; stop the server and try again")
+    }
+}

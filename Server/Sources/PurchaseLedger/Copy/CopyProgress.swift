@@ -1,0 +1,33 @@
+/// How far a copy is.
+public struct CopyProgress: Sendable, Equatable {
+    /// The steps that take time.
+    public enum Step: String, Sendable {
+        /// Rows are written to the target.
+        case copying
+        /// Each row of the target is read and compared with the source's.
+        case comparing
+    }
+
+    /// What is being done.
+    public var step: Step
+    /// The table.
+    public var table: String
+    /// The rows of all tables that are done in this step.
+    public var done: Int64
+    /// How many of them an earlier run had done.
+    public var doneBefore: Int64
+    /// The rows of all tables.
+    public var total: Int64
+}
+
+/// What was copied.
+public struct CopyOutcome: Sendable, Equatable {
+    /// The rows of all tables.
+    public var rows: Int64
+    /// The leaves of the Merkle log.
+    public var leaves: Int64
+    /// Its root, in hexadecimal.
+    public var root: String
+    /// The id of the key of entries, which the target's servers need.
+    public var entryKeyID: String
+}

@@ -1,0 +1,183 @@
+import PurchaseVerification
+
+/// The first steps of a copy: both databases get their notes, or nothing is changed and the reason is thrown.
+struct CopyStart {
+    /// How often the rest is sealed while a server still writes.
+    private static let attempts = 5
+
+    let copy: LedgerCopy
+    let tables: [TablePages]
+
+    private var source: any LedgerDatabase { copy.source }
+    private var target: any LedgerDatabase { copy.target }
+
+    /// Stops the servers of both databases, and makes the target's schema.
+    ///
+    /// - Returns: the id of the copy.
+    func id() async throws -> String {
+        let (known, unfinished) = (try await mark(of: source), try await mark(of: target))
+        if known?.role == .target, let refusal = CopyMark.refusal(of: CopyMark.Role.target.rawValue) { throw refusal }
+        if let known, let unfinished, unfinished.role == .target, unfinished.id.isSame(as: known.id) {
+            requireMarks(source: known.role)
+            return known.id
+        }
+        try await requireEmptyTarget()
+        try await requireKey()
+        let id = RandomID.next().bytes.hexadecimal
+        try await stopSource(id, known)
+        try await LedgerMigrations.migrate(target, now: copy.clock().millisecondsSince1970)
+        let applied = try await source.read(.keys) { connection in
+            try connection.rows(
+                "SELECT number, title, applied_at FROM schema_migrations WHERE number <= ?1",
+                [.integer(LedgerMigrations.current)])
+        }
+        let now = copy.clock().millisecondsSince1970
+        try await target.write { connection in
+            try Self.requireEmpty(tables, connection)
+            for pages in tables where pages.table.isSeeded {
+                try connection.execute("DELETE FROM \(pages.table.name)", [])
+            }
+            try connection.execute("DELETE FROM schema_migrations", [])
+            for row in applied {
+                try connection.execute(
+                    "INSERT INTO schema_migrations (number, title, applied_at) VALUES (?1, ?2, ?3)", row.values)
+            }
+            try CopyMark(role: .target, id: id).write(connection, now: now)
+        }
+        requireMarks(source: .source)
+        return id
+    }
+
+    /// From now on each transaction checks that its database still has its note.
+    private func requireMarks(source role: CopyMark.Role) {
+        source.requireSchema(role.rawValue)
+        target.requireSchema(CopyMark.Role.target.rawValue)
+    }
+
+    /// The note of a database; `nil` if it has none, or no schema.
+    private func mark(of database: any LedgerDatabase) async throws -> CopyMark? {
+        let dialect = database.dialect
+        return try await database.read(.keys) { connection in
+            guard try Self.hasSchema(connection, dialect) else { return nil }
+            return try CopyMark.found(connection)
+        }
+    }
+
+    private static func hasSchema(
+        _ connection: any LedgerConnection, _ dialect: any LedgerDialect
+    ) throws(LedgerStorageError) -> Bool {
+        try SchemaComparison(dialect: dialect).definitions(connection)["table schema_migrations"] != nil
+    }
+
+    /// Refuses a target with rows or with tables that are not the ledger's, before the source is touched.
+    private func requireEmptyTarget() async throws {
+        let dialect = target.dialect
+        try await target.read(.keys) { connection in
+            guard try Self.hasSchema(connection, dialect) else {
+                guard let other = try SchemaComparison(dialect: dialect).definitions(connection).keys.sorted().first
+                else { return }
+                throw CopyError(.targetNotEmpty, "the target has the \(other); name an empty database")
+            }
+            if let mark = try CopyMark.found(connection) {
+                throw CopyError(
+                    .targetNotEmpty,
+                    mark.role == .target
+                        ? "the target is an unfinished copy of another source; delete it, or name an empty database"
+                        : "the target has a ledger that was moved to another database; name an empty database")
+            }
+            try Self.requireEmpty(tables, connection)
+        }
+        if try await hasSchema(target) { try await LedgerMigrations.requireCurrent(target) }
+    }
+
+    private func hasSchema(_ database: any LedgerDatabase) async throws -> Bool {
+        let dialect = database.dialect
+        return try await database.read(.keys) { try Self.hasSchema($0, dialect) }
+    }
+
+    private static func requireEmpty(_ tables: [TablePages], _ connection: any LedgerConnection) throws {
+        for pages in tables where !pages.table.isSeeded {
+            guard try pages.isEmpty(connection) else {
+                throw CopyError(
+                    .targetNotEmpty, "the table \(pages.table.name) of the target has rows; name an empty database")
+            }
+        }
+    }
+
+    /// Seals everything, and stops the servers of the source in the transaction that sees that nothing is pending.
+    private func stopSource(_ id: String, _ known: CopyMark?) async throws {
+        let now = copy.clock().millisecondsSince1970
+        if let known {
+            // It was sealed when it was stopped. An unfinished target of before does not belong to it any more.
+            source.requireSchema(known.role.rawValue)
+            try await source.write { try CopyMark(role: .source, id: id).write($0, now: now) }
+            return
+        }
+        try await LedgerMigrations.requireCurrent(source)
+        try await requireNoOtherProcess()
+        try await requireSigned()
+        let ledger = copy.ledger(of: source)
+        let sealing = try LogSealing(ledger: ledger, signer: nil)
+        for _ in 0..<Self.attempts {
+            let round = try await sealing.round()
+            guard round.refused.isEmpty else {
+                throw CopyError(
+                    .pendingRefused,
+                    """
+                    \(round.refused.count) entries cannot be sealed, the first is \(round.refused[0]): no server with the \
+                    key wrote them; run assay audit verify
+                    """)
+            }
+            let isStopped = try await source.write { connection in
+                guard try LogPendingTable(connection: connection).count() == 0 else { return false }
+                try CopyMark(role: .source, id: id).write(connection, now: now)
+                return true
+            }
+            if isStopped { return }
+        }
+        throw CopyError(.sourceInUse, "a server still writes to the source; stop all its servers and try again")
+    }
+
+    /// A server that goes on would answer from a ledger that stays behind, so it is named before it is stopped.
+    private func requireNoOtherProcess() async throws {
+        guard let query = source.dialect.otherProcesses else { return }
+        let found = try await source.read(.keys) { connection in
+            var reader = try connection.rows(query, []).first?.reader
+            return try reader?.integer() ?? 0
+        }
+        guard found == 0 else {
+            throw CopyError(
+                .sourceInUse,
+                "\(found) connections of other processes of Assay are open; stop the servers of the source and try again"
+            )
+        }
+    }
+
+    /// The file of the key must be the one that the target's servers will need.
+    private func requireKey() async throws {
+        let id = try await source.read(.keys) { try LogStateTable(connection: $0).entryKeyID() }
+        guard let id, !id.isSame(as: copy.entryKey.id) else { return }
+        throw LogError(
+            .entryKeyDiffers,
+            """
+            the key of entries is \(copy.entryKey.id), and the entries of the source are of key \(id); name the file of that key \
+            with --entry-key
+            """)
+    }
+
+    /// Compares the source's log with what was signed.
+    private func requireSigned() async throws {
+        let ledger = copy.ledger(of: source)
+        for checkpoint in copy.signed {
+            let edge = try await ledger.answer(LogEdge(size: checkpoint.size)).edge
+            guard edge?.root() == checkpoint.root else {
+                throw CopyError(
+                    .signerDiffers,
+                    """
+                    the log of the source has another root than \(checkpoint.origin) signed at \(checkpoint.size) leaves; \
+                    name the signing key of this ledger with --signing-key, or run assay audit verify
+                    """)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import PurchaseVerification
+
+/// The rows of a table in pages, in the order of its primary key.
+struct TablePages: Sendable {
+    /// The bytes of a page, unless one row alone is larger.
+    private static let pageBytes: Int64 = 8 << 20
+
+    let table: StoredTable
+    /// Rows of a page.
+    let limit: Int
+
+    private var columns: String { table.columns.joined(separator: ", ") }
+    private var order: String { table.key.joined(separator: ", ") }
+
+    /// The rows after a key.
+    func page(
+        after key: [LedgerValue]?, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [LedgerRow] {
+        var limit = limit
+        if !table.byteColumns.isEmpty { limit = try rowsOfPage(after: key, connection) }
+        guard limit > 0 else { return [] }
+        return try connection.rows(
+            "SELECT \(columns) FROM \(table.name) \(condition(key)) ORDER BY \(order) LIMIT ?\(place(key))",
+            (key ?? []) + [.integer(Int64(limit))])
+    }
+
+    /// How many of the next rows are a page: the lengths of their bytes are read before the bytes.
+    private func rowsOfPage(
+        after key: [LedgerValue]?, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> Int {
+        let lengths = table.byteColumns.map { "coalesce(length(\($0)), 0)" }.joined(separator: " + ")
+        let rows = try connection.rows(
+            "SELECT \(lengths) FROM \(table.name) \(condition(key)) ORDER BY \(order) LIMIT ?\(place(key))",
+            (key ?? []) + [.integer(Int64(limit))])
+        var bytes: Int64 = 0
+        for (count, row) in rows.enumerated() {
+            var reader = row.reader
+            bytes += try reader.integer()
+            if bytes > Self.pageBytes { return max(1, count) }
+        }
+        return rows.count
+    }
+
+    /// The key of a row.
+    func key(of row: LedgerRow) -> [LedgerValue] {
+        table.key.compactMap { table.columns.firstIndex(of: $0) }.map { row.values[$0] }
+    }
+
+    /// The last key; `nil` if the table is empty.
+    func lastKey(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [LedgerValue]? {
+        let order = table.key.map { "\($0) DESC" }.joined(separator: ", ")
+        return try connection.rows("SELECT \(self.order) FROM \(table.name) ORDER BY \(order) LIMIT 1", [])
+            .first?.values
+    }
+
+    func isEmpty(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Bool {
+        try connection.rows("SELECT 1 FROM \(table.name) LIMIT 1", []).isEmpty
+    }
+
+    func count(_ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
+        guard var reader = try connection.rows("SELECT count(*) FROM \(table.name)", []).first?.reader else { return 0 }
+        return try reader.integer()
+    }
+
+    /// Inserts rows with their numbers.
+    ///
+    /// - Parameter most: how many rows a statement may take.
+    func insert(
+        _ rows: [LedgerRow], most: Int, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            // Few sizes, because each is a statement of its own to prepare.
+            let size = [most, 16, 1].first { $0 <= rest.count && $0 <= most } ?? 1
+            var values: [LedgerValue] = []
+            values.reserveCapacity(size * table.columns.count)
+            for row in rest.prefix(size) { values += row.values }
+            try connection.send(insertion(of: size), values)
+            rest = rest.dropFirst(size)
+        }
+    }
+
+    private func insertion(of rows: Int) -> String {
+        let width = table.columns.count
+        let places = (0..<rows).map { row in
+            "(" + (1...width).map { "?\(row * width + $0)" }.joined(separator: ",") + ")"
+        }
+        return "INSERT INTO \(table.name) (\(columns)) VALUES \(places.joined(separator: ","))"
+    }
+
+    private func condition(_ key: [LedgerValue]?) -> String {
+        guard let key else { return "" }
+        return "WHERE (\(order)) > (\(key.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))"
+    }
+
+    private func place(_ key: [LedgerValue]?) -> Int { (key?.count ?? 0) + 1 }
+}
+
+extension LedgerRow {
+    /// Whether two rows have the same values; text is compared by its bytes.
+    func isSame(as other: LedgerRow) -> Bool {
+        values.elementsEqual(other.values) { left, right in
+            if case .text(let left) = left, case .text(let right) = right { return left.isSame(as: right) }
+            return left == right
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+
+/// `assay copy`: moves a ledger to another database.
+struct Copy: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Moves a ledger to another database: SQLite to PostgreSQL, back, or to a new file.",
+        discussion: """
+            Stop all servers of the source first. Everything that waits is sealed into the audit log, and no server can use \
+            the source from then on. All tables are copied with their numbers, the leaves of the log in their order, its \
+            tiles and its state. Then each row is compared with the source, and the Merkle root is computed again from the \
+            target. Before that has succeeded, servers refuse the target (database_copy_unfinished). A copy that was \
+            interrupted goes on if the same command is run again.
+
+            The target must be empty; a SQLite file is created. The keys of the record are files that are not in the \
+            database: at the end the command lists those that must move with the ledger. Checkpoints and proofs from before \
+            stay valid.
+
+            --reopen lets servers use the source again, if the target is not to be used after all.
+
+            Exit status: 0 if the ledger was copied, 1 if the copy is refused, 2 for wrong usage or I/O.
+            """)
+
+    @Option(name: .long, help: "The database with the ledger: sqlite:PATH, or a URL of PostgreSQL.")
+    var from: String
+
+    @Option(name: .long, help: "The empty database.")
+    var to: String?
+
+    @Flag(name: .long, help: "Let servers use the source of a copy again.")
+    var reopen = false
+
+    @Option(
+        name: .long,
+        help: "The settings file, which can name the keys (assay.yaml in the current folder, if there is one).")
+    var config: String?
+
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
+    var entryKey: String?
+
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.signingKey.help))
+    var signingKey: String?
+
+    func validate() throws {
+        guard (to == nil) == reopen else {
+            throw ValidationError("Name the empty database with --to, or open the source again with --reopen.")
+        }
+    }
+
+    func run() async throws {
+        // A server of databases shows this name, and so does not take the copy for a server of Assay.
+        setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
+        do {
+            guard let to else { return try await reopenSource() }
+            try await copy(to)
+        } catch let error as CopyError {
+            Terminal.complain("\(error)")
+            throw ExitCode.rejected
+        } catch let error as LedgerStorageError {
+            Terminal.complain("\(error)")
+            throw ExitCode.unusable
+        } catch let error as LogError {
+            Terminal.complain("\(error)")
+            throw error.status
+        }
+    }
+
+    private func place(_ database: String) throws -> LedgerPlace {
+        do {
+            return try LedgerDatabaseOptions.place(
+                config: config, database: database, entryKey: entryKey, ProcessInfo.processInfo.environment,
+                isTrustExtended: nil)
+        } catch let error as SettingsFile.Problems {
+            for problem in error.problems { Terminal.complain("the settings file: \(problem)") }
+            throw ExitCode.unusable
+        }
+    }
+
+    private func reopenSource() async throws {
+        try await using(try place(from).open(isCreating: false)) { source in
+            let isEnded = try await LedgerCopy.reopen(source)
+            Terminal.write("assay: servers can use the database again\n")
+            if isEnded {
+                Terminal.complain(
+                    "the ledger was copied whole to another database before; use only one of the two, and delete the other"
+                )
+            }
+        }
+    }
+
+    private func copy(_ to: String) async throws {
+        let place = try place(from)
+        try requireUnused(place)
+        let given = ServerSetting.signingKey.option.map { [$0: signingKey.map { [$0] } ?? []] } ?? [:]
+        let keys = try place.recordKeys(options: given)
+        try await using(place.open(isCreating: false)) { source in
+            let entryKey = try EntryKey(file: keys.entryKeyFile)
+            let signed = try keys.lastSigned()
+            try await using(try self.place(to).open(isCreating: true)) { target in
+                let bar = CopyBar()
+                let copy = LedgerCopy(
+                    from: source, to: target, entryKey: entryKey,
+                    signed: signed?.checkpoint.map { [$0.checkpoint] } ?? []
+                ) { Timestamp(Date()) }
+                let outcome: CopyOutcome
+                do {
+                    outcome = try await copy.run { bar.show($0) }
+                } catch {
+                    bar.clear()
+                    throw error
+                }
+                bar.clear()
+                report(outcome, keys, signed)
+            }
+        }
+    }
+
+    /// A server that has a SQLite file open holds a lock of SQLite.
+    private func requireUnused(_ place: LedgerPlace) throws {
+        let url = try place.url()
+        guard !LedgerDatabases.isPostgreSQL(url) else { return }
+        let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
+        guard FileManager.default.fileExists(atPath: path), try SQLiteDatabase.isOpenElsewhere(path) else { return }
+        throw CopyError.sourceInUse(path)
+    }
+
+    /// Closes a database after its use.
+    private func using(
+        _ database: any LedgerDatabase, _ body: (any LedgerDatabase) async throws -> Void
+    ) async throws {
+        do {
+            try await body(database)
+        } catch {
+            try await database.close()
+            throw error
+        }
+        try await database.close()
+    }
+
+    private func report(
+        _ outcome: CopyOutcome, _ keys: RecordKeys, _ signed: (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)?
+    ) {
+        Terminal.write(
+            """
+            assay: copied \(outcome.rows) rows; the target equals the source
+            assay: the log has \(outcome.leaves) leaves and the root \(outcome.root), as before
+            assay: servers can use the target now, and no longer the source
+
+            Files that belong to the ledger and are not in the database. Move them to where the target's server finds them:
+              key of entries  \(keys.entryKeyFile) (id \(outcome.entryKeyID), the one that the database names)
+
+            """)
+        if let signed {
+            let size =
+                signed.checkpoint.map { "\($0.checkpoint.size) leaves signed, which the log has" } ?? "nothing signed"
+            Terminal.write(
+                """
+                  signing key     \(keys.signingKeyFile) (\(signed.verifier.text))
+                  signed heads    \(keys.signingKeyFile).heads (\(size))
+
+                """)
+        } else {
+            Terminal.write(
+                "  signing key     none at \(keys.signingKeyFile); move that of each server with its .heads file\n")
+        }
+    }
+}
