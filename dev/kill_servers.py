@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills servers over one PostgreSQL under load at random moments, and PostgreSQL itself, and checks that nothing is lost or granted twice.
 
-usage: kill_servers.py PROGRAM EVIDENCE [--rounds N] [--servers N] [--clients N] [--seed N] [--pooler]
+usage: kill_servers.py PROGRAM EVIDENCE [--rounds N] [--servers N] [--clients N] [--seed N]
 
 EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. A throwaway PostgreSQL is started; the servers are behind one
 TCP proxy, which gives a connection to a server that accepts it. In each round clients send purchases until the strike: SIGKILL of one
@@ -81,6 +81,12 @@ class Proxy:
         self.port = self.server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):
+        try:
+            await self.forward(reader, writer)
+        except asyncio.CancelledError:
+            pass  # The round is over.
+
+    async def forward(self, reader, writer):
         for _ in self.ports:
             self.next += 1
             try:
@@ -97,8 +103,8 @@ class Proxy:
             while content := await reader.read(1 << 16):
                 writer.write(content)
                 await writer.drain()
-        except OSError:
-            pass
+        except (OSError, asyncio.CancelledError):
+            pass  # The other side is gone, or the round is over.
         writer.close()
 
 

@@ -15,6 +15,7 @@ struct PostgreSQLReport {
         var perSecond: [Double] = []
         var ratio: [Double] = []
         var processorTime: [Double] = []
+        var serverTime: [Double] = []
         var statements: [Double] = []
         var roundTrips: [Double] = []
         var purchases: [Double] = []
@@ -23,8 +24,9 @@ struct PostgreSQLReport {
 
         init(_ name: String) { self.name = name }
 
-        mutating func add(_ result: PostgreSQLRun.Result, to reference: Double) {
+        mutating func add(_ result: PostgreSQLRun.Result, to reference: Double, server: Double) {
             let figures = result.figures
+            serverTime.append(server * 1e6 / Double(max(1, result.latencies.count)))
             perSecond.append(result.perSecond)
             ratio.append(result.perSecond / reference)
             processorTime.append(result.processorTime * 1e6)
@@ -45,9 +47,9 @@ struct PostgreSQLReport {
             "\(purchases) purchases in an empty database, 64 clients of each server, median of \(rounds) rounds. Database and "
                 + "servers share \(ProcessInfo.processInfo.activeProcessorCount) processors.\n")
         Swift.print(
-            "| | per second | ratio | processor time of the client, µs | statements a purchase | round trips a transaction "
+            "| | per second | ratio | processor time of the client, µs | of PostgreSQL | statements a purchase | round trips a transaction "
                 + "| purchases a transaction | p50, ms | p99 |")
-        Swift.print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+        Swift.print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
         for claims in Claims.allCases {
             let evidence = try claims.evidence(count: purchases, authority: authority)
             var rows = [
@@ -63,29 +65,61 @@ struct PostgreSQLReport {
                     clients: 64, evidence: Array(evidence.prefix(max(64, purchases / 10))), authority: authority)
                 hot.isHotSpot = true
                 let plain = try await database("assay_ledger")
-                let one = try await run.run(plain, key: key)
+                let (one, oneTime) = try await timed { try await run.run(plain, key: key) }
                 let bareURL = try await database("assay_bare")
                 try await PostgreSQLRun.open(bareURL, authority: authority, key: key).ledger.close()
-                let bare = try PostgreSQLBareLoop(purchasesPerTransaction: 32, connections: 4)
-                    .run(rowsOf: plain, in: bareURL)
+                let (bare, bareTime) = try await timed {
+                    try PostgreSQLBareLoop(purchasesPerTransaction: 32, connections: 4).run(rowsOf: plain, in: bareURL)
+                }
                 rows[0].perSecond.append(bare.perSecond)
                 rows[0].ratio.append(1)
                 rows[0].processorTime.append(bare.processorTime * 1e6)
+                rows[0].serverTime.append(bareTime * 1e6 / Double(evidence.count))
                 rows[0].statements.append(bare.statements)
-                rows[1].add(one, to: bare.perSecond)
-                rows[2].add(try await hot.run(try await database("assay_ledger"), key: key), to: one.perSecond)
+                rows[1].add(one, to: bare.perSecond, server: oneTime)
+                func add(_ row: Int, _ run: PostgreSQLRun, port: Int? = nil, to reference: Double) async throws
+                    -> Double
+                {
+                    let url = try await database("assay_ledger", port: port)
+                    let (result, time) = try await timed { try await run.run(url, key: key) }
+                    rows[row].add(result, to: reference, server: time)
+                    return result.perSecond
+                }
+                _ = try await add(2, hot, to: one.perSecond)
                 let proxy = try DelayProxy(to: port, delay: .milliseconds(2))
-                let far = try await run.run(try await database("assay_ledger", port: proxy.port), key: key)
-                rows[3].add(far, to: one.perSecond)
-                rows[4].add(
-                    try await two.run(try await database("assay_ledger", port: proxy.port), key: key), to: far.perSecond
-                )
+                let far = try await add(3, run, port: proxy.port, to: one.perSecond)
+                _ = try await add(4, two, port: proxy.port, to: far)
                 proxy.close()
-                rows[5].add(try await two.run(try await database("assay_ledger"), key: key), to: one.perSecond)
+                _ = try await add(5, two, to: one.perSecond)
             }
             for row in rows { write(row) }
         }
         try FileManager.default.removeItem(at: place)
+    }
+
+    /// The processor time of PostgreSQL for what a body does, in seconds. It includes what its other processes do meanwhile.
+    private func timed<Value>(_ body: () async throws -> Value) async throws -> (Value, Double) {
+        let before = try serverTime()
+        let value = try await body()
+        return (value, try serverTime() - before)
+    }
+
+    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), those that have ended included.
+    private func serverTime() throws -> Double {
+        let first =
+            try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
+            .split(separator: "\n").first.map(String.init) ?? ""
+        var ticks = 0
+        for process in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int(process) != nil {
+            // It may have ended since.
+            guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+                let end = stat.lastIndex(of: ")")
+            else { continue }
+            let fields = stat[end...].split(separator: " ")
+            guard fields.count > 15, process == first || fields[2] == first else { continue }
+            ticks += (process == first ? 12...15 : 12...13).reduce(0) { $0 + (Int(fields[$1]) ?? 0) }
+        }
+        return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
     private func write(_ row: Row) {
@@ -93,7 +127,8 @@ struct PostgreSQLReport {
             numbers.isEmpty ? "" : String(format: "%.\(digits)f", numbers.sorted()[numbers.count / 2])
         }
         let columns = [
-            text(row.perSecond, 0), text(row.ratio, 2), text(row.processorTime, 0), text(row.statements, 1),
+            text(row.perSecond, 0), text(row.ratio, 2), text(row.processorTime, 0), text(row.serverTime, 0),
+            text(row.statements, 1),
             text(row.roundTrips, 2), text(row.purchases, 1), text(row.half, 2), text(row.most, 2),
         ]
         Swift.print("| \(row.name) | \(columns.joined(separator: " | ")) |")
