@@ -19,6 +19,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private var usedKeys: [String: Int] = [:]
     private var rounds = 0
     private var isDirect: Bool
+    private let isPlanned: Bool
     private var isSaved = false
 
     /// What it asked for and was not read yet.
@@ -36,7 +37,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     init(_ transaction: PostgreSQLTransaction, _ locks: LedgerLocks, isPlanned: Bool) {
         self.transaction = transaction
         self.locks = locks
-        isDirect = !isPlanned
+        (self.isPlanned, isDirect) = (isPlanned, !isPlanned)
         if case .parts(let parts) = locks { locked = parts } else { locked = nil }
     }
 
@@ -155,7 +156,8 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     ) throws(LedgerStorageError) -> PostgreSQLSession.Output? {
         var statements: [PostgreSQLStatement] = []
         let isWriting = !changes.isEmpty || sql.map { !transaction.session.texts[$0].isQuery } ?? false
-        if transaction.isShared, !isSaved, isWriting {
+        // A planned write can turn out to need another lock, and runs again in the same transaction.
+        if transaction.isShared || isPlanned, !isSaved, isWriting {
             isSaved = true
             statements.append(PostgreSQLStatement("SAVEPOINT job", [LedgerValue]()))
         }
