@@ -15,8 +15,8 @@ package final class WorkerPool: Sendable {
         return threads
     }()
 
-    /// Work on at most so many bytes runs on the thread of the caller. A receipt of 20 purchases fits in; hostile bytes of this length
-    /// take less than two milliseconds.
+    /// Work on at most so many bytes runs on the thread of the caller. A receipt of 20 purchases fits in, and `dev/healthz_under_attack.py`
+    /// sends hostile bytes of such a length.
     static let immediateBytes = 16 << 10
 
     private let limit: Int
