@@ -88,6 +88,7 @@ struct JournalTests {
             ("UPDATE journal SET leaf = zeroblob(10) WHERE kind = 3", AuditFinding.Kind.leafMalformed),
             ("UPDATE journal SET details = x'7b7d' WHERE kind = 3", .detailsChanged),
             ("UPDATE journal SET code = 'other' WHERE kind = 3", .columnDiffers),
+            ("UPDATE journal SET app_key = 1000 WHERE app_key = 0", .columnDiffers),
             ("UPDATE journal SET details = NULL WHERE kind = 3", .missingWithoutErasure),
             ("UPDATE evidence SET content = CAST(content || x'00' AS BLOB)", .evidenceChanged),
             ("UPDATE evidence SET content = NULL", .missingWithoutErasure),

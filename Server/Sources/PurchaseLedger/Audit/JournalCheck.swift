@@ -21,7 +21,7 @@ struct JournalCheck {
         compare("at", leaf.at == row.at)
         compare("kind", Int64(leaf.kind.rawValue) == row.kind)
         compare("code", leaf.code.isSame(as: row.code))
-        compare("app_key", leaf.app.isSame(as: apps[row.appKey] ?? ""))
+        compare("app_key", leaf.app.isSame(as: row.appKey == 0 ? "" : apps[row.appKey]))
         compare("customer_key", try reference(of: row.customerKey) == leaf.customer)
         let order = try row.orderKey.flatMap { key throws(LedgerStorageError) in
             try OrdersTable(connection: connection).row(key: key)
