@@ -103,9 +103,17 @@ public struct Evidence: Sendable {
         case nil: throw VerificationError(.evidenceEmpty)
         default:
             throw VerificationError(
-                .evidenceUnrecognized, expected: "a receipt or signed data",
-                found: "base64 of bytes that begin with \(hexadecimal(list.prefix(4)))")
+                .evidenceUnrecognized, expected: "a receipt or signed data", found: Self.description(ofDecoded: list))
         }
+    }
+
+    /// A description of bytes that were encoded in base64 and are not evidence. Two mistakes of senders have a name.
+    private static func description(ofDecoded bytes: ArraySlice<UInt8>) -> String {
+        // The start of base64 of a SEQUENCE of more than 127 bytes, and of a property list.
+        let isReceipt = bytes.starts(with: Array("MI".utf8)) || bytes.starts(with: Array("ew".utf8))
+        if isReceipt, Base64Text.isText(bytes) { return "base64 that was encoded in base64 again" }
+        if CompactJWS.isRecognized(bytes) { return "a JWS that was encoded in base64" }
+        return "base64 of bytes that begin with \(hexadecimal(bytes.prefix(4)))"
     }
 
     /// The bytes, if they are an app receipt's.

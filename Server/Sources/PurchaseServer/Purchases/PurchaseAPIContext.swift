@@ -192,7 +192,9 @@ extension RequestMessage {
         }
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)
-        return (message, members.flaw.map(Rejection.init))
+        var flaw = members.flaw.map(Rejection.init)
+        if body.isEmpty { flaw?.found = Rejection.emptyBody }
+        return (message, flaw)
     }
 }
 
@@ -202,6 +204,17 @@ extension RequestMembers.IdentifierRule {
 }
 
 extension Rejection {
+    /// What is found where a request has no body.
+    static let emptyBody = "an empty body"
+
+    /// The sentence, which names both spellings of a misspelled field.
+    var detail: String {
+        guard case .decision(.fieldMissing) = reason, let expected, let found, found != Self.emptyBody else {
+            return sentence
+        }
+        return "The field '\(found)' is unknown; did you mean '\(expected)'?"
+    }
+
     fileprivate init(_ flaw: RequestMembers.Flaw) {
         switch flaw {
         case .notAnObject(let bytes):
