@@ -52,7 +52,7 @@ public final class ReloadableServer: Sendable {
 
     /// Answers every later request under other settings. Requests that are being answered end under those before.
     ///
-    /// Host, port, database, log level, the number of connections and the keys of the record stay as they were at the start
+    /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits
@@ -111,6 +111,7 @@ public final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger?
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
+        router.add(middleware: RequestLogMiddleware())
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RequestHeadMiddleware())
         if !configuration.trustedProxies.isEmpty {
@@ -166,6 +167,7 @@ extension ServerConfiguration {
         if port != running.port { settings.append(.port) }
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }
+        if logFormat != running.logFormat { settings.append(.logFormat) }
         if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
         if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }

@@ -12,6 +12,8 @@ public struct ServerConfiguration: Sendable {
     public var database = "sqlite:assay.sqlite"
     /// How much is logged.
     public var logLevel = Logger.Level.info
+    /// The format of the lines of the log.
+    public var logFormat = LogFormat.text
     /// Whom to trust.
     public var anchors: [TrustAnchor] = TrustAnchor.apple
     /// The environments from which receipts are accepted.
@@ -31,6 +33,14 @@ public struct ServerConfiguration: Sendable {
     public var webhooks: [Webhook] = []
 
     public init() {}
+
+    /// The format of the lines of the log.
+    public enum LogFormat: String, Sendable, CaseIterable {
+        /// For people: time, level, message, and facts as `name=value`.
+        case text
+        /// One JSON object per line.
+        case json
+    }
 
     /// The keys of the record, which are in files outside of the database, and where its checkpoints go.
     public struct Record: Sendable {

@@ -256,19 +256,26 @@ struct LedgerPlace {
         }
     }
 
+    /// The address of the database for people: a path from the root, or a URL without its password.
+    func databaseName() throws -> String {
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return LedgerDatabases.withoutSecrets(url) }
+        return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
+    }
+
     private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
         }
-        Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
+        Terminal.remark("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
         return database
     }
 
     private func openServer(_ url: String) throws -> any LedgerDatabase {
         let name = LedgerDatabases.withoutSecrets(url)
-        Terminal.complain("database \(name), settings \(path ?? "none")")
+        Terminal.remark("database \(name), settings \(path ?? "none")")
         do {
             return try PostgreSQLDatabase(url: url)
         } catch {
