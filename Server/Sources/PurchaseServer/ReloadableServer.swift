@@ -23,7 +23,7 @@ public final class ReloadableServer: Sendable {
     private let connections: ConnectionLimiter
     private let inForce: Mutex<InForce>
 
-    /// What is exchanged as a whole.
+    /// The parts that a reload replaces together.
     private struct InForce {
         var responder: any HTTPResponder<ServerContext>
         var limits: ServerConfiguration.Limits
@@ -100,7 +100,7 @@ public final class ReloadableServer: Sendable {
         }
     }
 
-    /// What is in force until the first settings are.
+    /// The responder until the first settings are in force.
     private struct NoResponder: HTTPResponder {
         func respond(to _: Request, context _: ServerContext) async throws -> Response {
             throw HTTPError(.serviceUnavailable)

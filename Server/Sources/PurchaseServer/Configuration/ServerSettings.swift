@@ -17,7 +17,7 @@ package struct ServerSettings {
         self.file = file
     }
 
-    /// What was set somewhere else than in the place that it names, and is wrong.
+    /// A wrong value, with the place where it was given.
     package struct Fault: Error, Sendable, CustomStringConvertible {
         package let description: String
     }

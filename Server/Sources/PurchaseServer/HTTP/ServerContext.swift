@@ -9,7 +9,7 @@ struct ServerContext: RequestContext {
     var clientAddress: SocketAddress?
     /// The sender, after the key was checked.
     var caller: Caller?
-    /// What the log says about the request.
+    /// The facts about the request for the log.
     let facts = RequestFacts()
 
     init(source: ApplicationRequestContextSource) {

@@ -71,7 +71,7 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.idleSeconds))
     var idleSeconds: String?
 
-    /// What was given by option, for the table of settings.
+    /// The values of options, for the table of settings.
     private var options: [String: [String]] {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),

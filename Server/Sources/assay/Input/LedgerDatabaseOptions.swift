@@ -4,7 +4,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Which database and which settings file a command uses.
+/// The database and the settings file of a command.
 struct LedgerDatabaseOptions: ParsableArguments {
     /// The settings file that is read where none is named, in the current folder.
     static let defaultConfig = "assay.yaml"
@@ -115,7 +115,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         }
     }
 
-    /// What a command does with a ledger.
+    /// The access of a command to a ledger.
     enum LedgerAccess {
         case reading
         /// It reads, and checks the codes of entries if their key is there.
@@ -188,7 +188,7 @@ extension LedgerRefusal {
     }
 }
 
-/// Where the database is, and which settings say so.
+/// The address of the database, and the settings that it comes from.
 struct LedgerPlace {
     /// The settings file; an empty one where none is named and none is there.
     let file: SettingsFile

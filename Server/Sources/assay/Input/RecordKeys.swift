@@ -44,7 +44,7 @@ struct RecordKeys {
         }
     }
 
-    /// What this server signed last, and its public key; `nil` where it has no signing key.
+    /// The checkpoint that this server signed last, and its public key; `nil` if it has no signing key.
     func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
         do throws(LogError) {
             return try CheckpointSigner.lastSigned(keyFile: signingKeyFile)

@@ -1,7 +1,7 @@
 import PurchaseLedger
 import Synchronization
 
-/// How far a copy is, on a terminal.
+/// The progress of a copy, on a terminal.
 final class CopyBar: Sendable {
     private struct State {
         var bar = ProgressBar(unit: "rows")
