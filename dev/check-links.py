@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the links in all Markdown documents of the repository: each file and each heading that a link names must exist.
+"""Checks the references in all Markdown documents of the repository: each file and heading that a link names must exist, and
+each test that is named with its file, as in "The name of the test" (`SomeTests`).
 
     dev/check-links.py
 
-Links to other sites are not followed. Exit status 0 if every link leads somewhere.
+Links to other sites are not followed. Exit status 0 if every reference leads somewhere.
 """
 import pathlib
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEST = re.compile(r'"([^"]+)" \(`(\w+Tests)`')
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+(?:\([^()]*\))?)\)")
 
 
@@ -47,11 +49,25 @@ def anchors(path):
     return found
 
 
+def tests():
+    """The names of all tests, by the name of their file."""
+    found = {}
+    for file in [*ROOT.glob("Tests/**/*Tests.swift"), *ROOT.glob("Server/Tests/**/*Tests.swift")]:
+        # A name may continue on the next line of the source.
+        found[file.stem] = found.get(file.stem, "") + file.read_text(encoding="utf-8")
+    return found
+
+
 def main():
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
     documents = [ROOT / name for name in names.stdout.split() if (ROOT / name).exists()]
-    known, broken, count = {}, [], 0
+    known, broken, count, named = {}, [], 0, 0
+    sources = tests()
     for document in documents:
+        for test, file in TEST.findall(document.read_text(encoding="utf-8")):
+            named += 1
+            if f'"{test.rstrip("…").strip()}' not in sources.get(file, ""):
+                broken.append(f'{document.relative_to(ROOT)}: {file} has no test "{test}"')
         for number, line in enumerate(text_without_code(document), 1):
             for target in LINK.findall(line):
                 if re.match(r"[a-z]+:", target):
@@ -71,7 +87,7 @@ def main():
         sys.exit("no link was found, so nothing was checked")
     if broken:
         sys.exit("\n".join(broken))
-    print(f"links: {count} in {len(documents)} documents lead to files and headings that exist")
+    print(f"links: {count} in {len(documents)} documents lead to files and headings that exist; {named} tests that they name exist")
 
 
 if __name__ == "__main__":

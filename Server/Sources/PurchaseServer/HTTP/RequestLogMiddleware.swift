@@ -27,9 +27,12 @@ struct RequestLogMiddleware: RouterMiddleware {
         }
         let code = response.headers[.assayReason]
         log(request, context, status: response.status, code: code, since: start)
-        guard let id = HTTPField.Name.assayRequestID, code != nil || !Self.isQuiet(context) else { return response }
+        // Only a handler of the log that keeps no metadata has no id; `context.id` would crash then.
+        guard code != nil || !Self.isQuiet(context), let name = HTTPField.Name.assayRequestID,
+            let id = context.logger[metadataKey: "hb.request.id"]
+        else { return response }
         var identified = response
-        identified.headers[id] = context.id
+        identified.headers[name] = "\(id)"
         return identified
     }
 

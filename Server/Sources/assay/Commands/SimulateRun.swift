@@ -5,6 +5,7 @@ import Foundation
 import Hummingbird
 import Logging
 import PurchaseServer
+import ServiceLifecycle
 
 /// `assay simulate run`: a script for the store.
 struct SimulateRun: AsyncParsableCommand {
@@ -76,28 +77,31 @@ struct SimulateRun: AsyncParsableCommand {
         }
         let folder = URL(fileURLWithPath: authority, isDirectory: true)
         let (addresses, ready) = AsyncStream.makeStream(of: String.self)
+        let logger = LineLogHandler.logger(.text, level: .warning)
         do {
-            let application = try simulatorServer(
-                configuration, authority: try AppStoreAuthority(folder: folder),
-                logger: LineLogHandler.logger(.text, level: .warning)
-            ) { address in
-                ready.yield(address)
-                ready.finish()
-            }
-            return try await withThrowingTaskGroup(of: Int?.self) { group in
+            let store = ServiceGroup(
+                services: [
+                    try simulatorServer(
+                        configuration, authority: try AppStoreAuthority(folder: folder), logger: logger
+                    ) { address in
+                        ready.yield(address)
+                        ready.finish()
+                    }
+                ], logger: logger)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    try await application.run()
-                    return nil
+                    // Also if it cannot start, so that nobody waits for its address.
+                    defer { ready.finish() }
+                    try await store.run()
                 }
-                group.addTask {
-                    for await address in addresses { return try await run(scenario, address) }
-                    return nil
+                guard let address = await addresses.first(where: { _ in true }) else {
+                    try await group.waitForAll()
+                    throw InputError(file, "the store stopped before the scenario began")
                 }
-                defer { group.cancelAll() }
-                while let result = try await group.next() {
-                    if let wrong = result { return wrong }
-                }
-                throw InputError(file, "the store stopped before the scenario ended")
+                let wrong = try await run(scenario, address)
+                await store.triggerGracefulShutdown()
+                try await group.waitForAll()
+                return wrong
             }
         } catch let error as SimulatorConfigurationError {
             Terminal.complain(error.description)
