@@ -5,6 +5,8 @@ import json
 import os
 import re
 import subprocess
+import sys
+import time
 
 from running_server import RunningServer
 
@@ -46,6 +48,26 @@ class PurchaseServer:
         """Runs a command of the program and returns what it printed."""
         return subprocess.run(
             [self.program, *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+
+    def wait_for_webhook(self):
+        """Waits until a running server has seen the webhook of the settings. It begins with the events after that."""
+        for _ in range(600):
+            if "cursor" in self.run("webhooks", "list", "--app", "example", "--database", self.url):
+                return
+            time.sleep(0.1)
+        raise SystemExit("no server has registered the webhook")
+
+    def check_record(self, *commands):
+        """Runs commands that check the record, prints what each says, and ends this process if one finds something."""
+        for command in commands:
+            check = subprocess.run(
+                [self.program, *command, "--config", self.settings, "--database", self.url], cwd=self.folder,
+                capture_output=True, text=True)
+            lines = check.stdout.strip().splitlines()[-1:] or check.stderr.strip()
+            print(f"{' '.join(command)}: exit {check.returncode}: {lines}")
+            if check.returncode != 0:
+                print(check.stdout, check.stderr, file=sys.stderr)
+                raise SystemExit(f"{' '.join(command)} found something")
 
     def start(self):
         self.server = self.start_another()

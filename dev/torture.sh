@@ -76,6 +76,8 @@ suite() {
 }
 
 # Purchases for a server under load, and the server.
+#
+#   purchases COUNT
 purchases() {
     say "Building the load"
     build_product release Benchmarks/ServerBenchmarks ledger-benchmark
@@ -85,23 +87,24 @@ purchases() {
         ASSAY_PROGRAM="$(products_folder release)/assay"
     fi
     mkdir -p .torture
-    "$(products_folder release)/ledger-benchmark" --export "$PWD/.torture/purchases" 60000
+    "$(products_folder release)/ledger-benchmark" --export "$PWD/.torture/purchases" "$1"
 }
 
+# A round answers 300 to 600 purchases.
 kill_rounds() {
-    purchases
+    purchases "$((${1:-100} * 1000))"
     say "Killing the server under load"
     python3 dev/kill_under_load.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
 }
 
 server_rounds() {
-    purchases
+    purchases "$((${1:-100} * 1000))"
     say "Killing servers and PostgreSQL under load"
     python3 dev/kill_servers.py "$ASSAY_PROGRAM" .torture/purchases --rounds "${1:-100}"
 }
 
 soak() {
-    purchases
+    purchases 60000
     say "Buying for ${1:-10} minutes"
     python3 dev/soak.py "$ASSAY_PROGRAM" .torture/purchases --minutes "${1:-10}"
 }

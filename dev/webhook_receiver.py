@@ -4,6 +4,7 @@ import base64
 import http.server
 import json
 import threading
+import time
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes ...").decode()
 
@@ -57,6 +58,17 @@ class WebhookReceiver:
                 found.add(customer)
             last[customer] = number
         return found
+
+    def wait(self, expected, limit):
+        """Waits until every one of the expected messages has arrived, at most so many seconds, and checks their order."""
+        deadline = time.monotonic() + limit
+        while not expected <= self.ids and time.monotonic() < deadline:
+            time.sleep(0.02)
+        missing = expected - self.ids
+        if missing:
+            raise SystemExit(f"{len(missing)} of {len(expected)} events did not arrive, such as {sorted(missing)[:3]}")
+        if self.disorder():
+            raise SystemExit(f"the events of {len(self.disorder())} customers arrived in another order")
 
     def close(self):
         self.server.shutdown()

@@ -29,6 +29,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
+        .target(
+            name: "SQLiteFloor",
+            dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
@@ -59,17 +64,18 @@ let package = Package(
         .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
+                "SQLiteFloor",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "CPostgreSQL", package: "assay-server"),
                 .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "LargeDatabase",
             dependencies: [
+                "SQLiteFloor",
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseLedger", package: "assay-server"),
                 .product(name: "PurchaseVerification", package: "assay"),

@@ -62,6 +62,12 @@ extension RawSpan {
             else { return false }
             offset &+= 8
         }
+        // The last eight bytes at once, some of them for the second time.
+        if count >= 8 {
+            let last = count &- 8
+            return unsafeLoadUnaligned(fromByteOffset: start &+ last, as: UInt64.self)
+                == other.unsafeLoadUnaligned(fromByteOffset: otherStart &+ last, as: UInt64.self)
+        }
         while offset < count {
             guard
                 unsafeLoadUnaligned(fromByteOffset: start &+ offset, as: UInt8.self)

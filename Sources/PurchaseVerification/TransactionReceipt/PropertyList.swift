@@ -35,8 +35,9 @@ struct PropertyList: Sendable {
     private static func value(
         _ key: Span<UInt8>, _ entries: Span<Entry>, _ characters: Span<UInt8>
     ) -> Range<Int>? {
-        for index in 0..<entries.count where characters.isEqual(entries[index].key, key) {
-            return entries[index].value
+        for index in 0..<entries.count {
+            let entry = entries[index]
+            if entry.key.count == key.count, characters.isEqual(entry.key, key) { return entry.value }
         }
         return nil
     }

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import PurchaseLedger
 import PurchaseVerification
+import SQLiteFloor
 
 /// A ledger of a size. Its rows are made by the operations that a server performs, so they are what a server's are.
 final class FilledLedger: Sendable {
@@ -10,12 +11,13 @@ final class FilledLedger: Sendable {
     private static let product = "com.example.app.coins"
     private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
     /// Rows that are made and committed before the next; a run that was interrupted begins with the one that it left.
-    private static let block = 2048
-    private static let clients = 128
+    private static let block = 8192
+    /// Rows that one transaction makes while the ledger is filled. Alone, each would wait for a commit, and write its pages once more.
+    private static let rowsTogether = 128
     private static let purchasesPerCustomer = 5
 
     let size: Size
-    private let path: String
+    let path: String
     private let database: SQLiteDatabase
     private let ledger: PurchaseLedger
     private let authority: AppStoreAuthority
@@ -33,7 +35,9 @@ final class FilledLedger: Sendable {
         var app = RegisteredApp(id: Self.app, bundleIDs: ["com.example.app"])
         app.products = [Self.product: RegisteredProduct(kind: .consumable)]
         ledger = try await PurchaseLedger.open(
-            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { clock.now })
+            database: database, verifier: PurchaseVerifier(anchors: anchors), apps: [app], clock: { clock.now },
+            entryKey: try EntryKey.openOrCreate(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path))
     }
 
     /// A customer of the many, in no order.
@@ -52,28 +56,50 @@ final class FilledLedger: Sendable {
 
     /// Adds what is missing. Orders come first and are spread over thirty days, so most have expired at the end.
     func fill() async throws {
-        try await fill("orders", count: try count("orders"), of: size.orders) { [self] number in
-            clock.set(Self.moment.addingTimeInterval(Double(number - size.orders) / Double(size.orders) * 30 * 86_400))
-            _ = try await ledger.perform(
+        let sealing = try LogSealing(ledger: ledger, signer: nil)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await sealing.run { _ in } }
+            defer { group.cancelAll() }
+            try await fillTables()
+        }
+        try await sealing.round()
+    }
+
+    private func fillTables() async throws {
+        try await fill("orders", count: try count("orders"), of: size.orders) { [self] numbers in
+            let orders = numbers.map { number in
                 CreateOrder(
-                    app: Self.app, OrderDraft(customerID: customer(number), productID: Self.product, quantity: 7)))
+                    app: Self.app, OrderDraft(customerID: customer(number), productID: Self.product, quantity: 7))
+            }
+            let age = Double(size.orders - numbers.lowerBound) / Double(size.orders) * 30 * 86_400
+            clock.set(Self.moment.addingTimeInterval(-age))
+            _ = try await ledger.perform(Together(operations: orders))
         }
         clock.set(Self.moment)
-        try await fill("purchases", count: try count("transactions"), of: size.purchases) { [self] number in
-            try await purchase(number)
+        try await fill("purchases", count: try count("transactions"), of: size.purchases) { [self] numbers in
+            let claims = try numbers.map { ClaimPurchase(ledger.examine(try submission($0))) }
+            for (number, outcome) in zip(numbers, try await ledger.perform(Together(operations: claims)))
+            where outcome.verdict != .accepted {
+                throw BenchmarkError("purchase \(number): \(outcome.code)")
+            }
         }
         clock.set(Self.moment.addingTimeInterval(60))
     }
 
     private func fill(
-        _ name: String, count: Int, of total: Int, _ make: @escaping @Sendable (Int) async throws -> Void
+        _ name: String, count: Int, of total: Int, _ make: @escaping @Sendable (Range<Int>) async throws -> Void
     ) async throws {
         let start = ContinuousClock.now
         var next = count / Self.block * Self.block
         guard count < total else { return }
         while next < total {
             let block = next..<min(next + Self.block, total)
-            try await Self.concurrently(Self.clients, block) { try await make($0) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for first in stride(from: block.lowerBound, to: block.upperBound, by: Self.rowsTogether) {
+                    group.addTask { try await make(first..<min(first + Self.rowsTogether, block.upperBound)) }
+                }
+                try await group.waitForAll()
+            }
             next = block.upperBound
             let seconds = (ContinuousClock.now - start).seconds
             let rate = Double(next - count) / max(seconds, 0.001)
@@ -84,8 +110,8 @@ final class FilledLedger: Sendable {
         FileHandle.standardError.write(Data("\n".utf8))
     }
 
-    /// Claims a purchase that nobody has.
-    private func purchase(_ number: Int) async throws {
+    /// The claim of a purchase that nobody has.
+    private func submission(_ number: Int) throws -> PurchaseSubmission {
         let id = Self.transactionID(number)
         let template = PurchaseTemplate.consumable(
             productID: Self.product, transactionID: id, purchaseDate: Self.moment)
@@ -98,8 +124,7 @@ final class FilledLedger: Sendable {
         submission.evidence = Array(
             try SignedPayloadEncoder(authority: authority)
                 .encode(SignedTransactionTemplate(purchase: template, bundleID: "com.example.app")).utf8)
-        let outcome = try await ledger.submit(submission)
-        guard outcome.verdict == .accepted else { throw BenchmarkError("purchase \(number): \(outcome.code)") }
+        return submission
     }
 
     private func count(_ table: String) throws -> Int {
@@ -112,19 +137,7 @@ final class FilledLedger: Sendable {
     func purchaseMicroseconds(count: Int) async throws -> Double {
         let first = try self.count("transactions")
         var claims: [ExaminedSubmission] = []
-        for number in first..<first + count {
-            let id = Self.transactionID(number)
-            let template = PurchaseTemplate.consumable(
-                productID: Self.product, transactionID: id, purchaseDate: Self.moment)
-            var submission = PurchaseSubmission(app: Self.app)
-            submission.claim.productID = Self.product
-            submission.claim.transactionID = id
-            submission.claim.customerID = customer(number)
-            submission.evidence = Array(
-                try SignedPayloadEncoder(authority: authority)
-                    .encode(SignedTransactionTemplate(purchase: template, bundleID: "com.example.app")).utf8)
-            claims.append(ledger.examine(submission))
-        }
+        for number in first..<first + count { claims.append(ledger.examine(try submission(number))) }
         let (ledger, examined) = (ledger, claims)
         let start = ContinuousClock.now
         try await Self.concurrently(64, 0..<count) { number in
@@ -157,8 +170,4 @@ final class FilledLedger: Sendable {
             try await group.waitForAll()
         }
     }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

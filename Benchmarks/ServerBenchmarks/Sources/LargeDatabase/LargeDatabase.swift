@@ -1,5 +1,6 @@
 import EvidenceMint
 import Foundation
+import SQLiteFloor
 
 /// Compares a large database with a small one (Benchmarks/README.md): what a reader waits for, and what a purchase costs.
 ///
@@ -50,8 +51,9 @@ enum LargeDatabase {
         table.add(
             "a purchase, 64 clients", limit: 2.5,
             try await alternate(rounds, small, large) { world in try await world.purchaseMicroseconds(count: 2000) })
-        for world in worlds { try await world.close() }
         print(table.markdown)
+        for world in worlds { try await BareLoopComparison(world, rounds: rounds).print() }
+        for world in worlds { try await world.close() }
     }
 
     /// Measures both in turns, so that noise of the machine meets both.
@@ -71,11 +73,4 @@ enum LargeDatabase {
 struct Size {
     var purchases: Int
     var orders: Int
-}
-
-/// Why nothing was measured.
-struct BenchmarkError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

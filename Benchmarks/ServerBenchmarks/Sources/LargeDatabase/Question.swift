@@ -1,5 +1,6 @@
 import PurchaseLedger
 import PurchaseVerification
+import SQLiteFloor
 
 /// Something that clients ask.
 struct Question {

@@ -1,6 +1,7 @@
 import EvidenceMint
 import Foundation
 import PurchaseLedger
+import SQLiteFloor
 
 /// Durable purchases per second beside the bare loop of the engine, in turns (Benchmarks/README.md).
 ///
@@ -81,8 +82,8 @@ enum LedgerBenchmark {
                             unauthenticated: try await without.run(path: folder.appending(path: "plain.sqlite").path),
                             single: try await PurchaseRun(clients: 1, evidence: few, authority: authority)
                                 .run(path: folder.appending(path: "single.sqlite").path),
-                            bare: try await BareLoop(purchasesPerCommit: 32).run(
-                                rowsOf: path, path: folder.appending(path: "bare.sqlite").path, authority: authority))
+                            bare: try await bareLoop(
+                                path, folder.appending(path: "bare.sqlite").path, authority: authority))
                     })
             }
             let bare = median(results.map(\.bare.perSecond))
@@ -99,6 +100,15 @@ enum LedgerBenchmark {
                     "\(claims.rawValue): \(name)", results.map { $0[keyPath: path] }, results.map(\.bare.perSecond))
             }
         }
+    }
+
+    /// Writes the rows of a ledger into a new file.
+    private static func bareLoop(_ ledger: String, _ path: String, authority: AppStoreAuthority) async throws
+        -> BareLoop.Result
+    {
+        try await PurchaseRun.open(path, authority: authority, isAuthenticated: true).ledger.close()
+        let purchases = try PurchaseRows.read(from: Connection(ledger), after: .start)
+        return try BareLoop(purchasesPerCommit: 32).run(purchases, path: path)
     }
 
     private static func printRow(_ name: String, _ results: [PurchaseRun.Result], _ bare: [Double]) {

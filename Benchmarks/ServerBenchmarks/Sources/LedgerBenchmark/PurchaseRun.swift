@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import SQLiteFloor
 
 /// Purchases through the ledger: verified, decided, granted and recorded with their evidence, each answered after its commit
 /// is on the disk.
@@ -93,8 +94,4 @@ struct PurchaseRun {
     private func size(_ path: String) throws -> Int {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -9,7 +9,7 @@ import Testing
 struct WebhookAddressTests {
     /// The reason of the first failed attempt of an event to a webhook.
     private func refusal(
-        _ webhook: Webhook, _ resolver: NameResolver = .system, attemptLimit: TimeAmount = .seconds(15)
+        _ webhook: Webhook, _ resolver: NameResolver = .system, attemptLimit: TimeAmount = .minutes(10)
     ) async throws -> String {
         let client = try WebhookClient(webhook, resolver: resolver, attemptLimit: attemptLimit)
         defer { client.close() }

@@ -109,7 +109,7 @@ struct WebhookWorld: Sendable {
 
     /// Delivers to a webhook while the body runs.
     func delivering<Value>(
-        to webhook: Webhook, resolver: NameResolver = .system, attemptLimit: TimeAmount = .seconds(15),
+        to webhook: Webhook, resolver: NameResolver = .system, attemptLimit: TimeAmount = .minutes(10),
         _ body: (WebhookDispatcher) async throws -> Value
     ) async throws -> Value {
         let dispatcher = dispatcher(resolver: resolver, attemptLimit: attemptLimit)
@@ -127,7 +127,7 @@ struct WebhookWorld: Sendable {
     }
 
     func dispatcher(
-        resolver: NameResolver = .system, attemptLimit: TimeAmount = .seconds(15)
+        resolver: NameResolver = .system, attemptLimit: TimeAmount = .minutes(10)
     ) -> WebhookDispatcher {
         let clock = clock
         return WebhookDispatcher(

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteFloor
 
 /// A proxy in front of PostgreSQL that delivers what it gets later: a database on another machine. Half of the delay is on the way
 /// there, half on the way back.

@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Foundation
+import SQLiteFloor
 import Synchronization
 
 /// The least that the same purchases can cost with this engine and one statement for each row: the rows that the ledger wrote are

@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Foundation
+import SQLiteFloor
 
 /// A connection for the bare loop: libpq and nothing else.
 final class PostgreSQLClient {

@@ -2,6 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
+import SQLiteFloor
 
 /// Purchases through ledgers over one PostgreSQL, each answered after its commit.
 struct PostgreSQLRun {

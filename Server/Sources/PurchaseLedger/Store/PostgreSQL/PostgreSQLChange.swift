@@ -1,6 +1,6 @@
 /// A change that a write made, and that is sent later.
 struct PostgreSQLChange {
-    let sql: String
+    let text: PostgreSQLTexts.Text
     let parameters: [LedgerValue]
     /// Whether it keeps its place among the others of the transaction.
     var isOrdered = false
@@ -9,12 +9,12 @@ struct PostgreSQLChange {
 
     /// The statements that carry out changes. Insertions into one table are one statement, unless the table is changed in another way
     /// as well.
-    static func statements(_ changes: [PostgreSQLChange], _ texts: PostgreSQLTexts) -> [PostgreSQLStatement] {
+    static func statements(_ changes: [PostgreSQLChange]) -> [PostgreSQLStatement] {
         var statements: [PostgreSQLStatement] = []
         var rest = changes[...]
         while !rest.isEmpty {
             let free = rest.prefix { !$0.isOrdered }
-            statements += joined(free, texts)
+            statements += joined(free)
             rest = rest.dropFirst(free.count)
             if let ordered = rest.popFirst() { statements.append(ordered.statement) }
         }
@@ -22,40 +22,44 @@ struct PostgreSQLChange {
     }
 
     var statement: PostgreSQLStatement {
-        guard let rows else { return PostgreSQLStatement(sql, parameters) }
+        guard let rows else { return PostgreSQLStatement(text.sql, parameters) }
         return PostgreSQLStatement(
-            PostgreSQLInsertion.counted(sql, rows: "?\(parameters.count + 1)"), parameters + [.integer(Int64(rows))])
+            Self.counted(text.sql, rows: "?\(parameters.count + 1)"), parameters + [.integer(Int64(rows))])
     }
 
     private static func joined(
-        _ changes: ArraySlice<PostgreSQLChange>, _ texts: PostgreSQLTexts
+        _ changes: ArraySlice<PostgreSQLChange>
     ) -> [PostgreSQLStatement] {
-        var textsOfTables: [String: Set<String>] = [:]
+        // Tables that are changed by one kind of insertion alone.
+        var insertions: [String: PostgreSQLTexts.Text?] = [:]
         for change in changes {
-            textsOfTables[texts[change.sql].changedTable ?? "", default: []].insert(change.sql)
+            guard let table = change.text.changedTable else { continue }
+            switch insertions[table] {
+            case nil: insertions[table] = .some(change.text.insertion == nil ? nil : change.text)
+            case .some(let text?) where text === change.text: break
+            default: insertions[table] = .some(nil)
+            }
         }
-        var places: [String: Int] = [:]
+        var places: [ObjectIdentifier: Int] = [:]
         var groups: [[PostgreSQLChange]] = []
         for change in changes {
-            let text = texts[change.sql]
-            if text.insertion != nil, let table = text.changedTable, textsOfTables[table]?.count == 1 {
-                if let place = places[change.sql] {
+            if let table = change.text.changedTable, case .some(let text?) = insertions[table], text === change.text {
+                if let place = places[ObjectIdentifier(text)] {
                     groups[place].append(change)
                     continue
                 }
-                places[change.sql] = groups.count
+                places[ObjectIdentifier(text)] = groups.count
             }
             groups.append([change])
         }
         var statements: [PostgreSQLStatement] = []
         for group in groups {
-            guard group.count > 1, let insertion = texts[group[0].sql].insertion else {
+            guard group.count > 1, let insertion = group[0].text.insertion else {
                 statements += group.map(\.statement)
                 continue
             }
             for rows in distinct(group, insertion.conflict) {
-                statements.append(
-                    insertion.statement(rows.map(\.parameters), isCounted: rows.contains { $0.rows != nil }))
+                statements.append(insertion.statement(rows.map(\.parameters)))
             }
         }
         return statements
@@ -73,5 +77,14 @@ struct PostgreSQLChange {
             rounds[round].append(change)
         }
         return rounds
+    }
+
+    /// A statement that fails on the server, by a division by zero, unless it changes a number of rows. So a later `COMMIT` of the
+    /// same round trip is not executed.
+    private static func counted(_ statement: String, rows: String) -> String {
+        """
+        WITH changed AS (\(statement) RETURNING 1)
+        SELECT 1 / (CASE WHEN count(*) = \(rows) THEN 1 ELSE 0 END) FROM changed
+        """
     }
 }

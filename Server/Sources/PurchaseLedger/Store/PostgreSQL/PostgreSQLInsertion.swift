@@ -7,6 +7,9 @@ final class PostgreSQLInsertion {
     /// The columns of a conflict that has an answer, by their places.
     let conflict: [Int]
 
+    private var textsWithKey: [String: String] = [:]
+    private var listTexts: [[Bool]: String] = [:]
+
     /// - Returns: `nil` for any other statement.
     init?(_ sql: String) {
         let start = "INSERT INTO "
@@ -33,47 +36,37 @@ final class PostgreSQLInsertion {
 
     /// The same with a key that is known already.
     func withKey(_ key: String) -> String {
+        if let known = textsWithKey[key] { return known }
         let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
-        return "INSERT INTO \(table) (\((columns + [key]).joined(separator: ", "))) VALUES (\(places))"
+        let text = "INSERT INTO \(table) (\((columns + [key]).joined(separator: ", "))) VALUES (\(places))"
+        textsWithKey[key] = text
+        return text
     }
 
-    /// The same for several rows.
-    ///
-    /// - Parameters:
-    ///   - rows: at least one.
-    ///   - isCounted: whether the statement fails on the server if it leaves out a row.
-    func statement(_ rows: [[LedgerValue]], isCounted: Bool) -> PostgreSQLStatement {
+    /// The same for several rows: at least one.
+    func statement(_ rows: [[LedgerValue]]) -> PostgreSQLStatement {
         var lists: [PostgreSQLStatement.Parameter] = []
-        var names: [String] = []
-        var columns: [String] = []
-        for place in self.columns.indices {
+        // Nothing tells the type of a list of nulls, so it is no list.
+        var isList: [Bool] = []
+        for place in columns.indices {
             let list = rows.map { $0[place] }
-            guard list.contains(where: { $0 != .null }) else {
-                // Nothing tells the type of a list of nulls.
-                columns.append("NULL")
-                continue
-            }
-            lists.append(.list(list))
-            names.append("v\(lists.count)")
-            columns.append("v\(lists.count)")
+            isList.append(list.contains { $0 != .null })
+            if isList[place] { lists.append(.list(list)) }
+        }
+        if let text = listTexts[isList] { return PostgreSQLStatement(text, lists) }
+        var names: [String] = []
+        var values: [String] = []
+        for isList in isList {
+            if isList { names.append("v\(names.count + 1)") }
+            values.append(isList ? names[names.count - 1] : "NULL")
         }
         let places = lists.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let insertion = """
-            INSERT INTO \(table) (\(self.columns.joined(separator: ", "))) SELECT \(columns.joined(separator: ", "))
+        let text = """
+            INSERT INTO \(table) (\(columns.joined(separator: ", "))) SELECT \(values.joined(separator: ", "))
             FROM unnest(\(places)) AS p (\(names.joined(separator: ", "))) \(tail)
             """
-        guard isCounted else { return PostgreSQLStatement(insertion, lists) }
-        return PostgreSQLStatement(
-            Self.counted(insertion, rows: "?\(lists.count + 1)"), lists + [.value(.integer(Int64(rows.count)))])
-    }
-
-    /// A statement that fails on the server, by a division by zero, unless it changes a number of rows. So a later `COMMIT` of the
-    /// same round trip is not executed.
-    static func counted(_ statement: String, rows: String) -> String {
-        """
-        WITH changed AS (\(statement) RETURNING 1)
-        SELECT 1 / (CASE WHEN count(*) = \(rows) THEN 1 ELSE 0 END) FROM changed
-        """
+        listTexts[isList] = text
+        return PostgreSQLStatement(text, lists)
     }
 }
 

@@ -12,7 +12,7 @@ final class PostgreSQLTexts {
         private let words: Set<Substring>
         /// The query for lists of values.
         private(set) lazy var listShape = ReadShape(sql, (0..<parameterCount).map { _ in .value })
-        private let sql: String
+        let sql: String
         private let parameterCount: Int
 
         fileprivate init(_ sql: String) {

@@ -98,7 +98,7 @@ final class PostgreSQLTransaction {
     ) throws(LedgerStorageError) {
         if forgets { known = [:] }
         let fetch = PostgreSQLFetch(session.texts, reads, missing, insertions)
-        let changes = PostgreSQLChange.statements(pending, session.texts)
+        let changes = PostgreSQLChange.statements(pending)
         pending = []
         let outputs = try session.run(changes + fetch.statements)
         try take(outputs.dropFirst(changes.count), of: fetch)
@@ -106,7 +106,7 @@ final class PostgreSQLTransaction {
 
     /// Sends everything that is pending, and statements in their order.
     func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [PostgreSQLSession.Output] {
-        let changes = PostgreSQLChange.statements(pending, session.texts)
+        let changes = PostgreSQLChange.statements(pending)
         pending = []
         return Array(try session.run(changes + statements).dropFirst(changes.count))
     }
@@ -120,7 +120,7 @@ final class PostgreSQLTransaction {
     ) throws(LedgerStorageError) -> [Bool] {
         (known, keys) = ([:], [:])
         let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
-        let changes = PostgreSQLChange.statements(pending, session.texts)
+        let changes = PostgreSQLChange.statements(pending)
         pending = []
         let locks = parts.map { parts in
             PostgreSQLStatement(
@@ -150,9 +150,7 @@ final class PostgreSQLTransaction {
     func add(_ changes: [PostgreSQLChange]) {
         pending += changes
         for change in changes {
-            guard let table = session.texts[change.sql].changedTable, Self.dictionaries.contains(table) else {
-                continue
-            }
+            guard let table = change.text.changedTable, Self.dictionaries.contains(table) else { continue }
             // The next write must find the row.
             known = known.filter { !session.texts[$0.key.sql].names([table]) }
         }

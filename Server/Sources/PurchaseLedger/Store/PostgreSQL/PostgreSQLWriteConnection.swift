@@ -56,7 +56,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     func end() {
         if isSaved {
             for index in changes.indices { changes[index].isOrdered = true }
-            var release = PostgreSQLChange(sql: "RELEASE SAVEPOINT job", parameters: [])
+            var release = PostgreSQLChange(text: transaction.session.texts["RELEASE SAVEPOINT job"], parameters: [])
             release.isOrdered = true
             changes.append(release)
         }
@@ -103,11 +103,11 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     }
 
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(sql: sql, parameters: parameters))
+        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters))
     }
 
     func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError) {
-        try change(PostgreSQLChange(sql: sql, parameters: parameters, rows: rows))
+        try change(PostgreSQLChange(text: transaction.session.texts[sql], parameters: parameters, rows: rows))
     }
 
     func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
@@ -124,7 +124,8 @@ final class PostgreSQLWriteConnection: LedgerConnection {
             guard var reader = try rows("\(sql) RETURNING \(key)", parameters).first?.reader else { return nil }
             return try reader.integer()
         }
-        try change(PostgreSQLChange(sql: insertion.withKey(key), parameters: parameters + [.integer(number)], rows: 1))
+        let text = transaction.session.texts[insertion.withKey(key)]
+        try change(PostgreSQLChange(text: text, parameters: parameters + [.integer(number)]))
         return number
     }
 
@@ -144,7 +145,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
 
     private func change(_ change: PostgreSQLChange) throws(LedgerStorageError) {
         changes.append(change)
-        if let table = transaction.session.texts[change.sql].changedTable { changedTables.insert(table) }
+        if let table = change.text.changedTable { changedTables.insert(table) }
         guard changes.count >= Self.maximumChanges else { return }
         isDirect = true
         _ = try output(of: nil, [])

@@ -7,12 +7,16 @@ import Foundation
 final class PostgreSQLWriteQueue: @unchecked Sendable {
     /// The most writes that share a transaction. A transaction with more than 64 savepoints makes every other one slower.
     private static let batchSize = 32
+    /// So many writes do not wait for others to join them.
+    private static let enough = 24
+    /// How long a write waits for others to join it, in seconds: as long as a transaction of purchases takes.
+    private static let patience = 0.004
     /// How far a writer looks for writes that it can take.
     private static let lookahead = 512
 
     // Unchecked because every property is read and written under the condition's lock.
     private let condition = NSCondition()
-    private var waiting: [any PostgreSQLWriteJob] = []
+    private var waiting: [(job: any PostgreSQLWriteJob, since: Date)] = []
     private var running: [Int: LedgerLocks] = [:]
     private var isClosed = false
     private let maximumWaiting: Int
@@ -31,8 +35,9 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
             refusal = LedgerStorageError(.overloaded, "\(maximumWaiting) writes are waiting")
         } else {
             refusal = nil
-            waiting.append(job)
-            condition.signal()
+            waiting.append((job, Date()))
+            // A writer that was woken by the first one waits for the others.
+            if waiting.count == 1 || running.isEmpty || waiting.count >= Self.enough { condition.signal() }
         }
         condition.unlock()
         if let refusal { job.fail(refusal) }
@@ -48,10 +53,18 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         running[writer] = nil
         condition.broadcast()
         while true {
-            let batch = select()
-            if !batch.isEmpty {
-                running[writer] = Self.union(batch)
-                return batch
+            let places = select()
+            if let first = places.first {
+                // Writes cost less together than apart, so they gather while another writer is at work.
+                let end = waiting[first].since + Self.patience
+                if isClosed || running.isEmpty || places.count >= Self.enough || end <= Date() {
+                    let batch = places.map { waiting[$0].job }
+                    for place in places.reversed() { waiting.remove(at: place) }
+                    running[writer] = Self.union(batch)
+                    return batch
+                }
+                _ = condition.wait(until: end)
+                continue
             }
             if isClosed, waiting.isEmpty { return nil }
             condition.wait()
@@ -61,7 +74,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
     /// Puts writes back that need more parts. They are the next.
     func putBack(_ jobs: [any PostgreSQLWriteJob]) {
         condition.lock()
-        waiting.insert(contentsOf: jobs, at: 0)
+        waiting.insert(contentsOf: jobs.map { ($0, .distantPast) }, at: 0)
         condition.signal()
         condition.unlock()
     }
@@ -74,18 +87,18 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    private func select() -> [any PostgreSQLWriteJob] {
+    /// The places of the writes that a writer can take.
+    private func select() -> [Int] {
         var busy: Set<LedgerLock> = []
         for locks in running.values {
             guard case .parts(let parts) = locks else { return [] }
             busy.formUnion(parts)
         }
-        var batch: [any PostgreSQLWriteJob] = []
         var taken: [Int] = []
-        for (place, job) in waiting.prefix(Self.lookahead).enumerated() {
+        for (place, (job, _)) in waiting.prefix(Self.lookahead).enumerated() {
             guard case .parts(let parts) = job.plan.locks else {
                 // It runs alone, after everything before it.
-                if place == 0, running.isEmpty { (batch, taken) = ([job], [0]) }
+                if place == 0, running.isEmpty { taken = [0] }
                 break
             }
             // A write that must wait keeps its place before later ones of the same parts.
@@ -93,12 +106,10 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
                 busy.formUnion(parts)
                 continue
             }
-            batch.append(job)
             taken.append(place)
-            if batch.count == Self.batchSize { break }
+            if taken.count == Self.batchSize { break }
         }
-        for place in taken.reversed() { waiting.remove(at: place) }
-        return batch
+        return taken
     }
 
     /// Everything that a batch reads and changes.

@@ -1,0 +1,89 @@
+import Foundation
+import GRDBSQLite
+
+/// The least that the same purchases can cost with this engine: the rows that the ledger wrote are read back and written again into
+/// the same tables and indexes, in the same order, by prepared statements of the C interface. It reads what
+/// a decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed, compressed or decided.
+package struct BareLoop {
+    /// So many purchases share a commit.
+    private let purchasesPerCommit: Int
+
+    package init(purchasesPerCommit: Int) { self.purchasesPerCommit = purchasesPerCommit }
+
+    package struct Result: Sendable {
+        package let perSecond: Double
+        package let processorTime: Double
+        package let pages: Double
+    }
+
+    /// Writes the rows of purchases into a database with the ledger's tables.
+    package func run(_ purchases: [PurchaseRows], path: String) throws -> Result {
+        let database = try Connection(path)
+        try database.execute("PRAGMA synchronous = FULL")
+        try database.execute("PRAGMA cache_size = -65536")
+        try database.execute("PRAGMA secure_delete = ON")
+        try database.execute("PRAGMA wal_autocheckpoint = 12000")
+        let begin = try Statement("BEGIN IMMEDIATE", database)
+        let commit = try Statement("COMMIT", database)
+        let schema = try Statement("SELECT max(number) FROM schema_migrations", database)
+        let reads = try Reads(database)
+        var inserts: [String: Statement] = [:]
+        for table in WrittenTable.all { inserts[table.name] = try Statement(table.insertion, database) }
+        _ = database.takePages()
+        let (start, time) = (ContinuousClock.now, threadTime())
+        for first in stride(from: 0, to: purchases.count, by: purchasesPerCommit) {
+            try begin.run([])
+            try schema.run([])
+            for purchase in purchases[first..<min(first + purchasesPerCommit, purchases.count)] {
+                try reads.run(purchase)
+                for row in purchase.rows { try inserts[row.table.name]?.run(row.values) }
+            }
+            try commit.run([])
+        }
+        let seconds = (ContinuousClock.now - start).seconds
+        let count = Double(purchases.count)
+        return Result(
+            perSecond: count / seconds, processorTime: (threadTime() - time) / count,
+            pages: Double(database.takePages()) / count)
+    }
+
+    /// What a decision has to read.
+    private struct Reads {
+        let customer, transaction, original, product: Statement
+
+        init(_ database: Connection) throws {
+            customer = try Statement("SELECT * FROM customers WHERE app_key = ?1 AND name = ?2", database)
+            transaction = try Statement(
+                "SELECT * FROM transactions WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3",
+                database)
+            original = try Statement(
+                "SELECT * FROM originals WHERE environment = ?1 AND original_id = ?2 AND xcode_second = ?3", database)
+            product = try Statement("SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", database)
+        }
+
+        func run(_ purchase: PurchaseRows) throws {
+            try customer.run(purchase.customer)
+            try transaction.run(purchase.transaction)
+            try original.run(purchase.original)
+            try product.run(purchase.product)
+        }
+    }
+}
+
+/// The processor time of this thread, in seconds.
+private func threadTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// Why nothing was measured.
+package struct BenchmarkError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+extension Duration {
+    package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
