@@ -208,7 +208,8 @@ extension ReasonCode {
         case .attributeMissing: "A required attribute is missing."
         case .tooManyAttributes: "The receipt has more attributes than any receipt may."
         case .tooManyPurchases: "The receipt has more purchases than any receipt may."
-        case .environmentNotVouchedFor: "The signing authority is not trusted for the environment that the evidence names."
+        case .environmentNotVouchedFor:
+            "The signing authority is not trusted for the environment that the evidence names."
         case .environmentNotAccepted: "The receipt comes from an environment that is not accepted."
         case .bundleIDMismatch: "The receipt belongs to another app."
         case .applicationVersionMismatch: "The receipt belongs to another version of the app."

@@ -94,7 +94,8 @@ struct ServeTests {
         }
     }
 
-    @Test("With --log-format json each line on standard error is an object; the first names settings, database and apps")
+    @Test(
+        "With --log-format json each line on standard error is an object; the first names settings, database and apps")
     func jsonLog() async throws {
         try await Program.inTemporaryFolder { folder in
             try "apps:\n  game: { bundle_ids: com.example.app }\n".write(
@@ -103,7 +104,8 @@ struct ServeTests {
             try await RunningServer.run(command, in: folder) { server in
                 _ = try await Program.shell("curl -sS \(server.address)/v1/orders", in: folder)
                 let second = try await Program.shell(
-                    "assay serve --port \(server.address.components(separatedBy: ":").last ?? "") --log-format json", in: folder)
+                    "assay serve --port \(server.address.components(separatedBy: ":").last ?? "") --log-format json",
+                    in: folder)
                 let last = second.output.split(separator: "\n").last.map(String.init) ?? ""
                 #expect(second.status == 2 && last.contains(#""level":"error""#), "\(second.output)")
             }

@@ -68,7 +68,8 @@ struct ServerSettingTests {
             let given = try configuration(file: file)
             #expect("\(given.limits)" == "\(silent.limits)", "\(setting.name)")
             #expect(given.host == silent.host && given.port == silent.port && given.database == silent.database)
-            #expect(given.logLevel == silent.logLevel && given.logFormat == silent.logFormat
+            #expect(
+                given.logLevel == silent.logLevel && given.logFormat == silent.logFormat
                     && given.environments == silent.environments)
         }
     }
@@ -119,7 +120,9 @@ struct ServerSettingTests {
             try configuration(environment: ["ASSAY_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/8"]).trustedProxies == ranges)
         #expect(
             try configuration(options: ["--trusted-proxy": ["127.0.0.1", "10.0.0.0/8"]]).trustedProxies == ranges)
-        let environments = try configuration(environment: ["ASSAY_ENVIRONMENT": "production,Simulator", "ASSAY_TRUST": "x"]).environments
+        let environments = try configuration(environment: [
+            "ASSAY_ENVIRONMENT": "production,Simulator", "ASSAY_TRUST": "x",
+        ]).environments
         #expect(environments == [.production, .other("Simulator")])
     }
 

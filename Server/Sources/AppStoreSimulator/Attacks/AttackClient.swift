@@ -66,7 +66,8 @@ struct AttackClient: Sendable {
     }
 
     private func answer(
-        _ method: HTTPMethod, _ path: String, _ body: [UInt8], headers: [(String, String)], until deadline: ContinuousClock.Instant
+        _ method: HTTPMethod, _ path: String, _ body: [UInt8], headers: [(String, String)],
+        until deadline: ContinuousClock.Instant
     ) async throws -> Answer {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(min(.seconds(10), TimeAmount(timeLimit)))

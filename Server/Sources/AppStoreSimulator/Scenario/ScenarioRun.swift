@@ -178,7 +178,8 @@ public struct ScenarioRun: Sendable {
                 let inner = found[name] as? [String: Any]
                 differences += self.differences(expected, inner ?? [:], path: "\(path)\(name).")
             } else if text(value) != found[name].map(text) {
-                differences.append("\(path)\(name): expected \(text(value)), found \(found[name].map(text) ?? "nothing")")
+                differences.append(
+                    "\(path)\(name): expected \(text(value)), found \(found[name].map(text) ?? "nothing")")
             }
         }
         return differences

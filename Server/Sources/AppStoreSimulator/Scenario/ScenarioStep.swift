@@ -66,7 +66,8 @@ struct ScenarioStep: Sendable {
         line = fields.line
         let names = fields.names.filter { !["as", "expect"].contains($0) }
         guard let word = names.first, names.count == 1 else {
-            throw ScenarioError(line, "a step has one action, found \(names.isEmpty ? "none" : names.joined(separator: ", "))")
+            throw ScenarioError(
+                line, "a step has one action, found \(names.isEmpty ? "none" : names.joined(separator: ", "))")
         }
         guard let action = Action(word) else {
             throw ScenarioError(line, "there is no action '\(word)'; actions are \(Action.all.joined(separator: ", "))")

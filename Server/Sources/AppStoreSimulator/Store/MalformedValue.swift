@@ -18,7 +18,8 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
         guard let word = Self(rawValue: spelled(text)) else {
             let words = allCases.map(\.rawValue).joined(separator: ", ")
             throw MalformedValue.error(
-                "'\(String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))))' is not one of \(words).", at: container.codingPath)
+                "'\(String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))))' is not one of \(words).",
+                at: container.codingPath)
         }
         return word
     }

@@ -171,7 +171,8 @@ extension ServerSetting {
     package static let all: [ServerSetting] =
         [
             host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, logFormat, entryKey,
-            signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress, uncountedAddresses,
+            signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
+            uncountedAddresses,
             requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")

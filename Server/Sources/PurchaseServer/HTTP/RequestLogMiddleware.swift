@@ -58,7 +58,8 @@ struct RequestLogMiddleware: RouterMiddleware {
     }
 
     /// An error of the server is an error, a temporary one a warning, and everything that it decided is information.
-    private static func level(_ status: HTTPResponse.Status, _ code: String?, _ context: ServerContext) -> Logger.Level {
+    private static func level(_ status: HTTPResponse.Status, _ code: String?, _ context: ServerContext) -> Logger.Level
+    {
         switch status.code {
         case 503: .warning
         case 500...: .error

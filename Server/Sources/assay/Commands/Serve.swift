@@ -76,7 +76,8 @@ struct Serve: AsyncParsableCommand {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.logFormat, list(logFormat)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
+            (.logLevel, list(logLevel)), (.logFormat, list(logFormat)), (.entryKey, list(ledger.entryKey)),
+            (.signingKey, list(signingKey)),
             (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
             (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),

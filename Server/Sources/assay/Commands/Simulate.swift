@@ -10,7 +10,8 @@ struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store, a scenario on it, or attacks on a server.",
         discussion: "Without a subcommand, 'assay simulate' runs the store, with these options:\n\n\(storeOptions)",
-        subcommands: [SimulateStore.self, SimulateRun.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self)
+        subcommands: [SimulateStore.self, SimulateRun.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self
+    )
 
     /// The options of the store, as its own help lists them.
     private static var storeOptions: String {

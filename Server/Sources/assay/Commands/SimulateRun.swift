@@ -24,12 +24,14 @@ struct SimulateRun: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("A running simulator, such as http://127.0.0.1:8090, instead of a new one.", valueName: "url"))
+        help: ArgumentHelp(
+            "A running simulator, such as http://127.0.0.1:8090, instead of a new one.", valueName: "url"))
     var store: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The server that the step 'send' delivers to, such as http://127.0.0.1:8080.", valueName: "url")
+        help: ArgumentHelp(
+            "The server that the step 'send' delivers to, such as http://127.0.0.1:8080.", valueName: "url")
     )
     var server: String?
 

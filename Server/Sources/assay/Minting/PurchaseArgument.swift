@@ -45,7 +45,8 @@ struct PurchaseArgument {
                 purchaseDate: purchased, expiresDate: try date("expires") ?? purchased.addingTimeInterval(30 * 86_400))
         case let other:
             throw ValidationError(
-                "'\(other)' is not a kind of product; choose consumable, non-consumable, non-renewing or auto-renewable.")
+                "'\(other)' is not a kind of product; choose consumable, non-consumable, non-renewing or auto-renewable."
+            )
         }
         if let original = values["original"] { purchase.originalTransactionID = original }
         if let expires = try date("expires") { purchase.expiresDate = expires }

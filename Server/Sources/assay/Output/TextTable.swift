@@ -21,13 +21,14 @@ struct TextTable {
         return String(scalars.prefix(cellLimit * 3 / 4)) + "…"
     }
 
-    /// The widths of columns. On a terminal, the widest ones are cut until a row fits.
+    /// The widths of columns. On a terminal, the widest ones but the first are cut until a row fits.
     private func widths(_ columns: [Int], indent: Int) -> [Int] {
         var widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
         guard let limit = Terminal.outputWidth else { return widths }
         var excess = indent + widths.reduce(0, +) + 2 * (widths.count - 1) - limit
-        while excess > 0, let widest = widths.max(), widest > Self.smallestWidth,
-            let column = widths.firstIndex(of: widest)
+        // The first column has the id, which people copy.
+        while excess > 0, let widest = widths.dropFirst().max(), widest > Self.smallestWidth,
+            let column = widths.dropFirst().firstIndex(of: widest)
         {
             widths[column] -= 1
             excess -= 1
