@@ -52,7 +52,7 @@ struct RequestLogTests {
             try await PurchaseServerWorld.run(logger: log.logger(level)) { world async throws in
                 let receipt = Data(try MintedWorld.mint()).base64EncodedString()
                 let good = try await world.send(
-                    .post, "/verifyReceipt", data: Data(#"{"receipt-data":"\#(receipt)"}"#.utf8), as: nil)
+                    .post, "/sandbox/verifyReceipt", data: Data(#"{"receipt-data":"\#(receipt)"}"#.utf8), as: nil)
                 #expect(good.text.contains(#""status":0"#))
                 _ = try await world.send(.get, "/healthz", as: nil)
                 #expect(log.requests.count == (level == .debug ? 2 : 0))
@@ -80,11 +80,11 @@ struct RequestLogTests {
             _ = try await world.send(
                 .post, "/verifyReceipt",
                 data: Data(#"{"receipt-data":"\#(receipt)","password":"\#(secret)","\#(marker)":1}"#.utf8), as: nil)
-            let method = try #require(HTTPRequest.Method("MARKER"))
+            let method = try #require(HTTPRequest.Method("PURGE"))
             _ = try await world.send(method, "/v1/orders", as: .backend)
             let texts = log.lines.flatMap { [$0.message] + $0.facts.keys + $0.facts.values }
             #expect(log.requests.count == 5)
-            for forbidden in [marker, "MARKER", secret, String(receipt.prefix(40))] + Array(world.keys.values) {
+            for forbidden in [marker, "PURGE", secret, String(receipt.prefix(40))] + Array(world.keys.values) {
                 #expect(!texts.contains { $0.contains(forbidden) }, "the log has \(forbidden)")
             }
         }

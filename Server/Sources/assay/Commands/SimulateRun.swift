@@ -100,10 +100,16 @@ struct SimulateRun: AsyncParsableCommand {
                     try await group.waitForAll()
                     throw InputError(file, "the store stopped before the scenario began")
                 }
-                let wrong = try await run(scenario, address)
+                let outcome: Result<Int, any Error>
+                do {
+                    outcome = .success(try await run(scenario, address))
+                } catch {
+                    outcome = .failure(error)
+                }
+                // Also after an error: a store that is cancelled logs errors of its own.
                 await store.triggerGracefulShutdown()
                 try await group.waitForAll()
-                return wrong
+                return try outcome.get()
             }
         } catch let error as SimulatorConfigurationError {
             Terminal.complain(error.description)
