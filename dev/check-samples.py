@@ -53,6 +53,8 @@ def check_command(words):
         command.append(rest.pop(0))
     if not command:
         return f"there is no command 'assay {words[0]}'" if not words[0].startswith("-") and is_code(words) else None
+    if rest and subcommands(tuple(command)) and re.fullmatch(r"[a-z][a-z-]+", rest[0]):
+        return f"there is no command 'assay {' '.join(command)} {rest[0]}'"
     text = help_of(tuple(command))
     for word in rest:
         option = re.match(r"--[a-z][a-z-]*", word)
