@@ -21,7 +21,7 @@ demo: setup ## Starts a simulated App Store and the purchase server: orders, buy
 build: setup ## Builds the program, optimised, as .build/release/assay.
 	swift build -c release $(SERVER) --product assay
 
-test: setup ## Runs every check: format, imports, all tests optimised, the core's also with assertions, the HTTP interface.
+test: setup ## Runs every check: format, imports, all tests optimised, the core's also with assertions, the HTTP interface, the documents.
 	@dev/test.sh
 
 test-core: setup ## Builds and tests the root package in debug, without the server's dependencies.
@@ -57,7 +57,7 @@ bench: setup ## Measures against the floor and against OpenSSL, side by side.
 bench-large: setup ## Makes a database of 5 million purchases and 20 million orders once (some 25 GB), and compares it with a small one.
 	dev/bench-large.sh $(PURCHASES) $(ORDERS)
 
-docs: setup ## Writes the documentation of the libraries with DocC to .build/documentation.
+docs: setup ## Writes the documents as HTML, and the libraries with DocC, to .build/documentation.
 	dev/docs.sh
 
 fuzz: setup ## Fuzzes each parser, ten minutes in all, and prints the executions.
@@ -69,7 +69,7 @@ torture: setup ## Flips every bit, cuts every prefix, measures the cost of hosti
 format: ## Formats the sources.
 	dev/format.sh
 
-lint: ## Checks format, imports, availability, and what is committed.
+lint: ## Checks format, imports, availability, links, and what is committed.
 	dev/lint.sh
 
 clean: ## Removes what was built.

@@ -55,9 +55,9 @@ table() {
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
     allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
-    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
+    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB Yams $server
     allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
-        ArgumentParser Foundation Hummingbird Logging NIOCore Synchronization UnixSignals
+        ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.
     allow Server/Tests/ExpectedEntitlements AppStoreSimulator Foundation

@@ -1,12 +1,15 @@
 #!/bin/sh
-# Writes the documentation of every module that has a catalogue with DocC to .build/documentation, from the doc comments and
-# the catalogue. A warning, such as a link that leads nowhere, fails.
+# Writes the documentation to .build/documentation: the documents as HTML, and the libraries with DocC, from their doc comments
+# and catalogues. A link that leads nowhere fails, and so does a warning of DocC.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 make_temporary_folder docs
 docc=$(command -v docc || xcrun --find docc) || fail "docc is missing; it comes with the Swift toolchain"
-mkdir -p .build/documentation
+site=.build/documentation
+rm -rf "$site"
+mkdir -p "$site"
+python3 dev/check-links.py
 
 # The documentation of the modules of one package.
 document() {
@@ -22,14 +25,17 @@ document() {
         cp "$graphs/$module.symbols.json" "$folder/$module"
         cp "$graphs/$module@"*.json "$folder/$module" 2>/dev/null || true
         "$docc" convert "$catalogue" --additional-symbol-graph-dir "$folder/$module" \
-            --output-dir ".build/documentation/$module.doccarchive" >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
+            --transform-for-static-hosting --hosting-base-path "$module" --output-dir "$site/$module" >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
         # Parameters whose names say it all have no comment.
         if grep -E '^(warning|error): ' "$folder/log" | grep -v 'is missing documentation$' >&2; then
             fail "The documentation of $module has warnings."
         fi
-        echo "$module: .build/documentation/$module.doccarchive"
+        echo "$module: $site/$module"
     done
 }
 
 document .
 document Server
+tools=$(python_tools docs markdown) || fail "PyPI's markdown cannot be installed"
+"$tools/bin/python" dev/site.py "$site"
+echo "Read it with: python3 -m http.server --directory $site, at http://127.0.0.1:8000"

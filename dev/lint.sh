@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the checks that need no build: format, imports, availability, committed files, and the scripts themselves.
+# Runs the checks that need no build: format, imports, availability, committed files, links in documents, and the scripts
+# themselves.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -9,6 +10,7 @@ echo "format: as swift format writes it"
 dev/check-imports.sh
 python3 dev/check-availability.py
 python3 dev/check-committed.py
+python3 dev/check-links.py
 if has shellcheck || install_packages shellcheck; then
     shellcheck --external-sources --severity=warning dev/*.sh .ci/run
     echo "scripts: nothing for shellcheck to say"

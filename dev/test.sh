@@ -102,6 +102,12 @@ run_tests() {
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
 }
 
+# The samples in the documents, and the tutorial as a new user runs it.
+check_documents() {
+    dev/check-samples.py .build/release/assay || return
+    dev/check-tutorial.sh .build/release
+}
+
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
 step "compilation with assertions, root" compile_with_assertions
@@ -121,3 +127,4 @@ join "tests, root"
 step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
 [ ! -f "$folder/asserting" ] || join "tests with assertions, root"
 join "description of the HTTP interface"
+step "documents" check_documents

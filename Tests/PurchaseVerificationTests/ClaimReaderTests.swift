@@ -70,7 +70,7 @@ struct ClaimReaderTests {
         #expect(read.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
     }
 
-    @Test("A value without a claim of its own is kept as it is, however deep it lies")
+    @Test("A value without a claim of its own is kept unchanged at any depth")
     func others() throws {
         let read = try claims([
             "later": #"[1,1.0,-2.5,"\u0041",null,true,[],{},{"a":[{"b":false}]}]"#, "price": #""9.90""#,

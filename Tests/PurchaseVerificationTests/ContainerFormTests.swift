@@ -207,4 +207,16 @@ struct ContainerFormTests {
         #expect(receipt.inAppPurchases.count == 3)
         #expect(throws: VerificationError.self) { try PurchaseVerifier().verifyAppReceipt(evidence, policies: []) }
     }
+
+    @Test("Evidence that was encoded in base64 once too often is refused with a description of the mistake")
+    func encodedTwice() throws {
+        let receipt = Data(try MintedWorld.mint()).base64EncodedData()
+        let jws = Data(try MintedWorld.mint(MintedWorld.transaction()))
+        for (evidence, found) in [
+            (receipt, "base64 that was encoded in base64 again"), (jws, "a JWS that was encoded in base64"),
+        ] {
+            let error = #expect(throws: VerificationError.self) { try verify([UInt8](evidence.base64EncodedData())) }
+            #expect(error?.code == .evidenceUnrecognized && error?.found == found)
+        }
+    }
 }

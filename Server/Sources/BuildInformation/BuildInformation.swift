@@ -1,4 +1,4 @@
-/// What a program was built from.
+/// The source of the program.
 public enum BuildInformation {
     /// The first twelve digits of the commit, followed by `-modified` if there were changes that no commit has; `unknown` where
     /// the sources were not in a git repository. The plugin RecordCommit writes it before each build.

@@ -23,7 +23,7 @@ public final class ReloadableServer: Sendable {
     private let connections: ConnectionLimiter
     private let inForce: Mutex<InForce>
 
-    /// What is exchanged as a whole.
+    /// The parts that a reload replaces together.
     private struct InForce {
         var responder: any HTTPResponder<ServerContext>
         var limits: ServerConfiguration.Limits
@@ -52,7 +52,7 @@ public final class ReloadableServer: Sendable {
 
     /// Answers every later request under other settings. Requests that are being answered end under those before.
     ///
-    /// Host, port, database, log level, the number of connections and the keys of the record stay as they were at the start
+    /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits
@@ -100,7 +100,7 @@ public final class ReloadableServer: Sendable {
         }
     }
 
-    /// What is in force until the first settings are.
+    /// The responder until the first settings are in force.
     private struct NoResponder: HTTPResponder {
         func respond(to _: Request, context _: ServerContext) async throws -> Response {
             throw HTTPError(.serviceUnavailable)
@@ -111,6 +111,7 @@ public final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger?
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
+        router.add(middleware: RequestLogMiddleware())
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RequestHeadMiddleware())
         if !configuration.trustedProxies.isEmpty {
@@ -166,6 +167,7 @@ extension ServerConfiguration {
         if port != running.port { settings.append(.port) }
         if database != running.database { settings.append(.database) }
         if logLevel != running.logLevel { settings.append(.logLevel) }
+        if logFormat != running.logFormat { settings.append(.logFormat) }
         if record.entryKey != running.record.entryKey { settings.append(.entryKey) }
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
         if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }

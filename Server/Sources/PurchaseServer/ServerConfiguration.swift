@@ -10,13 +10,15 @@ public struct ServerConfiguration: Sendable {
     public var port = 8080
     /// The database, as `sqlite:PATH`.
     public var database = "sqlite:assay.sqlite"
-    /// How much is logged.
+    /// The lowest level that is logged.
     public var logLevel = Logger.Level.info
-    /// Whom to trust.
+    /// The format of the lines of the log.
+    public var logFormat = LogFormat.text
+    /// The trusted certificates.
     public var anchors: [TrustAnchor] = TrustAnchor.apple
     /// The environments from which receipts are accepted.
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
-    /// The shared secret of whatever app; where it is set, requests for receipts with subscriptions must carry it.
+    /// The shared secret of all apps; if it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
     /// The shared secrets of apps by bundle id, for receipts of these; `sharedSecret` stands above them.
     public var sharedSecrets: [String: String] = [:]
@@ -32,6 +34,14 @@ public struct ServerConfiguration: Sendable {
 
     public init() {}
 
+    /// The format of the lines of the log.
+    public enum LogFormat: String, Sendable, CaseIterable {
+        /// For people: time, level, message, and facts as `name=value`.
+        case text
+        /// One JSON object per line.
+        case json
+    }
+
     /// The keys of the record, which are in files outside of the database, and where its checkpoints go.
     public struct Record: Sendable {
         /// The file of the key that authenticates entries; `nil` for the default, beside the settings file.
@@ -40,21 +50,21 @@ public struct ServerConfiguration: Sendable {
         public var signingKey: String?
         /// The name of the log where its key is made; `nil` for a random one.
         public var origin: String?
-        /// Where checkpoints are published.
+        /// The places where checkpoints are published.
         public var checkpoints: [CheckpointPlace] = []
 
         public init() {}
     }
 
-    /// What one client, or all of them together, may take.
+    /// Limits of one client, and of all clients together.
     public struct Limits: Sendable {
         /// The largest request body, in bytes: base64 of the largest size that the core takes (16 MiB), in JSON.
         public var bodyBytes = 17 << 20
         /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed transactions.
         public var apiBodyBytes = 1 << 20
-        /// How long the body of a request may take to arrive, in seconds.
+        /// The time limit for the body of a request to arrive, in seconds.
         public var requestSeconds: Int64 = 30
-        /// How long a connection may take until the head of its next request is there, in seconds.
+        /// The time limit for the head of a connection's next request to arrive, in seconds.
         public var idleSeconds: Int64 = 60
         /// Connections at the same time; more wait in the system's queue.
         public var connections = 4096
@@ -69,20 +79,20 @@ public struct ServerConfiguration: Sendable {
         /// Pieces of evidence that are verified or wait for it at the same time; a request beyond that is told to try again
         /// later. At 60 µs for a usual receipt, that is 60 ms of a core.
         public var waitingVerifications = 1024
-        /// How often one address may call `/v1`, with whatever key, and `verifyReceipt`. More than two cores answer, so that it
+        /// The rate at which one address may call `/v1`, with any key, and `verifyReceipt`. More than two cores answer, so that it
         /// does not slow a backend that sends everything from one address.
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
-        /// How often one key may call `/v1`.
+        /// The rate at which one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
-        /// How many percent of `perKey` one address may take of a key with the scope `client`, which all installations of an app
+        /// The percentage of `perKey` that one address may take of a key with the scope `client`, which all installations of an app
         /// share. A quarter, so that four addresses are needed to shut everybody out.
         public var addressPercentOfKey = 25.0
-        /// What one address may take of a key: at least one request at once.
+        /// The part of a key's rate that one address may take: at least one request at once.
         var perAddressOfKey: RateLimit {
             let part = addressPercentOfKey / 100
             return RateLimit(perSecond: perKey.perSecond * part, burst: max(1, (perKey.burst * part).rounded(.up)))
         }
-        /// How often one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is
+        /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is
         /// looked at beyond that; receipts that need none, and those of other apps, are answered.
         public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)
 

@@ -15,13 +15,12 @@ struct Assay: AsyncParsableCommand {
             Webhooks.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self, Copy.self,
         ])
 
-    private static let version = "0.1.0"
+    static let version = "0.1.0"
 
     /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's act was refused, or an
     /// audit has findings.
     static func main() async {
-        let commands = configuration.subcommands.compactMap { $0._commandName }
-        if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst(), among: commands) {
+        if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst()) {
             Terminal.complain(complaint)
             Foundation.exit(ExitCode.unusable.rawValue)
         }
@@ -38,8 +37,10 @@ struct Assay: AsyncParsableCommand {
             if !message.isEmpty {
                 Terminal.write(message + "\n", toErrors: status != .success)
             }
+            LogOutput.standardError.flush()
             Foundation.exit(status.rawValue)
         }
+        LogOutput.standardError.flush()
     }
 
     /// The status that a command asked for; success for help; everything else is wrong usage or I/O.

@@ -14,7 +14,7 @@ struct ClaimsTests {
         "NaN", "tru", "\"", "{", "]", "1 2", "/**/1", "\u{FEFF}1", "\"\\x\"", "[[[[[[[[[[[[1]]]]]]]]]]]]",
     ]
 
-    @Test("Each line of verify and inspect is JSON that Python and Foundation read, whatever the claims are")
+    @Test("Python and Foundation read each line of verify and inspect as JSON, with any claims")
     func everyLine() async throws {
         try await Program.inTemporaryFolder { folder in
             let encoder = SignedPayloadEncoder(

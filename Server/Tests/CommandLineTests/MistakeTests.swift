@@ -8,6 +8,17 @@ struct MistakeTests {
         arguments: [
             ("assay verfy receipt", "there is no command 'verfy'; did you mean 'verify'?"),
             ("assay serv", "did you mean 'serve'?"),
+            ("assay keys creat --app game", "there is no command 'keys creat'; did you mean 'create'?"),
+            ("assay simulate attack", "there is no command 'simulate attack'; did you mean 'attacks'?"),
+            ("assay audit verfy", "'assay audit --help' lists all commands"),
+            (
+                "assay serve --port 0 --environment sandbx",
+                "--environment has 'sandbx', which is not an environment of Apple"
+            ),
+            (
+                "assay keys create --app a --scope client 2>/dev/null; echo no checkpoint > file; assay audit verify --checkpoint file",
+                "file: not a checkpoint of a log"
+            ),
             ("assay frobnicate", "there is no command 'frobnicate'; 'assay --help' lists all commands"),
             ("assay verify --bundel-id x receipt", "Did you mean '--bundle-id'?"),
             ("assay serve --database sqlite:missing/assay.sqlite", "does not exist; create it"),

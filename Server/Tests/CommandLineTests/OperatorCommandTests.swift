@@ -177,8 +177,8 @@ struct OperatorCommandTests {
             #expect(try await shown().contains("of game, tester\n"))
             #expect(try await shown().contains("  active"))
             let remove = "testers remove --app game reviewer"
-            #expect(try await Self.output(remove, folder).output == "assay: reviewer is no tester now\n")
-            #expect(try await Self.output(remove, folder).output == "assay: reviewer was no tester\n")
+            #expect(try await Self.output(remove, folder).output == "assay: reviewer is no longer a tester\n")
+            #expect(try await Self.output(remove, folder).output == "assay: reviewer was not a tester\n")
             #expect(try await Self.output("testers list --app game", folder).output.isEmpty)
             #expect(try await shown().contains("sandbox_not_accepted"))
         }

@@ -193,8 +193,8 @@ struct PurchaseServerProcessTests {
             let key = try await Program.shell("cat key", in: folder).output.trimmingCharacters(
                 in: .whitespacesAndNewlines)
             let list = try await Program.shell("assay keys list 2>/dev/null", in: folder).output
-            let id = String(try #require(list.split(separator: " ").first))
-            #expect(list.contains("game  admin") && !list.contains(key))
+            let id = String(try #require(list.split(separator: "\n").last?.split(separator: " ").first))
+            #expect(list.hasPrefix("KEY ") && list.contains("game  admin") && !list.contains(key))
             let twoLines = try await Program.shell(
                 "assay keys create --app game --scope client --name \"$(printf 'a\\nb')\"", in: folder)
             #expect(

@@ -88,9 +88,42 @@ struct ServeTests {
                 let port = server.address.components(separatedBy: ":").last ?? ""
                 let second = try await Program.shell("assay serve --port \(port)", in: folder)
                 #expect(second.status == 2)
-                let words = "assay: port \(port) is in use; choose another with --port"
+                let words = "assay: port \(port) is in use; choose another with --port, or a free one with --port 0"
                 #expect(second.output.contains(words), "\(second.output)")
             }
+        }
+    }
+
+    @Test(
+        "With --log-format json each line on standard error is an object; the first names settings, database and apps")
+    func jsonLog() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try "apps:\n  game: { bundle_ids: com.example.app }\n".write(
+                to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
+            let command = "assay serve --port 0 --log-format json 2>log"
+            try await RunningServer.run(command, in: folder) { server in
+                _ = try await Program.shell("curl -sS \(server.address)/v1/orders", in: folder)
+                let second = try await Program.shell(
+                    "assay serve --port \(server.address.components(separatedBy: ":").last ?? "") --log-format json",
+                    in: folder)
+                let last = second.output.split(separator: "\n").last.map(String.init) ?? ""
+                #expect(second.status == 2 && last.contains(#""level":"error""#), "\(second.output)")
+            }
+            let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
+            var lines: [[String: Any]] = []
+            for line in log.split(separator: "\n") {
+                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                lines.append(try #require(object, "\(line)"))
+            }
+            #expect(lines.allSatisfy { $0["time"] is String && $0["level"] is String && $0["message"] is String })
+            let start = try #require(lines.first { $0["message"] as? String == "assay serve starts" }, "\(log)")
+            #expect((start["settings"] as? String)?.hasSuffix("/assay.yaml") == true)
+            #expect((start["database"] as? String)?.hasSuffix("/assay.sqlite") == true)
+            #expect(start["apps"] as? [String] == ["game"] && start["schema"] is Int)
+            #expect((start["trust_anchors"] as? [String])?.contains { $0.contains("Apple Root CA") } == true)
+            let request = try #require(lines.first { $0["message"] as? String == "request" }, "\(log)")
+            #expect(request["status"] as? Int == 401 && request["code"] as? String == "key_missing")
+            #expect(request["id"] is String && request["duration_ms"] is Double)
         }
     }
 }

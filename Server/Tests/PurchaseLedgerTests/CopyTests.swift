@@ -244,7 +244,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What waits is sealed first, and what cannot be sealed, another key and another log are refused")
+    @Test("Waiting entries are sealed first; entries that cannot be sealed, another key and another log are refused")
     func sealing() async throws {
         try await SealedWorld.with { sealed in
             try await sealed.write(5)

@@ -77,7 +77,7 @@ struct DriverSeamTests {
     }
 
     @Test(
-        "While nobody knows whether a commit is stored, no error says that nothing was written",
+        "While the outcome of a commit is unknown, no error says that nothing was written",
         arguments: [FaultingDatabase.Fault.unreachable, .conflict, .lostCommit])
     func unresolved(fault: FaultingDatabase.Fault) async throws {
         try await withWorld { world, database in

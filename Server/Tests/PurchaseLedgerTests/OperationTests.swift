@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Operations")
 struct OperationTests {
-    @Test("A restore answers for each purchase: active, expired and withdrawn ones are no errors")
+    @Test("A restore answers for each purchase: active, expired and withdrawn ones are not errors")
     func restore() async throws {
         try await LedgerWorld.with { world in
             world.clock.advance(days: 40)

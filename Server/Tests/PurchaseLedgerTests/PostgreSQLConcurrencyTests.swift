@@ -105,7 +105,9 @@ struct PostgreSQLConcurrencyTests {
         }
     }
 
-    @Test("While the server cannot be reached every request fails in words, and afterwards all goes on by itself")
+    @Test(
+        "While the database server cannot be reached, every request fails with the reason; afterwards the server continues"
+    )
     func unreachable() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             let proxy = try CuttingProxy(to: place.server.port)

@@ -23,7 +23,7 @@ struct PostgreSQLOutageTests {
     }
 
     @Test(
-        "A PostgreSQL that is restarted, crashes or is killed under load: nothing answered is lost, nothing is granted twice, and afterwards all goes on by itself",
+        "After PostgreSQL is restarted, crashes or is killed under load, no answered purchase is lost, none is granted twice, and the server continues",
         arguments: Outage.allCases)
     func outage(_ outage: Outage) async throws {
         try await ThrowawayPostgreSQL.withServer { server in

@@ -142,7 +142,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("A server that is not there, and a URL that is none, are refused in words")
+    @Test("A missing server and a malformed URL are refused with the reason")
     func unusable() throws {
         for url in ["postgres://assay@127.0.0.1:1/none", "postgres://%zz", "postgres:///none?no_such_parameter=1"] {
             let error = #expect(throws: LedgerStorageError.self) { try PostgreSQLDatabase(url: url) }

@@ -210,7 +210,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A file that is no database, and a folder that is not there, are refused in words")
+    @Test("A file that is not a database, and a missing folder, are refused with the reason")
     func unusable() async throws {
         try await TemporaryFolder.with { folder in
             let file = folder.appending(path: "text")

@@ -77,7 +77,7 @@ struct WebhookLedgerTests {
         }
     }
 
-    @Test("What is recorded twice, because nobody knows whether the commit was stored, is recorded once")
+    @Test("A result that is recorded again after a commit with an unknown outcome is stored once")
     func repeatedRecord() async throws {
         try await LedgerWorld.with { world in
             var lease = try #require(try await take(Self.first, world))

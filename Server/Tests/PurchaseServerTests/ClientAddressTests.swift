@@ -29,7 +29,9 @@ struct ClientAddressTests {
         #expect(AddressRange(text) == nil)
     }
 
-    @Test("The record has the last address that is no proxy of the operator, and never believes a stranger")
+    @Test(
+        "The record has the last address that is not one of the operator's proxies, and never trusts a stranger's header"
+    )
     func record() async throws {
         let trusted = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
         let cases: [(proxies: [String], header: [String], found: String)] = [

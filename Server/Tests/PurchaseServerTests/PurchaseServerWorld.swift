@@ -35,9 +35,12 @@ struct PurchaseServerWorld: Sendable {
         return app
     }()
 
+    /// A logger without output.
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     /// Runs the body with a server that listens on a port of its own.
     static func run(
-        busySeconds: Double = 5, uptime: TestUptime = TestUptime(),
+        busySeconds: Double = 5, uptime: TestUptime = TestUptime(), logger: Logger = silent,
         _ change: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (PurchaseServerWorld) async throws -> Void
     ) async throws {
@@ -67,8 +70,7 @@ struct PurchaseServerWorld: Sendable {
         }
         let texts = keys
         let server = purchaseServer(
-            configuration, ledger: ledger, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            uptime: uptime.read)
+            configuration, ledger: ledger, logger: logger, uptime: uptime.read)
         try await server.live { client async throws in
             let world = PurchaseServerWorld(
                 client: client, database: database, path: path, ledger: ledger, clock: clock, keys: texts)

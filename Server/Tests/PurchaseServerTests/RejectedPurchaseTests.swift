@@ -44,9 +44,15 @@ struct RejectedPurchaseTests {
                 let answer = try await world.send(.post, "/v1/purchases", data: try json(body), as: .client)
                 #expect(try answer.problem == "field_missing")
                 #expect(try answer.document?.expected == name && answer.document?.found == sent, "\(answer.text)")
+                let words = "The field '\(sent)' is unknown; did you mean '\(name)'?"
+                #expect(try answer.document?.detail == words)
             }
             let empty = try await world.send(.post, "/v1/purchases", data: Data(), as: .client)
             #expect(try empty.document?.found == "an empty body", "\(empty.text)")
+            for path in ["/v1/orders", "/v1/restores", "/v1/customers/a/consume"] {
+                let empty = try await world.send(.post, path, data: Data(), as: .admin)
+                #expect(try empty.document?.found == "an empty body", "\(path) \(empty.text)")
+            }
             let many = "{\"a\":[" + String(repeating: "{},", count: 5000) + "{}]}"
             for text in ["", "[]", "{", "\"x\"", "\u{0}", "{\"quantity\": true}", "{\"quantity\": 1.5}", many] {
                 let answer = try await world.send(.post, "/v1/purchases", data: Data(text.utf8), as: .client)

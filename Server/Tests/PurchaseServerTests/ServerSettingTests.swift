@@ -68,7 +68,9 @@ struct ServerSettingTests {
             let given = try configuration(file: file)
             #expect("\(given.limits)" == "\(silent.limits)", "\(setting.name)")
             #expect(given.host == silent.host && given.port == silent.port && given.database == silent.database)
-            #expect(given.logLevel == silent.logLevel && given.environments == silent.environments)
+            #expect(
+                given.logLevel == silent.logLevel && given.logFormat == silent.logFormat
+                    && given.environments == silent.environments)
         }
     }
 
@@ -85,6 +87,12 @@ struct ServerSettingTests {
             (
                 ["--log-level": ["loud"]], [:],
                 "--log-level is 'loud'. Choose trace, debug, info, notice, warning, error or critical."
+            ),
+            (["--log-format": ["xml"]], [:], "--log-format is 'xml'. Choose text or json."),
+            (
+                [:], ["ASSAY_ENVIRONMENT": "sandbox,Prodction"],
+                "ASSAY_ENVIRONMENT has 'Prodction', which is not an environment of Apple. Write Production, Sandbox or "
+                    + "Xcode, or name the certificate of its signer with --trust."
             ),
         ] as [([String: [String]], [String: String], String)])
     func faults(options: [String: [String]], environment: [String: String], message: String) {
@@ -112,7 +120,9 @@ struct ServerSettingTests {
             try configuration(environment: ["ASSAY_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/8"]).trustedProxies == ranges)
         #expect(
             try configuration(options: ["--trusted-proxy": ["127.0.0.1", "10.0.0.0/8"]]).trustedProxies == ranges)
-        let environments = try configuration(environment: ["ASSAY_ENVIRONMENT": "production,Simulator"]).environments
+        let environments = try configuration(environment: [
+            "ASSAY_ENVIRONMENT": "production,Simulator", "ASSAY_TRUST": "x",
+        ]).environments
         #expect(environments == [.production, .other("Simulator")])
     }
 

@@ -115,8 +115,8 @@ struct SettingsFileTests {
         }
         #expect(
             problems[1].description
-                == "line 3: server has no setting 'hots'. Known are database, environments, host, log_level, port, "
-                + "shared_secret_file, trust, trusted_proxies.")
+                == "line 3: server has no setting 'hots'. Known are database, environments, host, log_format, log_level, "
+                + "port, shared_secret_file, trust, trusted_proxies.")
         #expect(problems[5].description == "line 10: transfer is 'perhaps'. Choose one of deny, move.")
     }
 
@@ -129,7 +129,7 @@ struct SettingsFileTests {
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
             ("require_account_token:", "require_account_token is ''", "true or false"),
             ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
-            ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is no whole number", "such a number"),
+            ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is not a whole number", "such a number"),
             ("unverified_evidence: { bytes: 1 }", "unverified_evidence has no setting 'bytes'", "bytes_per_day"),
             ("products: { a: { kind: coin } }", "kind is 'coin'", "non_consumable"),
             ("products: { a: { kind: consumable, type: consumable } }", "a has a kind and a type", "Keep kind"),
@@ -174,8 +174,8 @@ struct SettingsFileTests {
         let problems = try #require(error?.problems)
         #expect(
             problems.map(\.fault) == [
-                "the bundle id com.example.game stands in game and in tool",
-                "the apple_id 1 stands in game and in tool",
+                "the bundle id com.example.game is in the apps game and tool",
+                "the apple_id 1 is in the apps game and tool",
             ])
         #expect(problems.map(\.line) == [6, 7])
     }

@@ -10,7 +10,7 @@ public enum Verified {}
 /// The content was only read.
 public enum Unverified {}
 
-/// What an app receipt says (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
+/// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
 /// docs/receipt-format.md). The parameter tells whether it was verified; there is no public initialiser.
 public struct AppReceiptContent<Trust>: Sendable {
     let payload: AppReceiptPayload
@@ -24,7 +24,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     /// `receipt_type`: `Production`, `ProductionVPP`, `ProductionSandbox`, `ProductionVPPSandbox` or `Xcode` (attribute 0).
     public var receiptType: String? { payload.text(payload.record.receiptType) }
 
-    /// Where the receipt was made; `nil` where it does not say.
+    /// The environment in which the receipt was made; `nil` if the receipt does not state it.
     public var environment: AppStoreEnvironment? {
         payload.record.knownEnvironment ?? receiptType.map(AppStoreEnvironment.init(receiptType:))
     }
@@ -74,7 +74,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     /// The seller's number at the App Store (attribute 11); its meaning is inferred, not documented.
     public var sellerID: UInt64? { payload.descriptiveNumber(ReceiptAttributeType.sellerID) }
 
-    /// Which store: 3 for iOS, 2 for the Mac (attribute 25); its meaning is inferred, not documented.
+    /// The store: 3 for iOS, 2 for the Mac (attribute 25). The meaning is inferred; Apple does not document it.
     public var store: UInt64? { payload.descriptiveNumber(ReceiptAttributeType.store) }
 
     /// The purchases, in the order of the receipt.

@@ -54,7 +54,7 @@ struct ReceiptAttributeReader {
             throw malformed("a string", "tag \(hexByte(element.tag))")
         }
         guard isASCII || bytes.extracting(element.content).isUTF8 else {
-            throw malformed("a string", "bytes that are none")
+            throw malformed("a string", "other bytes")
         }
         return CompactRange(element.content)
     }

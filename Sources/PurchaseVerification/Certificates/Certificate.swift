@@ -75,7 +75,8 @@ final class Certificate: Sendable {
             }
             signatureAlgorithm = try CertificateSignatureAlgorithm(bytes, algorithmIdentifier: innerAlgorithm)
             guard let unusedBits = signature.first, bytes[unusedBits] == 0 else {
-                throw VerificationError(.certificateMalformed, found: "a signature that is no whole number of bytes")
+                throw VerificationError(
+                    .certificateMalformed, found: "a signature whose length is not a whole number of bytes")
             }
             self.signature = bytes.copy((signature.lowerBound + 1)..<signature.upperBound)
         } catch let error where error.code.isASN1 {

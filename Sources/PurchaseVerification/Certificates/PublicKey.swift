@@ -18,7 +18,7 @@ enum PublicKey: Sendable {
         let key = try info.next(DERTag.bitString, bytes).content
         try info.finish()
         guard let unusedBits = key.first, bytes[unusedBits] == 0 else {
-            throw VerificationError(.publicKeyUnacceptable, found: "a key that is no whole number of bytes")
+            throw VerificationError(.publicKeyUnacceptable, found: "a key whose length is not a whole number of bytes")
         }
         let keyBytes = (key.lowerBound + 1)..<key.upperBound
 

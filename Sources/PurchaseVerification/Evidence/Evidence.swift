@@ -1,4 +1,4 @@
-/// What a client may hand in.
+/// Evidence of any kind, as a client sends it.
 public enum EvidenceKind: String, Sendable, CaseIterable {
     /// PKCS#7 around a set of attributes.
     case appReceipt = "app_receipt"
@@ -10,7 +10,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
     case signedRenewalInfo = "signed_renewal_info"
     /// StoreKit 2's proof of the download of the app (JWS).
     case appTransaction = "app_transaction"
-    /// What the App Store server tells a backend (JWS).
+    /// A notification of the App Store server to a backend (JWS).
     case notification
 }
 
@@ -18,7 +18,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
 public struct Evidence: Sendable {
     /// The form by which it was recognised.
     public let form: Form
-    /// What it is written in: bare bytes, or a text encoding by name.
+    /// The encoding: bare bytes, or the name of a text encoding.
     public let encoding: Encoding
     /// The bytes without their text encoding; those of a compact JWS are its text.
     public let bytes: [UInt8]
@@ -27,11 +27,11 @@ public struct Evidence: Sendable {
     public enum Form: Sendable {
         case appReceipt
         case transactionReceipt
-        /// What it is about only its claims tell.
+        /// Only its claims state its kind.
         case compactJWS
     }
 
-    /// What it is; `nil` for signed data whose claims cannot be read. Nothing is verified by this.
+    /// The kind; `nil` for signed data whose claims cannot be read. Reading it verifies nothing.
     public var kind: EvidenceKind? {
         switch form {
         case .appReceipt: return .appReceipt
@@ -103,9 +103,17 @@ public struct Evidence: Sendable {
         case nil: throw VerificationError(.evidenceEmpty)
         default:
             throw VerificationError(
-                .evidenceUnrecognized, expected: "a receipt or signed data",
-                found: "base64 of bytes that begin with \(hexadecimal(list.prefix(4)))")
+                .evidenceUnrecognized, expected: "a receipt or signed data", found: Self.description(ofDecoded: list))
         }
+    }
+
+    /// A description of bytes that were encoded in base64 and are not evidence. Two mistakes of senders have a name.
+    private static func description(ofDecoded bytes: ArraySlice<UInt8>) -> String {
+        // The start of base64 of a SEQUENCE of more than 127 bytes, and of a property list.
+        let isReceipt = bytes.starts(with: Array("MI".utf8)) || bytes.starts(with: Array("ew".utf8))
+        if isReceipt, Base64Text.isText(bytes) { return "base64 that was encoded in base64 again" }
+        if CompactJWS.isRecognized(bytes) { return "a JWS that was encoded in base64" }
+        return "base64 of bytes that begin with \(hexadecimal(bytes.prefix(4)))"
     }
 
     /// The bytes, if they are an app receipt's.

@@ -1,6 +1,6 @@
 /// A value of a JSON document: its kind, and where it and its name lie. It owns no bytes.
 struct JSONNode: Sendable {
-    /// What the value is, judged by its first bytes.
+    /// The kind of the value, by its first bytes.
     enum Kind: UInt8, Sendable {
         case null
         case `true`

@@ -9,7 +9,7 @@ struct JSONScanner {
         /// Its place in `nodes`.
         let node: Int
         let isObject: Bool
-        /// How many elements or members it has so far.
+        /// The number of elements or members so far.
         var count = 0
         /// A one-word Bloom filter of its names; names are compared only on a hit.
         var filter: UInt64 = 0

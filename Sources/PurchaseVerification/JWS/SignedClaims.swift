@@ -46,7 +46,7 @@ enum AnySignedClaims: Sendable {
 }
 
 extension EvidenceKind {
-    /// Which of the four kinds signed data is, told by the names of its claims alone: their values are not looked at, so it costs
+    /// The kind of signed data, by the names of its claims alone. Their values are not read, so it costs
     /// little before anything is verified.
     ///
     /// - Throws: `claims_malformed`, `claims_unrecognized`.

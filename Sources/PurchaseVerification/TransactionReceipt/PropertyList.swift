@@ -201,7 +201,7 @@ private struct PropertyListReader {
 
 /// The escapes of quoted strings: `\"`, `\\`, `\n`, `\r`, `\t` and `\Uxxxx`.
 private enum PropertyListEscape {
-    /// How long the escape is that begins with the backslash there; `nil` where it is none.
+    /// The length of the escape that begins with the backslash there; `nil` if it is not an escape.
     static func length(_ bytes: Span<UInt8>, _ position: Int) -> Int? {
         guard position + 1 < bytes.count else { return nil }
         switch bytes[position + 1] {

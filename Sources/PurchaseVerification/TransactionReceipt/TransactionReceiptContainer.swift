@@ -5,7 +5,7 @@ struct TransactionReceiptContainer: Sendable {
     let purchaseInfo: [UInt8]
     private let list: PropertyList
 
-    /// What stands beside them. Nobody signs it.
+    /// The fields beside them, which are not signed.
     var unsigned: [(key: String, value: String)] {
         list.entries.compactMap { entry in
             let isSigned = list.holds("signature", at: entry.key) || list.holds("purchase-info", at: entry.key)
@@ -20,7 +20,7 @@ struct TransactionReceiptContainer: Sendable {
     ///   `signature_field_malformed`, `signature_version_unsupported`, `purchase_info_malformed`.
     init(_ bytes: [UInt8]) throws(VerificationError) {
         let list = try PropertyList(bytes)
-        // What stands out here is not signed, so nothing may stand here that could be taken for something else.
+        // Fields at this level are not signed, so none may be here that could be mistaken for a signed one.
         try Self.requireKnownKeys(list)
         guard let signature = list.value("signature") else {
             throw VerificationError(.transactionReceiptFieldMissing, expected: "signature")
@@ -61,10 +61,10 @@ struct SignatureField: Sendable {
     let version: TransactionReceiptVersion
     /// The whole field.
     let bytes: [UInt8]
-    /// Where the leaf certificate lies in it, in DER. The authority above it does not travel.
+    /// The range of the leaf certificate, in DER. The receipt does not contain its issuer.
     let certificateRange: Range<Int>
 
-    /// Where the RSA signature over version byte and purchase-info lies in it.
+    /// The range of the RSA signature over version byte and purchase-info.
     var signatureRange: Range<Int> { 1..<(1 + version.signatureBytes) }
     /// The leaf certificate.
     var certificate: [UInt8] { Array(bytes[certificateRange]) }
@@ -107,7 +107,7 @@ public enum TransactionReceiptVersion: UInt8, Sendable, CaseIterable {
 
     var digestAlgorithm: DigestAlgorithm { self == .four ? .sha256 : .sha1 }
 
-    /// Which authorities may have issued the leaf.
+    /// The authorities that may have issued the leaf.
     var issuingRole: IssuingAuthority.Role { self == .two ? .iTunesStore : .developerRelations }
 
     /// The marker extension that the leaf must carry.

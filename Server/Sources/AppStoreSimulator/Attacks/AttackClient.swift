@@ -48,9 +48,17 @@ struct AttackClient: Sendable {
     /// Posts a body and reads the answer, which may come before the body has gone.
     /// - Throws: the errors of the connection, and `Failure`.
     func post(_ path: String, _ body: [UInt8], headers: [(String, String)] = []) async throws -> Answer {
+        try await request("POST", path, body, headers: headers)
+    }
+
+    /// Sends a request with a body and reads the answer.
+    /// - Throws: the errors of the connection, and `Failure`.
+    func request(
+        _ method: String, _ path: String, _ body: [UInt8], headers: [(String, String)] = []
+    ) async throws -> Answer {
         let deadline = ContinuousClock.now + timeLimit
         do {
-            return try await answer(path, body, headers: headers, until: deadline)
+            return try await answer(HTTPMethod(rawValue: method), path, body, headers: headers, until: deadline)
         } catch {
             // At the deadline the connection is closed, which throws as if the server had closed it.
             throw ContinuousClock.now < deadline ? error : Failure.timeout(timeLimit)
@@ -58,7 +66,8 @@ struct AttackClient: Sendable {
     }
 
     private func answer(
-        _ path: String, _ body: [UInt8], headers: [(String, String)], until deadline: ContinuousClock.Instant
+        _ method: HTTPMethod, _ path: String, _ body: [UInt8], headers: [(String, String)],
+        until deadline: ContinuousClock.Instant
     ) async throws -> Answer {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(min(.seconds(10), TimeAmount(timeLimit)))
@@ -74,7 +83,7 @@ struct AttackClient: Sendable {
             connection.close(promise: nil)
         }
         defer { closing.cancel() }
-        var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path)
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: path)
         head.headers.add(name: "Host", value: "\(host):\(port)")
         head.headers.add(name: "Content-Type", value: "application/json")
         head.headers.add(name: "Content-Length", value: "\(body.count)")

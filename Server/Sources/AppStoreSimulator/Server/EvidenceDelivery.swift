@@ -29,6 +29,9 @@ struct EvidenceDelivery: Sendable {
         case appReceipt = "app_receipt"
         /// `POST /verifyReceipt`, or `/sandbox/verifyReceipt`.
         case verifyReceipt = "verify_receipt"
+
+        /// Reads one of the words above.
+        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
     /// A request to the server.

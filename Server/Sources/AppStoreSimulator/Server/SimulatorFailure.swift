@@ -10,7 +10,8 @@ public enum SimulatorFailure {
         if let error = error as? MintError { return error.description }
         guard let failure = error as? IOError else { return "the simulator stopped: \(NetworkFailure.words(error))" }
         switch failure.errnoCode {
-        case EADDRINUSE: return "port \(configuration.port) is in use; choose another with --port"
+        case EADDRINUSE:
+            return "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
         case EACCES: return "port \(configuration.port) is not permitted; choose one above 1023 with --port"
         case EADDRNOTAVAIL:
             return "\(configuration.host) is not an address of this machine; choose another with --host"

@@ -27,7 +27,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
         } catch is NIOTooManyBytesError {
             return Self.problem(.contentTooLarge, "body_too_large", "A request has at most 1 MiB.")
         } catch let error as HTTPError {
-            return Self.problem(error.status, Self.code(error.status), error.body ?? error.status.reasonPhrase)
+            return Self.problem(error.status, Self.code(error.status), error.body ?? Self.words(error.status, request))
         } catch {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
             return Self.problem(
@@ -36,10 +36,17 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
         }
     }
 
+    /// The answer to a request without a route. The path of a request that passed the gate is ASCII of bounded length.
+    private static func words(_ status: HTTPResponse.Status, _ request: Request) -> String {
+        guard status == .notFound || status == .methodNotAllowed else { return status.reasonPhrase }
+        let method = request.method.rawValue.prefix(10)
+        return "There is no route \(method) \(request.uri.path.prefix(100)); GET /openapi.yaml lists all."
+    }
+
     static func problem(_ status: HTTPResponse.Status, _ code: String, _ detail: String) -> Response {
         let document = ProblemDocument(title: status.reasonPhrase, status: status.code, code: code, detail: detail)
         return Response(
-            status: status, headers: [.contentType: ProblemDocument.contentType],
+            status: status, headers: [.contentType: ProblemDocument.contentType, .assayReason: code],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.json())))
     }
 

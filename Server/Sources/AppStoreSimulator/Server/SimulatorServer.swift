@@ -38,6 +38,7 @@ public func simulatorServer(
         world: { Date() })
     let delivery = try configuration.server.map { try EvidenceDelivery($0, key: configuration.serverKey) }
     let router = Router(context: SimulatorRequestContext.self)
+    router.add(middleware: SimulatorLogMiddleware())
     router.add(middleware: SimulatorProblemMiddleware())
     PageRoutes(authority: authority).add(to: router)
     StoreVerifyReceiptRoutes(service: service).add(to: router)

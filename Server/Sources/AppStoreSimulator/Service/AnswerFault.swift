@@ -28,6 +28,9 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         case outage
         /// The true answer, broken off in the middle.
         case brokenJSON = "broken-json"
+
+        /// Reads one of the words above.
+        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
     init(from decoder: any Decoder) throws {
@@ -87,5 +90,8 @@ struct EvidenceFault: Codable, Equatable, Sendable {
         case signedRenewalInfo = "signed_renewal_info"
         case appTransaction = "app_transaction"
         case notification
+
+        /// Reads one of the words above.
+        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 }

@@ -9,3 +9,18 @@ struct MalformedValue: Error {
                 codingPath: path, debugDescription: words, underlyingError: MalformedValue(words: words)))
     }
 }
+
+extension RawRepresentable where Self: CaseIterable, RawValue == String {
+    /// Reads one of several words. Its error names all of them.
+    static func word(from decoder: any Decoder, spelled: (String) -> String = { $0 }) throws -> Self {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let word = Self(rawValue: spelled(text)) else {
+            let words = allCases.map(\.rawValue).joined(separator: ", ")
+            throw MalformedValue.error(
+                "'\(String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))))' is not one of \(words).",
+                at: container.codingPath)
+        }
+        return word
+    }
+}

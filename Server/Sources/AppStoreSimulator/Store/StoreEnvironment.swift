@@ -4,6 +4,9 @@ public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable 
     case production
     /// Testers, who pay nothing.
     case sandbox
+
+    /// Reads one of the words above.
+    public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 }
 
 /// The environment names in an app's evidence.
@@ -15,6 +18,9 @@ public enum EnvironmentNames: String, Codable, Hashable, Sendable, CaseIterable 
     /// Apple's own names. Many clients under test know no others. Then only the signer distinguishes the evidence from
     /// Apple's.
     case apple
+
+    /// Reads one of the words above.
+    public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
     /// The name in signed data (`environment`) and in answers of `verifyReceipt`.
     public func name(of environment: StoreEnvironment) -> String {

@@ -32,12 +32,7 @@ public struct StoreProduct: Codable, Hashable, Sendable {
 
         /// Reads a kind that is written with `-` or with `_`.
         public init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            let text = try container.decode(String.self)
-            guard let kind = Kind(rawValue: text.replacing("_", with: "-")) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no kind of product")
-            }
-            self = kind
+            self = try Self.word(from: decoder) { $0.replacing("_", with: "-") }
         }
     }
 
@@ -87,7 +82,7 @@ public struct StoreOffer: Codable, Hashable, Sendable {
     public var price: Int64
 
     /// The customers who are eligible for an offer.
-    public enum Kind: String, Codable, Hashable, Sendable {
+    public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         /// New subscribers of the group.
         case introductory
         /// Present and former subscribers chosen by the app.
@@ -96,6 +91,9 @@ public struct StoreOffer: Codable, Hashable, Sendable {
         case offerCode = "offer-code"
         /// Former subscribers.
         case winBack = "win-back"
+
+        /// Reads one of the words above.
+        public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
         /// The number in signed transactions (`offerType`).
         public var number: Int {
@@ -109,13 +107,16 @@ public struct StoreOffer: Codable, Hashable, Sendable {
     }
 
     /// The ways of payment of an offer.
-    public enum Mode: String, Codable, Hashable, Sendable {
+    public enum Mode: String, Codable, Hashable, Sendable, CaseIterable {
         /// The customer pays nothing.
         case freeTrial = "FREE_TRIAL"
         /// Each period is paid when it begins.
         case payAsYouGo = "PAY_AS_YOU_GO"
         /// All periods are paid at once, in one transaction.
         case payUpFront = "PAY_UP_FRONT"
+
+        /// Reads one of the words above.
+        public init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
     }
 
     /// An offer.

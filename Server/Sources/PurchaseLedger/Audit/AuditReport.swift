@@ -7,11 +7,11 @@ public struct AuditReport: Sendable, Equatable {
     /// The number of entries that have no place in the Merkle log yet.
     public var pending: Int
     public var findings: [AuditFinding]
-    /// How many findings more there are, at least.
+    /// The number of further findings, at least.
     public var omitted = 0
 }
 
-/// How far an audit is.
+/// The progress of an audit.
 public struct AuditProgress: Sendable, Equatable {
     /// The entries that were read.
     public var done: Int64
@@ -22,7 +22,7 @@ public struct AuditProgress: Sendable, Equatable {
 /// Something that is not as the journal says.
 public struct AuditFinding: Sendable, Equatable {
     public var kind: Kind
-    /// What is wrong, for people.
+    /// The error, for people.
     public var detail: String
 
     /// The kinds of findings.

@@ -51,7 +51,7 @@ struct JournalCheck {
         return findings
     }
 
-    /// What is wrong with the transaction that a claim's entry refers to, if its details name another one.
+    /// The error in the transaction that a claim's entry refers to, if its details name another one.
     private func transactionFinding(
         of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8]
     ) throws(LedgerStorageError) -> AuditFinding? {

@@ -210,7 +210,7 @@ struct LedgerAudit {
                 page.findings += findings
                 var evidence: ReplayedEvidence?
                 if let key = row.evidenceKey, let stored = try EvidenceTable(connection: connection).row(key: key) {
-                    // What cannot be read is reported by the check of the evidence.
+                    // The check of the evidence reports rows that cannot be read.
                     do throws(LedgerStorageError) {
                         let bytes =
                             isVerifyingEvidence ? try EvidenceStore(connection: connection).bytes(stored) : nil

@@ -2,15 +2,15 @@
 public struct LogAuditReport: Sendable, Equatable {
     /// The number of leaves.
     public var size: Int64 = 0
-    /// How many entries have no place in the log yet, and since when. A pending entry is no finding.
+    /// The number of entries that are not in the log yet, and since when. A pending entry is not a finding.
     public var pending = PendingEntries(count: 0, oldest: nil)
     /// `sealing_late`: an entry waits longer than it should. No server seals, or the one that does cannot.
     public var isSealingLate = false
     /// Whether the codes of entries were checked, which needs the key of entries.
     public var hasCheckedCodes = false
-    /// What is wrong, at most `LogAudit.findings` of it.
+    /// The findings, at most `LogAudit.findings`.
     public var findings: [LogFinding] = []
-    /// How many findings more there are.
+    /// The number of further findings.
     public var omitted = 0
     /// The checkpoints of origins that ended, which the log does not cover any more and says why.
     public var continuations: [String] = []
@@ -19,7 +19,7 @@ public struct LogAuditReport: Sendable, Equatable {
 /// Something in the Merkle log that is not as it was sealed or signed.
 public struct LogFinding: Sendable, Equatable {
     public var kind: Kind
-    /// What is wrong, for people.
+    /// The error, for people.
     public var detail: String
 
     /// The kinds of findings.

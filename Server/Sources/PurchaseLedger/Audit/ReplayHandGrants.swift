@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What operators granted and revoked.
+/// Grants and revocations by operators.
 extension ReplayStep {
     func grant(_ details: HandGrantedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)

@@ -9,7 +9,7 @@ struct TableDump: Sendable {
     let columns: String
     /// The table, with what it refers to. Joins are `LEFT`, so a row that refers to nothing is read, too.
     let source: String
-    /// Which rows are compared; `nil` for all.
+    /// The rows that are compared; `nil` for all.
     var condition: String?
 
     /// Every table that the journal determines.
@@ -252,7 +252,7 @@ struct TableDump: Sendable {
                 """)
     ]
 
-    /// What a repair corrected, and what happened to erased customers and their purchases, cannot be computed again. An erased
+    /// The corrections of a repair, and events of erased customers and their purchases, cannot be computed again. An erased
     /// purchase has no product.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
@@ -282,7 +282,7 @@ struct TableDump: Sendable {
     /// A page of rows: the primary key, and the dumped columns.
     struct Page: Sendable {
         var rows: [[LedgerValue]] = []
-        /// Where the next page begins; `nil` behind the last one.
+        /// The start of the next page; `nil` after the last one.
         var next: [LedgerValue]?
     }
 

@@ -2,7 +2,7 @@
 public struct CopyError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The stable part.
     public let code: Code
-    /// What was found and what to do, for people.
+    /// The finding and the action to take, for people.
     public let detail: String
 
     init(_ code: Code, _ detail: String) {

@@ -1,4 +1,4 @@
-/// How far a copy is.
+/// The progress of a copy.
 public struct CopyProgress: Sendable, Equatable {
     /// The steps that take time.
     public enum Step: String, Sendable {
@@ -8,19 +8,19 @@ public struct CopyProgress: Sendable, Equatable {
         case comparing
     }
 
-    /// What is being done.
+    /// The present step.
     public var step: Step
     /// The table.
     public var table: String
     /// The rows of all tables that are done in this step.
     public var done: Int64
-    /// How many of them an earlier run had done.
+    /// The number of them that an earlier run copied.
     public var doneBefore: Int64
     /// The rows of all tables.
     public var total: Int64
 }
 
-/// What was copied.
+/// The result of a copy.
 public struct CopyOutcome: Sendable, Equatable {
     /// The rows of all tables.
     public var rows: Int64

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The first steps of a copy: both databases get their notes, or nothing is changed and the reason is thrown.
 struct CopyStart {
-    /// How often the rest is sealed while a server still writes.
+    /// The number of times that the rest is sealed while a server still writes.
     private static let attempts = 5
 
     let copy: LedgerCopy

@@ -41,7 +41,7 @@ public struct LedgerBackup: Sendable {
         }
     }
 
-    /// What a copy must have in common with its source.
+    /// The content that a copy must have in common with its source.
     private struct State: Sendable {
         var rows: Int64
         var digest: [UInt8]

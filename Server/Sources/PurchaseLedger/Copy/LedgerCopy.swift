@@ -17,7 +17,7 @@ public struct LedgerCopy: Sendable {
     let source: any LedgerDatabase
     let target: any LedgerDatabase
     let entryKey: EntryKey
-    /// What the source's log must agree with before it is copied.
+    /// The checkpoints that the source's log must agree with before it is copied.
     let signed: [Checkpoint]
     let clock: @Sendable () -> Timestamp
     /// Rows of a page.

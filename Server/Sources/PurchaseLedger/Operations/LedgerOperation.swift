@@ -17,7 +17,7 @@ public protocol LedgerOperation: Sendable {
 extension LedgerOperation {
     public var locks: LedgerLocks { .everything }
 
-    /// What is known of its write before it begins.
+    /// The plan of its write, as far as it is known before it begins.
     func writePlan(_ registry: Registry) -> LedgerWritePlan {
         (self as? any PlannedOperation)?.plan(registry) ?? LedgerWritePlan(locks: locks)
     }

@@ -18,7 +18,7 @@ public final class LedgerTransaction {
     let entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
     let verifier: PurchaseVerifier?
-    /// What was erased, for a rebuild, which reads it before the entries that it is about.
+    /// The erasures, for a rebuild, which reads them before the entries that they are about.
     let erasures: Erasures?
     /// Notes the entries that are written, for a commit whose outcome is unknown.
     let attempt: WriteAttempt?

@@ -81,7 +81,7 @@ public struct PurchaseLedger: Sendable {
         let latest = Mutex<EvidencePartWrites?>(nil)
         let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
             .perform { connection, attempt in
-                // What an earlier run stored was not committed.
+                // An earlier run's changes were not committed.
                 let parts = EvidencePartWrites(evidenceParts)
                 latest.withLock { $0 = parts }
                 return try operation.perform(

@@ -7,7 +7,7 @@ protocol JournalDetails: Codable, Sendable {
     static var kind: JournalKind { get }
     /// The same without what can be told from the rest.
     var abridged: Self { get }
-    /// What `abridged` left out, filled in.
+    /// The details with the fields that `abridged` left out.
     var complete: Self { get }
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8]
@@ -46,7 +46,7 @@ enum UnverifiedEvidence: String, Codable, Sendable {
     /// Beyond the budget: hash, size and the first kilobyte.
     case prefix
 
-    /// What the details of an entry say; `nil` if its evidence was verified, or if it has none.
+    /// The part that the details of an entry state; `nil` if its evidence was verified, or if it has none.
     init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
         let stated: UnverifiedEvidence?
         switch kind {
@@ -301,7 +301,7 @@ struct RecordContinuedDetails: JournalDetails {
     static var kind: JournalKind { .recordContinued }
     /// The origin that ended.
     var origin: String
-    /// What it signed last.
+    /// The size that it signed last.
     var size: Int64
     /// The root at that size, in hexadecimal.
     var root: String

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// How far the events of an app were delivered to its webhooks.
+/// The progress of the delivery of an app's events to its webhooks.
 enum SchemaVersion1Webhooks {
     /// A webhook has a cursor: each event up to it was delivered, or has a row in `webhook_deliveries`. So a purchase writes nothing
     /// for webhooks, and a delivery at the first attempt leaves no row.

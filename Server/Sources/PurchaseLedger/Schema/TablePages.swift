@@ -24,7 +24,7 @@ struct TablePages: Sendable {
             (key ?? []) + [.integer(Int64(limit))])
     }
 
-    /// How many of the next rows are a page: the lengths of their bytes are read before the bytes.
+    /// The number of rows of the next page: the lengths of their bytes are read before the bytes.
     private func rowsOfPage(
         after key: [LedgerValue]?, _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Int {

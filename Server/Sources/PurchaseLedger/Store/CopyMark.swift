@@ -4,7 +4,7 @@
 /// number when it starts and before each transaction that writes, so the commit of the note stops all servers of the
 /// database.
 package struct CopyMark: Sendable, Equatable {
-    /// What the database is in the copy. The raw value is the row's number.
+    /// The role of the database in the copy. The raw value is the row's number.
     package enum Role: Int64, Sendable, CaseIterable {
         /// The target, before everything was copied and compared.
         case target = 0x4000_0000_0000_0001

@@ -187,7 +187,7 @@ public protocol LedgerDialect: Sendable {
     /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
     var scratchSchema: [String] { get }
 
-    /// How many rows one `INSERT` takes where many are inserted.
+    /// The number of rows of one `INSERT` if many are inserted.
     var rowsPerInsert: Int { get }
 
     /// Statements after which a query of the transaction may take as long as it needs.

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What a write reads and changes. Writes that name the same part of the ledger follow each other; all others run side by side.
+/// The part of the ledger that a write reads and changes. Writes that name the same part of the ledger follow each other; all others run side by side.
 ///
 /// Every row that a write reads or changes belongs to a part that it names. An engine with one writer needs no parts.
 public enum LedgerLocks: Sendable, Equatable {

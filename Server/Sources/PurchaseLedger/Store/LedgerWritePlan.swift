@@ -1,11 +1,11 @@
-/// What a write needs, as far as it is known before it begins.
+/// The rows that a write needs, as far as they are known before it begins.
 public struct LedgerWritePlan: Sendable {
     /// The parts of the ledger that it reads and changes.
     public var locks: LedgerLocks
-    /// What it will probably read. Only the speed depends on it: an engine on another machine reads all of it in one round trip, for
+    /// The rows that it will probably read. Only the speed depends on it: an engine on another machine reads all of it in one round trip, for
     /// all writes of a transaction, and anything else in one more.
     public var reads: [ExpectedRead]
-    /// How many rows it will probably insert into tables that number their rows, by `table.column`.
+    /// The number of rows that it will probably insert into tables that number their rows, by `table.column`.
     public var insertions: [String: Int]
 
     /// A plan.

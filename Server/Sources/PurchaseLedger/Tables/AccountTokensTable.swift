@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Whose each account token is. A token names one customer for ever; a customer's former tokens stay theirs.
+/// The customer of each account token. A token names one customer for ever; a customer's former tokens stay theirs.
 struct AccountTokensTable {
     let connection: any LedgerConnection
 

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Which app each bundle id belongs to. A bundle id never moves to another app.
+/// The app of each bundle id. A bundle id never changes its app.
 struct BundlesTable {
     let connection: any LedgerConnection
 

@@ -92,7 +92,7 @@ struct EntitlementsTable {
         ])
 
     let connection: any LedgerConnection
-    /// What this write changed before.
+    /// The rows that this write changed before.
     var writes: EntitlementWrites?
 
     /// Every ground of a customer, with the ids of the products.

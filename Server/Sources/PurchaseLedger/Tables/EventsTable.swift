@@ -58,7 +58,7 @@ struct NamedEvent: Sendable {
     let orderID: UUID?
     let figures: EventFigures
 
-    /// What is selected of an event and of the rows that it names.
+    /// The columns of an event and of the rows that it names.
     static let columns = """
         events.event_key, events.customer_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
         environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
@@ -116,7 +116,7 @@ struct EventsTable {
             """, [.integer(appKey), .integer(customer), .blob(EventFigures().encoded)])
     }
 
-    /// How many events of an app come after a key, counted up to a limit.
+    /// The number of events of an app after a key, counted up to a limit.
     func count(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> Int {
         let rows = try connection.rows(
             """

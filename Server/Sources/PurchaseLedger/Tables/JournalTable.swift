@@ -70,7 +70,7 @@ struct JournalRow: TableRow {
     }
 }
 
-/// Where a page of the journal goes on: behind an entry, towards older ones.
+/// The position at which a page of the journal continues: after an entry, towards older ones.
 public struct JournalCursor: Sendable, Hashable {
     /// The time of the last entry of the page before.
     public var at: Timestamp
@@ -84,7 +84,7 @@ public struct JournalCursor: Sendable, Hashable {
     }
 }
 
-/// Which index finds the claims of a list.
+/// The index that finds the claims of a list.
 enum JournalSelection: Sendable {
     /// Accepted claims of an app.
     case accepted
@@ -176,7 +176,7 @@ struct JournalTable {
             """, [.integer(appKey)], connection)
     }
 
-    /// Which pieces of evidence are named by entries of customers, with the customer. It reads the table; only an erasure asks.
+    /// The evidence that entries of customers name, with the customer. It scans the table; only an erasure calls it.
     func customers(namingEvidence keys: [Int64]) throws(LedgerStorageError) -> [(evidence: Int64, customer: Int64)] {
         var found: [(evidence: Int64, customer: Int64)] = []
         // SQLite accepts 32,766 parameters.

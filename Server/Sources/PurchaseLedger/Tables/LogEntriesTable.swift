@@ -11,7 +11,7 @@ struct LogEntryRow: Sendable {
     let mac: [UInt8]?
 }
 
-/// Which journal entry is which leaf of the Merkle log.
+/// The journal entry of each leaf of the Merkle log.
 struct LogEntriesTable {
     let connection: any LedgerConnection
 

@@ -70,7 +70,7 @@ struct OrderRow: TableRow {
     /// The token of an erased order.
     static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// What is left of an order after an erasure.
+    /// An erased order, of which the id, the customer's key and a time are kept.
     init(erased id: UUID, customerKey: Int64, at time: Timestamp) {
         self.init(
             id: id, appKey: 0, customerKey: customerKey, productKey: 0, quantity: 0, environment: nil, token: Self.noID,
@@ -90,7 +90,7 @@ struct OrderRow: TableRow {
     func status(at time: Timestamp) -> OrderStatus { status == .created && expiresAt <= time ? .expired : status }
 }
 
-/// Where a page of orders goes on.
+/// The position at which a page of orders continues.
 public struct OrderCursor: Sendable, Hashable {
     /// When the last order of the page before expires.
     public var expiresAt: Timestamp

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// What the readiness probe writes.
+/// The row that the readiness probe writes.
 struct ReadinessTable {
     let connection: any LedgerConnection
 

@@ -1,13 +1,13 @@
 import PurchaseVerification
 
-/// How many units of each lot each customer consumed. A lot that is transferred leaves what was taken with its former owner.
+/// The number of units of each lot that each customer consumed. After a transfer of the lot, consumed units stay with the former owner.
 struct TakesTable {
     static let ofOriginal = ReadShape(
         "SELECT customer_key, units FROM takes WHERE ground = ?1", [.column(0, of: OriginalsTable.byNumber)])
 
     let connection: any LedgerConnection
 
-    /// What was taken from a lot, by customer.
+    /// The units that were consumed from a lot, by customer.
     func units(of ground: Int64) throws(LedgerStorageError) -> [Int64: Int64] {
         var units: [Int64: Int64] = [:]
         for row in try connection.rows(Self.ofOriginal.sql, [.integer(ground)]) {

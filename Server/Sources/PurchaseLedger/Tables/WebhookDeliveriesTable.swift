@@ -29,7 +29,7 @@ struct WebhookDeliveriesTable {
             [.integer(webhook)])
     }
 
-    /// How many events are attempted again, or wait.
+    /// The number of events that are attempted again, or wait.
     func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
         let counts = try integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])

@@ -18,7 +18,7 @@ public struct APIKey: Sendable, Equatable {
     public func allows(_ scope: APIKeyScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 }
 
-/// What a key may do.
+/// The permissions of a key.
 public enum APIKeyScope: String, Sendable, CaseIterable {
     /// Apps: submit purchases.
     case client

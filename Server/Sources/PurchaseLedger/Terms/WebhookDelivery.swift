@@ -44,7 +44,7 @@ public struct PendingDelivery: Sendable, Equatable {
     public var firstAt: Timestamp?
 }
 
-/// What becomes of an event that was not delivered.
+/// The next step for an event that was not delivered.
 public struct UndeliveredEvent: Sendable, Equatable {
     public var eventKey: Int64
     public var customer: Int64
@@ -72,7 +72,7 @@ public struct UndeliveredEvent: Sendable, Equatable {
     }
 }
 
-/// What became of the deliveries of a lane.
+/// The results of the deliveries of a lane.
 public struct LaneOutcome: Sendable, Equatable {
     public var lane: WebhookLane
     /// The events that need no row any more.

@@ -66,6 +66,16 @@ extension ServerSetting {
         configuration.logLevel = level
     }
 
+    package static let logFormat = ServerSetting(
+        "server.log_format", variable: "ASSAY_LOG_FORMAT", option: "--log-format", default: "text",
+        "The format of the log: text or json, one object per line"
+    ) { value, _, configuration throws(SettingFault) in
+        guard let format = ServerConfiguration.LogFormat(rawValue: value.text.lowercased()) else {
+            throw SettingFault("is '\(value.text)'", "Choose text or json")
+        }
+        configuration.logFormat = format
+    }
+
     package static let entryKey = ServerSetting(
         "record.entry_key", variable: "ASSAY_ENTRY_KEY", option: "--entry-key", default: "assay-entries.key",
         "The file of the key that authenticates journal entries; all servers of a database share it", path: .whole
@@ -160,8 +170,9 @@ extension ServerSetting {
     /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
     package static let all: [ServerSetting] =
         [
-            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, entryKey, signingKey,
-            origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress, uncountedAddresses,
+            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, logFormat, entryKey,
+            signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
+            uncountedAddresses,
             requestSeconds, idleSeconds,
         ]
         + rate("limits.per_key", \.perKey, 1000, 2000, "requests to /v1 with one key")

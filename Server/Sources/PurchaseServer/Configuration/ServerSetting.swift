@@ -1,6 +1,6 @@
 package import PurchaseVerification
 
-/// One setting of the server: where it can be given, what it is without that, and how its text is read.
+/// One setting of the server: the places where it can be given, its default, and the reader of its text.
 ///
 /// An option is stronger than the environment, the environment is stronger than the settings file, and that is stronger than the
 /// default.
@@ -11,23 +11,23 @@ package struct ServerSetting: Sendable {
     package let variable: String?
     /// Its option on the command line; `nil` where it has none.
     package let option: String?
-    /// What it is where nobody gives it, for people.
+    /// The default, for people.
     package let defaultText: String
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     package let summary: String
     /// Whether several values can be given: separated by commas in the environment, by repeating the option, as a list in the file.
     let isList: Bool
-    /// What of a value in the settings file is a path, which begins in the folder of that file.
+    /// The part of a value in the settings file that is a path relative to the folder of that file.
     let path: PathForm
     /// Puts values into the configuration.
     private let apply:
         @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault) -> Void
 
-    /// What of a value is a path.
+    /// The part of a value that is a path.
     enum PathForm: Sendable {
         case none
         case whole
-        /// What follows `sqlite:`.
+        /// The text after `sqlite:`.
         case database
         /// All of it, unless it is a URL or `-`.
         case checkpoints
@@ -66,9 +66,9 @@ package struct ServerSetting: Sendable {
     }
 }
 
-/// What was given for a setting, and where.
+/// The value of a setting, and the place where it was given.
 package struct ServerSettingValue: Sendable {
-    /// Where settings can be given, the strongest last.
+    /// The places where settings can be given, the strongest last.
     package enum Source: Sendable {
         case file(line: Int?)
         case environment
@@ -76,7 +76,7 @@ package struct ServerSettingValue: Sendable {
     }
 
     package let source: Source
-    /// What was written there, never empty.
+    /// The texts that were written there, never empty.
     package let texts: [String]
 
     package init(_ source: Source, _ texts: [String]) {
@@ -92,7 +92,7 @@ package struct ServerSettingValue: Sendable {
     }
 }
 
-/// What is wrong with a value, and what to do about it.
+/// The error in a value, and the action to take.
 package struct SettingFault: Error, Sendable {
     let fault: String
     let remedy: String

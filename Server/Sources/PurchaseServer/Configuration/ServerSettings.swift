@@ -1,4 +1,5 @@
 import PurchaseLedger
+import PurchaseVerification
 
 /// Everything that was set, in all places, before it is put together.
 package struct ServerSettings {
@@ -16,7 +17,7 @@ package struct ServerSettings {
         self.file = file
     }
 
-    /// What was set somewhere else than in the place that it names, and is wrong.
+    /// A wrong value, with the place where it was given.
     package struct Fault: Error, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -28,6 +29,7 @@ package struct ServerSettings {
     package func configuration(_ files: NamedFiles) throws(Fault) -> ServerConfiguration {
         var configuration = ServerConfiguration()
         for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
+        try checkEnvironments(configuration)
         configuration.apps = file.apps.mapValues(\.app)
         for app in file.apps.values {
             var secret = app.sharedSecret
@@ -66,6 +68,18 @@ package struct ServerSettings {
             try put(setting, .unread, into: &configuration)
         }
         return configuration.record
+    }
+
+    /// Refuses a name that is not Apple's where only Apple is trusted. It is most likely misspelled, and then `verifyReceipt`
+    /// would refuse every receipt.
+    private func checkEnvironments(_ configuration: ServerConfiguration) throws(Fault) {
+        guard let value = value(of: .environments), self.value(of: .trust) == nil else { return }
+        let apples: Set<AppStoreEnvironment> = [.production, .sandbox, .xcode]
+        let others = configuration.environments.subtracting(apples).map(\.name).sorted()
+        guard let other = others.first else { return }
+        throw Fault(
+            description: "\(place(of: .environments, value)) has '\(other)', which is not an environment of Apple. "
+                + "Write Production, Sandbox or Xcode, or name the certificate of its signer with --trust.")
     }
 
     private func put(

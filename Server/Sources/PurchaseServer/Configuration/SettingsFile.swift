@@ -25,15 +25,15 @@ public struct SettingsFile: Sendable {
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
         /// The line, from 1; `nil` where the file as a whole is meant.
         public var line: Int?
-        /// What is wrong.
+        /// The error.
         public var fault: String
-        /// What to write instead.
+        /// The text to write instead.
         public var remedy: String
 
         public var description: String { "\(line.map { "line \($0): " } ?? "")\(fault). \(remedy)." }
     }
 
-    /// What the file is read beside.
+    /// The surroundings of the file.
     package struct Surroundings {
         /// The folder of the file, in which paths begin; `nil` leaves them as they are.
         package var folder: String?

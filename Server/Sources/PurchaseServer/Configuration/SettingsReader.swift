@@ -29,7 +29,7 @@ struct SettingsSection {
 struct SettingsReader {
     private(set) var problems: [SettingsFile.Problem] = []
     var surroundings: SettingsFile.Surroundings
-    /// Which app has what only one may have.
+    /// The app of each value that only one app may have.
     private var owners: [String: String] = [:]
 
     init(_ surroundings: SettingsFile.Surroundings) {
@@ -66,7 +66,7 @@ struct SettingsReader {
         return section(entry.value, key)
     }
 
-    /// Whatever was not read has a name that nobody knows.
+    /// Notes the settings that were not read: their names are unknown.
     mutating func finish(_ section: SettingsSection) {
         for entry in section.entries {
             note(
@@ -78,7 +78,7 @@ struct SettingsReader {
     mutating func text(_ section: inout SettingsSection, _ key: String) -> String? {
         guard let entry = section.take(key) else { return nil }
         guard entry.value.null == nil, let text = entry.value.scalar?.string, !text.isEmpty else {
-            note(entry.line, "\(key) is empty or no text", "Write \(key): followed by a text")
+            note(entry.line, "\(key) is empty or not text", "Write \(key): followed by a text")
             return nil
         }
         return text
@@ -91,13 +91,13 @@ struct SettingsReader {
         var texts: [String] = []
         for node in entry.value.sequence.map(Array.init) ?? [] {
             guard node.null == nil, let text = node.scalar?.string, !text.isEmpty else {
-                note(node.mark?.line, "an entry of \(key) is empty or no text", "Write texts only; quote numbers")
+                note(node.mark?.line, "an entry of \(key) is empty or not text", "Write texts only; quote numbers")
                 continue
             }
             texts.append(text)
         }
         if texts.isEmpty, problems.last?.line != entry.value.mark?.line {
-            note(entry.line, "\(key) is empty or no list", "Write \(key): [one, another]")
+            note(entry.line, "\(key) is empty or not a list", "Write \(key): [one, another]")
         }
         return texts
     }
@@ -108,7 +108,7 @@ struct SettingsReader {
         guard let entry = section.take(key) else { return nil }
         guard let number = entry.value.scalar.flatMap({ Int64($0.string) }), bounds.contains(number) else {
             note(
-                entry.line, "\(key) is no whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
+                entry.line, "\(key) is not a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
                 "Write \(key): followed by such a number")
             return nil
         }
@@ -142,7 +142,7 @@ struct SettingsReader {
         }
     }
 
-    /// How long a non-renewing subscription lasts.
+    /// The duration of a non-renewing subscription.
     mutating func duration(_ section: inout SettingsSection, _ key: String) -> PassDuration? {
         guard let entry = section.take(key) else { return nil }
         let text = entry.value.scalar?.string ?? ""
@@ -172,8 +172,8 @@ struct SettingsReader {
         let environments = texts(&section, key).map(AppStoreEnvironment.init(anyCase:))
         for case .other(let name) in environments where !surroundings.isTrustExtended {
             note(
-                section.lines[key], "\(key) names '\(name)', which is none of Apple's, and only Apple is trusted",
-                "Write Production or Sandbox, or name the certificate of whoever signs it in server.trust")
+                section.lines[key], "\(key) names '\(name)', which is not an environment of Apple",
+                "Write Production or Sandbox, or name the certificate of its signer in server.trust")
         }
         return Set(environments)
     }
@@ -182,7 +182,7 @@ struct SettingsReader {
     mutating func unique(_ value: String, _ what: String, of app: String, _ line: Int??) {
         if let owner = owners["\(what) \(value)"] {
             note(
-                line, "\(what) \(value) stands in \(owner) and in \(app)",
+                line, "\(what) \(value) is in the apps \(owner) and \(app)",
                 "Keep it in one app; a purchase would be granted in both")
         }
         owners["\(what) \(value)"] = app
@@ -214,7 +214,7 @@ struct SettingsReader {
         }
     }
 
-    /// What the YAML parser says, with its line.
+    /// The error of the YAML parser, with its line.
     static func problem(_ error: any Error) -> SettingsFile.Problem {
         let remedy = "Correct the YAML; indent with spaces"
         switch error as? YamlError {
@@ -224,7 +224,7 @@ struct SettingsReader {
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.sorted().joined(separator: ", ")
             return SettingsFile.Problem(
-                line: context.mark.line, fault: "keys stand twice: \(names)", remedy: "Keep one of each")
+                line: context.mark.line, fault: "keys occur twice: \(names)", remedy: "Keep one of each")
         default: return SettingsFile.Problem(line: nil, fault: "\(error)", remedy: remedy)
         }
     }

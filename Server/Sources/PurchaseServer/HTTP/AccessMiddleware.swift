@@ -17,6 +17,7 @@ struct AccessMiddleware: RouterMiddleware {
         let address = context.limitedAddress
         try limits.addresses.require(address, "this address", "limits.per_address")
         let key = try await key(request)
+        context.facts.note(app: key.app, key: key.id)
         let id = Array(key.id.utf8)
         // A key of an app is on every device, so one of them must not use up what all share. Other keys belong to one backend.
         if key.scopes.contains(.client) {

@@ -17,7 +17,7 @@ struct BodyReader: Sendable {
         init(bytes: Int) { self.bytes = bytes }
     }
 
-    /// What is set aside for a body before it comes: a receipt of more than 400 purchases fits in. What is announced beyond
+    /// The bytes that are reserved for a body before it arrives: enough for a receipt of more than 400 purchases. More that is announced
     /// that need not come.
     private static let usualBodyBytes = 256 << 10
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Only valid keys are remembered, for half a second from the beginning of their lookup. So a revocation takes effect within a
 /// second, whichever process made it.
 package final class KeyCache: Sendable {
-    /// How long a key is valid without a new lookup, in seconds.
+    /// The time for which a key is valid without a new lookup, in seconds.
     package static let lifetime = 0.5
     /// More keys than an operator makes. Beyond it, all are looked up again.
     private static let largestCount = 4096
@@ -46,6 +46,6 @@ package final class KeyCache: Sendable {
         return key
     }
 
-    /// How often the database was asked.
+    /// The number of lookups in the database.
     package var lookups: Int { state.withLock { $0.lookups } }
 }

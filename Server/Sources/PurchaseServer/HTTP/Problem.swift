@@ -57,7 +57,7 @@ struct Problem: Error {
 
     init(_ rejection: Rejection) {
         self.init(
-            HTTPResponse.Status(rejection.reason), rejection.code, rejection.sentence, expected: rejection.expected,
+            HTTPResponse.Status(rejection.reason), rejection.code, rejection.detail, expected: rejection.expected,
             found: rejection.found)
     }
 
@@ -108,6 +108,7 @@ struct Problem: Error {
         var headers: HTTPFields = [.contentType: ProblemDocument.contentType]
         if let retryAfter { headers[.retryAfter] = "\(retryAfter)" }
         if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        headers[.assayReason] = code
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.json())))
     }

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// How often something may be done: so many a second, and so many at once after a pause.
+/// A rate: a number per second, and a number at once after a pause.
 public struct RateLimit: Sendable, Equatable {
-    /// How many a second.
+    /// The number per second.
     public var perSecond: Double
-    /// How many at once.
+    /// The number at once.
     public var burst: Double
 
     /// A limit.
@@ -58,7 +58,7 @@ package final class RateLimiter: Sendable {
     /// Changes what each name may do. Tokens beyond the new burst are forgotten.
     func limit(to limit: RateLimit) { state.withLock { $0.limit = limit } }
 
-    /// What each name may do now.
+    /// The tokens that each name has now.
     var currentLimit: RateLimit { state.withLock { $0.limit } }
 
     /// Takes a token.
@@ -94,6 +94,6 @@ package final class RateLimiter: Sendable {
         return bucket
     }
 
-    /// How many names are remembered.
+    /// The number of names that are remembered.
     package var count: Int { state.withLock { $0.young.count + $0.old.count } }
 }

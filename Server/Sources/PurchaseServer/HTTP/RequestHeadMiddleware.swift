@@ -34,7 +34,7 @@ extension Problem {
                     + "\(RequestHeadFault.headerBytes) bytes together")
         case .hostMalformed:
             self.init(
-                .badRequest, fault.rawValue, "The request has no Host, several, or one that is no host name.",
+                .badRequest, fault.rawValue, "The request has no Host, several, or one that is not a host name.",
                 expected: "one Host (RFC 9112, 3.2)")
         case .headerMalformed:
             self.init(

@@ -9,6 +9,8 @@ struct ServerContext: RequestContext {
     var clientAddress: SocketAddress?
     /// The sender, after the key was checked.
     var caller: Caller?
+    /// The facts about the request for the log.
+    let facts = RequestFacts()
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -28,7 +30,8 @@ struct ServerContext: RequestContext {
         guard let caller else { throw Problem(.unauthorized, "key_missing", "This route needs a key.") }
         guard caller.key.allows(scope) else {
             throw Problem(
-                .forbidden, "scope_insufficient", "The key is not one for this.", expected: scope.rawValue,
+                .forbidden, "scope_insufficient", "The key does not have the scope that this route needs.",
+                expected: scope.rawValue,
                 found: caller.key.scopes.map(\.rawValue).sorted().joined(separator: ","))
         }
         return caller

@@ -7,15 +7,15 @@ import PurchaseLedger
 import PurchaseVerification
 import Synchronization
 
-/// What all routes of `/v1` share.
+/// The objects that all routes of `/v1` share.
 final class PurchaseAPIContext: Sendable {
     let ledger: PurchaseLedger
     let bodies: BodyReader
     private let workers: WorkerPool
 
-    /// How many requests had an idempotency key.
+    /// The number of requests with an idempotency key.
     private let keyed = Atomic(0)
-    /// How long idempotency keys are remembered, in milliseconds: seven days.
+    /// The time for which idempotency keys are remembered, in milliseconds: seven days.
     private static let keyLifetime: Int64 = 7 * 86_400_000
     /// Old keys are deleted with one of so many requests that have one.
     private static let keysPerDeletion = 1024
@@ -151,7 +151,7 @@ extension Request {
         try identifier("environment").map(AppStoreEnvironment.init(anyCase:))
     }
 
-    /// How many a page may have.
+    /// The maximum number of entries of a page.
     func limit(default limit: Int = 50) throws -> Int {
         guard let value = try value("limit") else { return limit }
         guard let limit = Int(value), (1...500).contains(limit) else {
@@ -192,7 +192,9 @@ extension RequestMessage {
         }
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)
-        return (message, members.flaw.map(Rejection.init))
+        var flaw = members.flaw.map(Rejection.init)
+        if body.isEmpty { flaw?.found = Rejection.emptyBody }
+        return (message, flaw)
     }
 }
 
@@ -202,10 +204,21 @@ extension RequestMembers.IdentifierRule {
 }
 
 extension Rejection {
+    /// The fact that is found if a request has no body.
+    static let emptyBody = "an empty body"
+
+    /// The sentence, which names both spellings of a misspelled field.
+    var detail: String {
+        guard case .decision(.fieldMissing) = reason, let expected, let found, found != Self.emptyBody else {
+            return sentence
+        }
+        return "The field '\(found)' is unknown; did you mean '\(expected)'?"
+    }
+
     fileprivate init(_ flaw: RequestMembers.Flaw) {
         switch flaw {
         case .notAnObject(let bytes):
-            self.init(.bodyMalformed, expected: "a JSON object", found: "\(bytes) bytes that are none")
+            self.init(.bodyMalformed, expected: "a JSON object", found: "\(bytes) bytes of something else")
         case .missing(let name): self.init(.fieldMissing, expected: name)
         case .misnamed(let sent, let name): self.init(.fieldMissing, expected: name, found: sent)
         case .malformed(let name, let expected): self.init(.fieldMalformed, expected: "\(name): \(expected)")

@@ -84,7 +84,8 @@ extension PurchaseSubmission {
         evidence = (signed ?? receipt).map { Array($0.utf8) }
         flaw =
             flaw ?? malformed
-            ?? (body.isEmpty ? Rejection(.fieldMissing, expected: PurchaseRequest.fields, found: "an empty body") : nil)
+            ?? (body.isEmpty
+                ? Rejection(.fieldMissing, expected: PurchaseRequest.fields, found: Rejection.emptyBody) : nil)
             ?? (signed != nil && receipt != nil
                 ? Rejection(.fieldMalformed, expected: PurchaseRequest.oneEvidence) : nil)
     }

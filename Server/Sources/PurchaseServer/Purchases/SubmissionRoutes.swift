@@ -86,6 +86,6 @@ extension JournalCursor {
 
 // The fallback cannot happen: the name is a valid token.
 extension HTTPField.Name {
-    /// How much of evidence the answer has: `whole` or `prefix`.
+    /// The part of the evidence that the answer has: `whole` or `prefix`.
     fileprivate static let assayEvidence = HTTPField.Name("Assay-Evidence") ?? .server
 }

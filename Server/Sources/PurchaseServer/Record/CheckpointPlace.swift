@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where checkpoints are published.
+/// A place where checkpoints are published.
 public enum CheckpointPlace: Sendable, Equatable {
     /// Each one, followed by an empty line.
     case standardOutput

@@ -8,7 +8,7 @@ import PurchaseLedger
 /// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is taken at once and sent by a task of its own,
 /// which tries again until it is taken or a newer one replaces it.
 actor CheckpointURL: CheckpointPublisher {
-    /// How long one attempt may take in all, and how long the server waits for the last one when it stops.
+    /// The time limit of one attempt, and of the last one when the server stops.
     private static let attempt = TimeAmount.seconds(10)
     /// The longest pause between two attempts, in seconds.
     private static let longestPause = 60

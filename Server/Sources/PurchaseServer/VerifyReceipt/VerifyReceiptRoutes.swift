@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import NIOCore
 import PurchaseAPI
 import PurchaseVerification
@@ -47,12 +46,7 @@ struct VerifyReceiptRoutes {
                     return (answer, answer.response.json())
                 }
             }
-            context.logger.debug(
-                "verifyReceipt answered",
-                metadata: [
-                    "status": "\(answer.response.status.rawValue)",
-                    "reason": "\(answer.reason?.code ?? "none")",
-                ])
+            context.facts.note(receiptStatus: answer.response.status.rawValue)
             return Self.response(json, answer.reason, isAsOfSigning: answer.isAsOfSigning)
         } catch is WorkersBusy {
             return Self.response(.temporarilyUnavailable, .serverBusy)
@@ -61,7 +55,6 @@ struct VerifyReceiptRoutes {
         } catch BodyFault.tooLarge {
             return Self.response(.malformed, .bodyTooLarge)
         } catch BodyFault.incomplete {
-            context.logger.debug("request body did not arrive")
             return Self.response(.internalError, .requestIncomplete)
         }
     }
@@ -111,7 +104,7 @@ extension VerifyReceiptReason {
 
 // The fallbacks cannot happen: both names are valid tokens.
 extension HTTPField.Name {
-    /// The reason why the status is not 0, as a stable code.
+    /// The stable code of an answer that refuses something.
     static let assayReason = HTTPField.Name("Assay-Reason") ?? .server
     /// The time for which the answer holds.
     static let assayState = HTTPField.Name("Assay-State") ?? .server

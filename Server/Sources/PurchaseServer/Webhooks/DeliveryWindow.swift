@@ -36,7 +36,7 @@ struct DeliveryWindow {
         self.blocked = blocked
     }
 
-    /// How many events are in it.
+    /// The number of events in it.
     var count: Int { slots.count }
 
     mutating func add(_ event: OutgoingEvent) {

@@ -1,4 +1,4 @@
-/// Which addresses a webhook may be sent to: those of the public internet, unless the operator allows the host.
+/// The addresses that a webhook may be sent to: those of the public internet, unless the operator allows the host.
 ///
 /// Otherwise whoever controls a name could make the server send to machines that only the server can reach.
 enum PublicAddress {

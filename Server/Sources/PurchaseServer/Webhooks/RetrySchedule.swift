@@ -7,10 +7,10 @@ package enum RetrySchedule {
         5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800, 43_200, 43_200, 86_400,
     ]
 
-    /// How often an event is attempted before it is given up.
+    /// The number of attempts before an event is given up.
     package static let attempts = pauses.count + 1
 
-    /// How much a pause is lengthened or shortened at most, so that a receiver that comes back is not asked for everything at once.
+    /// The largest change of a pause by chance, as a share of it, so that a receiver that comes back is not asked for everything at once.
     package static let jitter = 0.2
 
     /// The next attempt after so many failed ones; `nil` if there is none.

@@ -4,7 +4,7 @@ import Foundation
 public struct Webhook: Sendable, Equatable {
     /// The app whose events it gets.
     public let app: String
-    /// Where they are sent.
+    /// The address that they are sent to.
     public let url: WebhookURL
     /// The secrets that sign; two while they are exchanged.
     public let secrets: [WebhookSecret]

@@ -7,13 +7,13 @@ import Synchronization
 
 /// Sends messages to one receiver, over a few connections that stay open between them.
 package final class WebhookClient: Sendable {
-    /// How long an attempt may take, from the name to the end of the answer.
+    /// The time limit of an attempt, from the name to the end of the answer.
     package static let attemptLimit = TimeAmount.seconds(15)
-    /// How long connecting to one of several addresses may take.
+    /// The time limit for connecting to one of several addresses.
     private static let connectLimit = TimeAmount.seconds(5)
-    /// How long an idle connection is used again; servers close theirs after a minute and more.
+    /// The time for which an idle connection is reused; servers close theirs after a minute and more.
     private static let idleLimit = TimeAmount.seconds(20)
-    /// How long a connection is used at all, so that a name that gets another address is asked for again.
+    /// The lifetime of a connection, so that a name that gets another address is asked for again.
     private static let ageLimit = TimeAmount.seconds(120)
 
     private let webhook: Webhook

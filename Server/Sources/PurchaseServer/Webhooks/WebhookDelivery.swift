@@ -1,11 +1,11 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// How much of everything one webhook may have under way.
+/// The limits of one webhook's deliveries.
 struct WebhookLimits: Sendable {
     /// Attempts at the same time. Receivers that are slow hold up nobody else; 32 that take 15 ms each are 2,000 a second.
     var concurrency = 32
-    /// How many of them are for events that were not delivered before, so that those which fail slowly leave room for new ones.
+    /// The number of them for events that were not delivered before, so that slow failures leave room for new events.
     var repeated = 16
     /// Events in memory; their bodies are below a kilobyte.
     var window = 1024
@@ -18,13 +18,13 @@ struct WebhookLimits: Sendable {
     var failures = 8
     /// The longest pause between these, in milliseconds.
     var longestPause: Int64 = 60_000
-    /// How often new events are looked for, in seconds.
+    /// The interval between two searches for new events, in seconds.
     var tick = 0.2
-    /// How often what was delivered is recorded, in milliseconds. After a crash the events since then are sent again.
+    /// The interval between two records of deliveries, in milliseconds. After a crash the events since then are sent again.
     var recordInterval: Int64 = 250
-    /// How often a lease that another server has is asked for, in seconds.
+    /// The interval between two attempts to take a lease that another server has, in seconds.
     var leaseInterval = 2.0
-    /// How often the lease is prolonged when nothing happens, in milliseconds.
+    /// The interval between two renewals of the lease if nothing happens, in milliseconds.
     var renewal: Int64 = 15_000
 }
 
@@ -45,7 +45,7 @@ struct WebhookAttempt: Sendable {
 struct WebhookDelivery {
     private(set) var lease: WebhookLease
     var window: DeliveryWindow
-    /// What became of events that had rows, and is not recorded yet.
+    /// The results of events that had rows, which are not recorded yet.
     private(set) var outcomes: [LaneOutcome] = []
     /// Whether the receiver answered 410.
     private(set) var isGone = false

@@ -8,14 +8,14 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// How much of the body of an answer is read, so that the connection can be used again. Nothing of it is kept.
+    /// The number of bytes of an answer's body that are read, so that the connection can be used again. Nothing of it is kept.
     static let bodyLimit = 64 << 10
 
     private var exchange: Exchange?
     /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL writes what was given to it
     /// before, if the channel is closed while it reports that the certificate is one of another name (2.37.6).
     private var isReady: Bool
-    /// What is written when it may be.
+    /// The parts that wait until the channel is writable.
     private var waiting: [HTTPClientRequestPart] = []
     /// Why the connection was closed.
     private var failure: WebhookFailure?

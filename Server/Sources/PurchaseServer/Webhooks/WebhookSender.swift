@@ -80,7 +80,7 @@ struct WebhookSender: Sendable {
             } catch is CancellationError {
                 // A read was interrupted.
             }
-            // What ended meanwhile counts, so that it is not sent again; what is under way is interrupted.
+            // Attempts that ended meanwhile count, so that they are not sent again; the others are interrupted.
             group.cancelAll()
             while let happening = try await group.next() { note(happening, &state) }
         }
@@ -233,7 +233,7 @@ extension PendingDelivery {
             event, .dead, attempts: RetrySchedule.attempts, firstAt: firstAt, nextAt: nil, lastError: error)
     }
 
-    /// What becomes of it after another failure.
+    /// The next step for it after another failure.
     fileprivate func failed(_ failure: WebhookFailure, startedAt: Timestamp, now: Timestamp) -> UndeliveredEvent {
         let (attempts, text) = (attempts + 1, "\(failure)")
         let next = RetrySchedule.next(after: attempts, now: now)

@@ -48,7 +48,7 @@ struct Backup: AsyncParsableCommand {
             let megabytes = progress.copiedBytes / 1_000_000
             bar.show(
                 done: megabytes, share: Double(progress.copiedBytes) / Double(max(1, progress.totalBytes)),
-                note: progress.isVerifying ? ", verifying" : "")
+                note: progress.isVerifying ? "verifying" : "")
         }
         bar.clear()
         Terminal.write("assay: copied \(bytes) bytes to \(file)\n")

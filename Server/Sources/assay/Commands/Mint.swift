@@ -97,7 +97,7 @@ struct Mint: ParsableCommand {
             throw ValidationError("Faults are for evidence of the store, not of Xcode.")
         }
         if let fault, !kind.faults.contains(fault) {
-            throw ValidationError("'\(fault)' is no fault of \(kind.rawValue); '--list-faults' names them.")
+            throw ValidationError("'\(fault)' is not a fault of \(kind.rawValue); '--list-faults' names them.")
         }
         if case .appReceipt = kind.form {
             guard environment == nil else { throw ValidationError("The kind of an app receipt is its environment.") }

@@ -41,6 +41,9 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.logLevel))
     var logLevel: String?
 
+    @Option(name: .long, help: .setting(.logFormat))
+    var logFormat: String?
+
     @Option(name: .long, help: .setting(.signingKey))
     var signingKey: String?
 
@@ -68,12 +71,13 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.idleSeconds))
     var idleSeconds: String?
 
-    /// What was given by option, for the table of settings.
+    /// The values of options, for the table of settings.
     private var options: [String: [String]] {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
             (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
+            (.logLevel, list(logLevel)), (.logFormat, list(logFormat)), (.entryKey, list(ledger.entryKey)),
+            (.signingKey, list(signingKey)),
             (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
             (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
@@ -90,7 +94,7 @@ struct Serve: AsyncParsableCommand {
         if let error = error as? LogError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
-        case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port"
+        case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
         case EACCES: "port \(configuration.port) is not permitted; choose one above 1023 with --port"
         case EADDRNOTAVAIL: "\(configuration.host) is not an address of this machine; choose another with --host"
         default: "the server stopped: \(error)"
@@ -106,12 +110,14 @@ struct Serve: AsyncParsableCommand {
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
         let place = try ledger.place(environment, isTrustExtended: isTrustExtended)
         let configuration = try place.configuration(options: options)
-        var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
-        logger.logLevel = configuration.logLevel
+        let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
+        if configuration.logFormat == .json { Terminal.useLog(logger) }
         let keys = try place.recordKeys(options: options)
         let database = try place.open(isCreating: true)
         do {
             try await LedgerMigrations.migrate(database, now: .now)
+            ServeStart(configuration: configuration, settings: place.path, database: try place.databaseName())
+                .log(to: logger)
             let apps = configuration.apps.values.sorted { $0.id < $1.id }
             let ledger = try await PurchaseLedger.open(
                 database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: apps,

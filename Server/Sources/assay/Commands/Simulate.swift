@@ -8,9 +8,10 @@ import Foundation
 /// of the store.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a simulated App Store, or attacks a server.",
+        abstract: "Runs a simulated App Store, a scenario on it, or attacks on a server.",
         discussion: "Without a subcommand, 'assay simulate' runs the store, with these options:\n\n\(storeOptions)",
-        subcommands: [SimulateStore.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self)
+        subcommands: [SimulateStore.self, SimulateRun.self, SimulateAttacks.self], defaultSubcommand: SimulateStore.self
+    )
 
     /// The options of the store, as its own help lists them.
     private static var storeOptions: String {

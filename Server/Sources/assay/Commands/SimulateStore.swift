@@ -4,6 +4,7 @@ import EvidenceMint
 import Foundation
 import Hummingbird
 import Logging
+import PurchaseServer
 import PurchaseVerification
 
 /// `assay simulate`, or `assay simulate store`: a simulated App Store.
@@ -69,6 +70,11 @@ struct SimulateStore: AsyncParsableCommand {
     @Option(name: .long, help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = "notice"
 
+    @Option(
+        name: .long,
+        help: "The format of the log: text or json, one object per line. Requests are logged at level info.")
+    var logFormat = "text"
+
     func validate() throws {
         guard (0...65_535).contains(port) else {
             throw ValidationError("'--port' is a number from 0 to 65535, not \(port).")
@@ -95,8 +101,11 @@ struct SimulateStore: AsyncParsableCommand {
             throw ValidationError(
                 "'\(logLevel)' is not a log level; use trace, debug, info, notice, warning, error or critical.")
         }
-        var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
-        logger.logLevel = level
+        guard let format = ServerConfiguration.LogFormat(rawValue: logFormat.lowercased()) else {
+            throw ValidationError("'\(logFormat)' is not a format of the log; use text or json.")
+        }
+        let logger = LineLogHandler.logger(format, level: level)
+        if format == .json { Terminal.useLog(logger) }
         let folder = URL(fileURLWithPath: authority, isDirectory: true)
         do {
             let trust = "\(authority)/\(AppStoreAuthority.trustFile)"

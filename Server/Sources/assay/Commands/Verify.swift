@@ -20,6 +20,12 @@ struct Verify: AsyncParsableCommand {
     @Flag(name: .long, help: "Print one JSON object a line.")
     var json = false
 
+    @Flag(name: .long, help: "Print only what is rejected, and the summary.")
+    var failures = false
+
+    @Flag(name: .long, help: "Print nothing; the exit status says whether all were verified.")
+    var quiet = false
+
     @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
     var jobs: Int?
 
@@ -37,27 +43,26 @@ struct Verify: AsyncParsableCommand {
         let isSingle = files.count == 1
         let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
         var reader = EvidenceReader(files)
-        var summary = VerdictSummary()
-        var progress = ProgressBar()
-        let showsProgress = !(json && Terminal.isOutputTerminal)
+        let output = VerdictOutput(format, showsProgress: !quiet && !(json && Terminal.isOutputTerminal))
+        let shown: ShownVerdicts = quiet ? .none : failures ? .rejected : .all
+        let interrupts = output.endAtInterrupt()
+        defer { interrupts.cancel() }
 
         await ParallelBatches(jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount).run {
             reader.nextBatch()
         } work: { batch in
-            var output = VerdictBatch()
+            var verdicts = VerdictBatch()
             for item in batch {
-                output.append(Verdict(item, verifier: verifier, policies: policies), format)
+                verdicts.append(Verdict(item, verifier: verifier, policies: policies), format, shown)
             }
-            return output
-        } output: { batch in
-            summary.add(batch)
-            progress.clear()
-            Terminal.write(batch.text)
-            if showsProgress { progress.show(done: summary.count, share: reader.share) }
+            return verdicts
+        } output: { verdicts in
+            output.write(verdicts, share: reader.share)
         }
-        progress.clear()
+        output.clearProgress()
+        let summary = output.summary
         for error in reader.errors { Terminal.complain("\(error)") }
-        if !json { Terminal.write(format.conclusion(summary, unchecked: options.uncheckedDemands)) }
+        if !json, !quiet { Terminal.write(format.conclusion(summary, unchecked: options.uncheckedDemands)) }
         if !reader.errors.isEmpty { throw ExitCode.unusable }
         if summary.rejected > 0 { throw ExitCode.rejected }
     }

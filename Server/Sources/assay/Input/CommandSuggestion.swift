@@ -7,18 +7,24 @@ enum CommandSuggestion {
     /// The maximum number of letters by which a command may differ from the typed one.
     private static let largestDistance = 2
 
-    /// The error in the first argument; `nil` if it is a command or an option.
+    /// The error in the words before the first option; `nil` if they name a command.
     ///
     /// - Parameters:
     ///   - arguments: the arguments without the program's name.
-    ///   - commands: the names of the commands.
-    static func complaint(_ arguments: some Collection<String>, among commands: [String]) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-"), word != "help", !commands.contains(word) else {
-            return nil
+    ///   - command: the command that they belong to.
+    static func complaint(
+        _ arguments: some Collection<String>, of command: any ParsableCommand.Type = Assay.self, path: String = "assay"
+    ) -> String? {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty, let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }
+        if let next = subcommands.first(where: { $0._commandName == word }) {
+            return complaint(arguments.dropFirst(), of: next, path: "\(path) \(word)")
         }
+        let commands = subcommands.compactMap { $0._commandName }
         let meant = word.count <= largestWord ? commands.min { distance(word, $0) < distance(word, $1) } : nil
         let hint = meant.flatMap { distance(word, $0) <= largestDistance ? "did you mean '\($0)'? " : nil } ?? ""
-        return "there is no command '\(word.prefix(largestWord))'; \(hint)'assay --help' lists all commands"
+        let shown = "\(path) \(word.prefix(largestWord))".dropFirst("assay ".count)
+        return "there is no command '\(shown)'; \(hint)'\(path) --help' lists all commands"
     }
 
     /// The number of letters to insert, delete or replace (Levenshtein).

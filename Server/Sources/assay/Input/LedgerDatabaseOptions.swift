@@ -4,7 +4,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Which database and which settings file a command uses.
+/// The database and the settings file of a command.
 struct LedgerDatabaseOptions: ParsableArguments {
     /// The settings file that is read where none is named, in the current folder.
     static let defaultConfig = "assay.yaml"
@@ -115,7 +115,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         }
     }
 
-    /// What a command does with a ledger.
+    /// The access of a command to a ledger.
     enum LedgerAccess {
         case reading
         /// It reads, and checks the codes of entries if their key is there.
@@ -188,7 +188,7 @@ extension LedgerRefusal {
     }
 }
 
-/// Where the database is, and which settings say so.
+/// The address of the database, and the settings that it comes from.
 struct LedgerPlace {
     /// The settings file; an empty one where none is named and none is there.
     let file: SettingsFile
@@ -256,19 +256,26 @@ struct LedgerPlace {
         }
     }
 
+    /// The address of the database for people: a path from the root, or a URL without its password.
+    func databaseName() throws -> String {
+        let url = try url()
+        if LedgerDatabases.isPostgreSQL(url) { return LedgerDatabases.withoutSecrets(url) }
+        return "sqlite:\(LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count))))"
+    }
+
     private func databaseFile(_ url: String, isCreating: Bool) throws -> String {
         let database = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
         guard isCreating || FileManager.default.fileExists(atPath: database) else {
             throw InputError(database, "there is no such database; name it with --database or --config")
         }
-        Terminal.complain("database sqlite:\(database), settings \(path ?? "none")")
+        Terminal.remark("database sqlite:\(database), settings \(path ?? "none")")
         try DatabaseFile.requireUsable(database)
         return database
     }
 
     private func openServer(_ url: String) throws -> any LedgerDatabase {
         let name = LedgerDatabases.withoutSecrets(url)
-        Terminal.complain("database \(name), settings \(path ?? "none")")
+        Terminal.remark("database \(name), settings \(path ?? "none")")
         do {
             return try PostgreSQLDatabase(url: url)
         } catch {

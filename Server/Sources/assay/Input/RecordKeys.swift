@@ -23,7 +23,7 @@ struct RecordKeys {
     /// The key of a database's entries. The first command that writes makes it, and the signing key.
     func entryKey(of database: any LedgerDatabase) async throws -> EntryKey {
         let (key, isNew) = try await EntryKey.openOrCreate(at: entryKeyFile, of: database)
-        if isNew { Terminal.complain("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
+        if isNew { Terminal.remark("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
         try createSigningKeyIfMissing()
         return key
     }
@@ -31,7 +31,7 @@ struct RecordKeys {
     /// Makes the signing key of a server that has none.
     func createSigningKeyIfMissing() throws(LogError) {
         guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else { return }
-        Terminal.complain(
+        Terminal.remark(
             "made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
     }
 
@@ -44,7 +44,7 @@ struct RecordKeys {
         }
     }
 
-    /// What this server signed last, and its public key; `nil` where it has no signing key.
+    /// The checkpoint that this server signed last, and its public key; `nil` if it has no signing key.
     func lastSigned() throws(LogError) -> (verifier: LogVerifierKey, checkpoint: SignedCheckpoint?)? {
         do throws(LogError) {
             return try CheckpointSigner.lastSigned(keyFile: signingKeyFile)

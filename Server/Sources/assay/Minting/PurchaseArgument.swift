@@ -17,7 +17,7 @@ struct PurchaseArgument {
             let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             guard let key = pair.first, pair.count == 2, Self.keys.contains(key) else {
                 throw ValidationError(
-                    "'\(part)' is none of \(Self.keys.sorted().joined(separator: ", ")) with a value.")
+                    "'\(part)' is not one of \(Self.keys.sorted().joined(separator: ", ")) with a value.")
             }
             values[key] = pair[1]
         }
@@ -45,13 +45,14 @@ struct PurchaseArgument {
                 purchaseDate: purchased, expiresDate: try date("expires") ?? purchased.addingTimeInterval(30 * 86_400))
         case let other:
             throw ValidationError(
-                "'\(other)' is no kind of product; choose consumable, non-consumable, non-renewing or auto-renewable.")
+                "'\(other)' is not a kind of product; choose consumable, non-consumable, non-renewing or auto-renewable."
+            )
         }
         if let original = values["original"] { purchase.originalTransactionID = original }
         if let expires = try date("expires") { purchase.expiresDate = expires }
         if let cancelled = try date("cancelled") { purchase.cancellationDate = cancelled }
         if let quantity = values["quantity"] {
-            guard let quantity = UInt64(quantity) else { throw ValidationError("'\(quantity)' is no quantity.") }
+            guard let quantity = UInt64(quantity) else { throw ValidationError("'\(quantity)' is not a quantity.") }
             purchase.quantity = quantity
         }
         return purchase
@@ -60,7 +61,7 @@ struct PurchaseArgument {
     private func date(_ key: String) throws -> Date? {
         guard let text = values[key] else { return nil }
         guard let moment = Timestamp(text) else {
-            throw ValidationError("'\(text)' is no time such as 2026-01-31T12:00:00Z.")
+            throw ValidationError("'\(text)' is not a time such as 2026-01-31T12:00:00Z.")
         }
         return moment.date
     }

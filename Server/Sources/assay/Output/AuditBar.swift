@@ -1,7 +1,7 @@
 import PurchaseLedger
 import Synchronization
 
-/// How far an audit is, on a terminal.
+/// The progress of an audit, on a terminal.
 final class AuditBar: Sendable {
     private let bar = Mutex(ProgressBar())
 

@@ -1,5 +1,7 @@
 import EvidenceMint
 import Foundation
+import Logging
+import Synchronization
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
@@ -11,6 +13,7 @@ enum Terminal {
     /// Writes bytes as they are, all at once: what was made visible before, or is not for people.
     static func write(_ text: [UInt8], toErrors: Bool = false) {
         let handle = toErrors ? FileHandle.standardError : FileHandle.standardOutput
+        if toErrors { LogOutput.standardError.flush() }
         do {
             try handle.write(contentsOf: Data(text))
         } catch {
@@ -20,41 +23,44 @@ enum Terminal {
     }
 
     /// Writes a complaint in one line.
-    static func complain(_ text: String) {
-        write("assay: \(text.printable)\n", toErrors: true)
+    static func complain(_ text: String) { say(text, .error) }
+
+    /// Writes a remark in one line, on standard error, so that it is not taken for a result.
+    static func remark(_ text: String) { say(text, .notice) }
+
+    /// From here on, complaints and remarks are lines of a log in JSON: a program reads standard error.
+    static func useLog(_ logger: Logger) { log.withLock { $0 = logger } }
+
+    private static let log = Mutex<Logger?>(nil)
+
+    private static func say(_ text: String, _ level: Logger.Level) {
+        if let logger = log.withLock({ $0 }) {
+            logger.log(level: level, "\(text)")
+        } else {
+            write("assay: \(text.printable)\n", toErrors: true)
+        }
     }
 
     static var isErrorsTerminal: Bool { isatty(FileHandle.standardError.fileDescriptor) == 1 }
     static var isInputTerminal: Bool { isatty(FileHandle.standardInput.fileDescriptor) == 1 }
     static var isOutputTerminal: Bool { isatty(FileHandle.standardOutput.fileDescriptor) == 1 }
 
+    /// Whether verdicts are coloured: on a terminal, unless `NO_COLOR` is set (https://no-color.org).
+    static var isOutputColored: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// The columns of standard output; nil if it is not a terminal.
+    static var outputWidth: Int? { isOutputTerminal ? width(STDOUT_FILENO) : nil }
+    /// The columns of standard error.
+    static var errorsWidth: Int { width(STDERR_FILENO) ?? 80 }
+
+    private static func width(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     private enum ExitCodes { static let unusable: Int32 = 2 }
-}
-
-/// A bar on a terminal that shows how much is done; it writes nothing where errors do not go to a terminal.
-struct ProgressBar {
-    private let isShown = Terminal.isErrorsTerminal
-    private let unit: String
-    private var lastShare = -1
-    private static let width = 32
-
-    /// - Parameter unit: what is counted.
-    init(unit: String = "checked") { self.unit = unit }
-
-    /// Shows the share that is done, when it changed, and how many that are.
-    mutating func show(done: Int, share: Double, note: String = "") {
-        guard isShown else { return }
-        let filled = Int(max(0, min(1, share)) * Double(Self.width))
-        guard filled != lastShare || done % 500 == 0 || !note.isEmpty else { return }
-        lastShare = filled
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-        Terminal.write(Array("\r\(bar) \(done) \(unit)\(note)".utf8), toErrors: true)
-    }
-
-    /// Takes the bar off the line, so that something else can be written there.
-    mutating func clear() {
-        guard isShown, lastShare >= 0 else { return }
-        lastShare = -1
-        Terminal.write(Array("\r\u{1B}[K".utf8), toErrors: true)
-    }
 }

@@ -41,14 +41,19 @@ struct Verdict: Sendable {
     var place: String { (line.map { "\(source):\($0)" } ?? source).printable }
 }
 
+/// The verdicts that are written.
+enum ShownVerdicts {
+    case all, rejected, none
+}
+
 /// The verdicts of a batch, written out.
 struct VerdictBatch: Sendable {
     private(set) var text: [UInt8] = []
     private(set) var verified = 0
     private(set) var rejected = 0
 
-    mutating func append(_ verdict: Verdict, _ format: any VerdictFormat) {
-        format.write(verdict, to: &text)
+    mutating func append(_ verdict: Verdict, _ format: any VerdictFormat, _ shown: ShownVerdicts) {
+        if shown == .all || shown == .rejected && !verdict.isVerified { format.write(verdict, to: &text) }
         if verdict.isVerified { verified += 1 } else { rejected += 1 }
     }
 }

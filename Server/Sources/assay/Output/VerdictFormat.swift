@@ -53,9 +53,18 @@ struct JSONVerdictFormat: VerdictFormat {
 /// A line for each verdict, the reason below it, and for a single receipt a table of its purchases.
 struct TextVerdictFormat: VerdictFormat {
     let showsPurchases: Bool
+    /// Whether the word of the verdict is green or red.
+    var isColored = Terminal.isOutputColored
 
     func write(_ verdict: Verdict, to output: inout [UInt8]) {
-        output += VisibleText.forPeople(text(verdict), keepsLines: true).utf8
+        let text = VisibleText.forPeople(text(verdict), keepsLines: true)
+        guard isColored else {
+            output += text.utf8
+            return
+        }
+        let word = text.prefix { $0 != " " }
+        output += "\u{1B}[\(verdict.isVerified ? "32" : "31")m\(word)\u{1B}[0m".utf8
+        output += text.dropFirst(word.count).utf8
     }
 
     private func text(_ verdict: Verdict) -> String {

@@ -24,6 +24,13 @@ struct ControlTests {
             let unknown = try await client.post(
                 "/control/products", ["bundle_id": StoreWorld.app, "product_id": "x", "kind": "renewable"])
             #expect(unknown.status == 400)
+            let words = "kind: 'renewable' is not one of consumable, non-consumable, non-renewing, auto-renewable."
+            #expect(try unknown.text("detail") == words)
+            let nowhere = try await client.post("/control/clock/advance")
+            #expect(nowhere.status == 404)
+            #expect(
+                try nowhere.text("detail")
+                    == "There is no route POST /control/clock/advance; GET /openapi.yaml lists all.")
         }
     }
 

@@ -23,7 +23,7 @@ struct OwnershipTests {
         ).owners
     }
 
-    @Test("own token, inherited token, first claim, nobody: in this order, each with its reason")
+    @Test("is found by own token, inherited token and first claim, in this order, each with its reason")
     func grounds() throws {
         var story = PurchaseStory()
         story.statements = periods(tokens: [nil, 1, nil, 9])

@@ -87,7 +87,7 @@ struct LogAuditTests {
         }
     }
 
-    @Test("Pending entries are no finding; when they wait long, sealing is late")
+    @Test("Pending entries are not a finding; if they wait long, sealing is late")
     func pending() async throws {
         try await SealedWorld.with { world in
             try await world.sealing.round()

@@ -43,7 +43,7 @@ struct WebhookDeliveryTests {
     }
 
     @Test(
-        "What is no 2xx is attempted again, with the same id: 500, a redirect, a closed connection, a length that is a lie, no HTTP",
+        "Any answer but 2xx is attempted again with the same id: 500, a redirect, a closed connection, a wrong length, no HTTP",
         arguments: [
             WebhookReceiver.Reaction.answer(500), .answer(302, headers: ["location": "/elsewhere"]),
             .answer(404), .close, .answer(200, headers: ["content-length": "100"], bodyBytes: 10),

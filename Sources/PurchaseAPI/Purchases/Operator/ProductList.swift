@@ -1,7 +1,7 @@
 /// `GET /v1/products`
 public struct ProductList: Codable, Sendable, Equatable {
     public var products: [ProductMessage]
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last.
     public var nextCursor: String?
 
     /// A page.

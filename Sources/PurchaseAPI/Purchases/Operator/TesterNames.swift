@@ -2,7 +2,7 @@
 public struct TesterNames: Codable, Sendable, Equatable {
     /// Their customer ids.
     public var testers: [String]
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last.
     public var nextCursor: String?
 
     /// A page.

@@ -1,9 +1,9 @@
-/// What a server notification of version 2 says (Apple, "responseBodyV2DecodedPayload"): what happened, and exactly one of data,
+/// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one of data,
 /// summary, external purchase token and app data.
 public final class NotificationClaims: SignedClaims {
-    /// What happened.
+    /// The type of the notification.
     public let notificationType: NotificationType?
-    /// What happened, more exactly.
+    /// The subtype of the notification.
     public let subtype: NotificationSubtype?
     /// The same in each attempt to deliver the notification.
     public let notificationUUID: String?
@@ -105,7 +105,7 @@ public struct ExternalPurchaseToken: Sendable {
     public let tokenCreationDate: Timestamp?
     /// When the token expires; only of tokens since June 2025.
     public let tokenExpirationDate: Timestamp?
-    /// What the token is for, such as `ACQUISITION` or `SERVICES`; only of tokens since June 2025.
+    /// The purpose of the token, such as `ACQUISITION` or `SERVICES`; only of tokens since June 2025.
     public let tokenType: String?
     public let appAppleID: UInt64?
     public let bundleID: String?

@@ -94,7 +94,7 @@ struct ClaimJudgement {
         }
     }
 
-    /// What the claim's own evidence says of the transaction. Facts that the ledger knows already prove nothing here.
+    /// The statement of the claim's own evidence about the transaction. Facts that the ledger knows already prove nothing here.
     private func claimed(
         in observation: Observation, _ evidence: ExaminedEvidence
     ) throws(Rejection) -> ObservedTransaction {
@@ -154,7 +154,7 @@ struct ClaimJudgement {
         isReplayed = false
     }
 
-    /// What the customer may use of the product now.
+    /// The customer's present entitlement to the product.
     private func entitlement(
         of customer: Int64, _ record: TransactionRecord, in index: Int
     ) throws(LedgerStorageError) -> Entitlement? {

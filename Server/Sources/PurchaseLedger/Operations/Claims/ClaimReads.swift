@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What a write with evidence will probably read. Only the speed depends on it (`LedgerWritePlan`).
+/// The rows that a write with evidence will probably read. Only the speed depends on it (`LedgerWritePlan`).
 private struct EvidenceReads {
     /// Transactions of one piece of evidence that are looked for in advance. A receipt with a long history is mostly known already,
     /// and its first transactions say whether it is.

@@ -43,7 +43,7 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var purchases: [RestoredPurchase]
     /// Evidence that was refused, by its place in the request.
     public var refused: [RefusedEvidence]
-    /// What the customer may use now of the restored products.
+    /// The customer's present entitlements to the restored products.
     public var entitlements: [Entitlement]
 }
 

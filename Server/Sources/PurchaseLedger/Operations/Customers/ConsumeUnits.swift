@@ -28,7 +28,7 @@ public struct ConsumeUnits: LedgerOperation {
         self.once = once
     }
 
-    /// What was consumed, and the balance now.
+    /// The consumed units, and the present balance.
     public struct Outcome: Sendable, Equatable {
         public var consumptionID: String
         public var productID: String

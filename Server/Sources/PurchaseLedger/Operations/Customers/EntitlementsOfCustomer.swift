@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// What a customer may use, and for each product that was ever theirs, why it gives no access.
+/// The entitlements of a customer, and for each product that was ever theirs, why it gives no access.
 public struct EntitlementsOfCustomer: LedgerQuery {
     public static let access = LedgerReadAccess.keys
     /// Past balances are computed from the customer's history.
@@ -55,7 +55,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         return Answer(entitlements: entitlements, named: named(entitlements, app.settings))
     }
 
-    /// What a customer may use now, in every environment.
+    /// The present entitlements of a customer, in every environment.
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {

@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// Who customers are: whom account tokens name, and who was merged into whom. It reads each of them once.
+/// The identities of customers: those of account tokens, and merges. It reads each of them once.
 final class CustomerIdentities {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
-    /// Whose each token is, as it was assigned.
+    /// The customer of each token, as it was assigned.
     private var tokens: [AppAccountToken: Int64?] = [:]
     /// The merges of customers that occur, by the customer who was merged.
     private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
@@ -71,7 +71,7 @@ final class CustomerIdentities {
         }
     }
 
-    /// Whom a customer is by now, as far as merges were read.
+    /// The customer that a customer was merged into, as far as merges were read.
     func surviving(_ customer: Int64) -> Int64 {
         var customer = customer
         while let merge = merges[customer] { customer = merge.target }

@@ -188,7 +188,7 @@ struct EntitlementWriter {
         if let owner = lot?.customerKey { lot?.taken = takes[owner] ?? 0 }
         guard lot != former else { return [:] }
         if let lot, let former, lot.productKey != former.productKey {
-            // What the lot adds to a balance leaves that of its former product.
+            // The units of the lot leave the balance of its former product.
             let left = try write(nil, former: former, ground: ground, isFirst: false)
             return try write(lot, former: nil, ground: ground, isFirst: false).merging(left) { entered, _ in entered }
         }
@@ -218,7 +218,7 @@ struct EntitlementWriter {
         return balances
     }
 
-    /// What a lot adds to the balance of a customer. What is no lot any more adds nothing, whatever was taken of it: its product
+    /// The units that a lot adds to the balance of a customer. A former lot adds nothing, however many units were consumed: its product
     /// is not known when it becomes one again.
     static func part(
         _ lot: LotRow?, _ customer: Int64, _ taken: Int64

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What one transaction of the database changes in facts, owners, entitlements and orders.
+/// The changes of one database transaction in facts, owners, entitlements and orders.
 ///
 /// The order is: observe; act; settle, which computes owners, pays orders, and writes facts and entitlements; append the journal
 /// entry; finish, which writes what names the entry. Until it is settled, almost everything is in memory.
@@ -224,7 +224,7 @@ final class LedgerChanges {
         try identities.lock(keys)
     }
 
-    /// What decides about a claim of a transaction.
+    /// The facts that decide about a claim of a transaction.
     ///
     /// - Parameter order: the order that the claim names.
     func claimedPurchase(

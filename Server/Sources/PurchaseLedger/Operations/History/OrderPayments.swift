@@ -8,7 +8,7 @@ final class OrderPayments {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
     private let identities: CustomerIdentities
-    /// What changes in orders, by their key.
+    /// The changes of orders, by their key.
     private var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
     /// The transaction that pays an order. Its key is known once it is written.
     private var paying: [Int64: TransactionKey] = [:]
@@ -120,7 +120,7 @@ final class OrderPayments {
         }
     }
 
-    /// What the decision needs to know of an order.
+    /// The terms of an order for the decision.
     func terms(of order: OrderRow, purchase record: TransactionRecord) throws(LedgerStorageError) -> OrderTerms {
         var environments: [AppStoreEnvironment] = []
         if let environment = order.environment {

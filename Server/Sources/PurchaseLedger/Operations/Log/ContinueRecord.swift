@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// Writes down that the log continues under a new origin, after a restore from a backup lost what the old one had signed.
 public struct ContinueRecord: LedgerOperation {
-    /// What the old origin signed last.
+    /// The checkpoint that the old origin signed last.
     public let ended: Checkpoint
     /// The size of the log as it was found.
     public let found: Int64

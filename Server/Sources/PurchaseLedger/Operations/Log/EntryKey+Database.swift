@@ -26,7 +26,7 @@ extension EntryKey {
         return (key, isNew)
     }
 
-    /// What a database says of its key.
+    /// The state of a database's key.
     private struct KeyState: Sendable {
         let id: String?
         let isEmpty: Bool

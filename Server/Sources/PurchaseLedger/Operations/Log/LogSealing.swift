@@ -10,13 +10,13 @@ public actor LogSealing {
     private let signer: CheckpointSigner?
     private let publishers: [any CheckpointPublisher]
     private let interval: Duration
-    /// What each publisher took last.
+    /// The last checkpoint that each publisher accepted.
     private var published: [Checkpoint?]
     private var latest: Task<Round, any Error>?
 
-    /// What a round did.
+    /// The result of a round.
     public struct Round: Sendable, Equatable {
-        /// How many entries were sealed.
+        /// The number of entries that were sealed.
         public var sealed = 0
         /// The pending entries that no server with the key wrote: an alarm.
         public var refused: [Int64] = []

@@ -8,11 +8,11 @@ struct SealEntries: LedgerOperation {
     static let limit: Int64 = 512
 
     let key: EntryKey
-    /// Where the transaction before ended.
+    /// The position at which the previous transaction ended.
     let after: Int64
 
     struct Outcome: Sendable {
-        /// How many entries were sealed.
+        /// The number of entries that were sealed.
         var sealed = 0
         /// The entries that were not written by a server with the key, or that the log has already. They stay pending.
         var refused: [Int64] = []

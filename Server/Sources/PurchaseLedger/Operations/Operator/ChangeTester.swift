@@ -42,7 +42,7 @@ public struct TesterList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var app: String
-    /// Where the page before ended.
+    /// The position at which the previous page ended.
     public var after: Int64
     public var limit: Int
 

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What the journal keeps of an erasure.
+/// The details of an erasure in the journal.
 extension ErasureScope {
     func details(reason: String) throws -> CustomerErasedDetails {
         let transactions = try rows.map(erased)
@@ -20,7 +20,7 @@ extension ErasureScope {
             evidence: evidence.values.map(\.hexadecimal).sorted())
     }
 
-    /// What is left of a transaction.
+    /// The facts of an erased transaction that are kept.
     func erased(_ row: TransactionRow) throws(LedgerStorageError) -> CustomerErasedDetails.Transaction {
         let environment = try transaction.environments.environment(row.environment)
         let facts = try row.observed(in: environment)

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// What an erasure of a customer is about.
+/// The rows that an erasure of a customer affects.
 struct ErasureScope {
     let transaction: LedgerTransaction
     let app: RegistryApp

@@ -93,7 +93,7 @@ public struct RevokeByHand: LedgerOperation {
     /// Lets the sender repeat the request.
     public var once: IdempotentRequest?
 
-    /// What is revoked.
+    /// The target of a revocation.
     public enum Target: Sendable, Equatable {
         /// The original of a transaction.
         case purchase(transactionID: String, environment: AppStoreEnvironment?)
@@ -166,7 +166,7 @@ public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String
     public var id: UUID
-    /// What the id must be; without it, either.
+    /// The act that the id must belong to; `nil` accepts both.
     public var act: Act?
     public var reason: String?
 

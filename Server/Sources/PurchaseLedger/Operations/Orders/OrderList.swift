@@ -25,7 +25,7 @@ public struct OrderByID: LedgerQuery {
 public struct OrderList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// How many orders of a customer a page reads at most to find those in a state, or as many as its limit. A page can come out
+    /// The maximum number of orders of a customer that a page reads to find those in a state, or its limit if that is higher. A page can come out
     /// shorter, and the next one goes on.
     private static let readOrders = 512
     private static let pageAfterFirst = 64
@@ -33,7 +33,7 @@ public struct OrderList: LedgerQuery {
     public var app: String
     public var status: OrderStatus?
     public var customerID: String?
-    /// Where the page before ended.
+    /// The position at which the previous page ended.
     public var cursor: OrderCursor?
     public var limit: Int
 
@@ -76,7 +76,7 @@ public struct OrderList: LedgerQuery {
         var place = cursor
         var readCount = 0
         while readCount < max(count, Self.readOrders) {
-            // What the limit needs first; if the state leaves orders out, more at a time.
+            // First as many as the limit; if the state leaves orders out, more at a time.
             let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
             let rows = try reader.orders.page(customer: customer.key, cursor: place, limit: Int64(size))
             found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }

@@ -5,7 +5,7 @@ public struct SoldProducts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var app: String
-    /// Where the page before ended.
+    /// The position at which the previous page ended.
     public var after: Int64?
     public var limit: Int
 

@@ -34,7 +34,7 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var isErased: Bool
 }
 
-/// Which claims to look for. What is `nil` does not restrict.
+/// The filter of a list of claims. A field that is `nil` does not restrict it.
 public struct SubmissionFilter: Sendable, Equatable {
     public var customerID: String?
     public var orderID: UUID?
@@ -54,14 +54,14 @@ public struct SubmissionFilter: Sendable, Equatable {
 public struct SubmissionList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// How many claims a page reads at most, or as many as its limit. With a filter that has no index of its own, such as a
+    /// The maximum number of claims that a page reads, or its limit if that is higher. With a filter that has no index of its own, such as a
     /// customer's rejected claims, a page can come out shorter, and the next one goes on.
     private static let readClaims = 512
     private static let pageAfterFirst = 64
 
     public var app: String
     public var filter: SubmissionFilter
-    /// Where the page before ended.
+    /// The position at which the previous page ended.
     public var cursor: JournalCursor?
     public var limit: Int
 
@@ -91,7 +91,7 @@ public struct SubmissionList: LedgerQuery {
             guard readCount < max(count, Self.readClaims) else {
                 return Answer(submissions: found.map(\.record), next: place)
             }
-            // What the limit needs first; if the filter leaves claims out, more at a time.
+            // First as many as the limit; if the filter leaves claims out, more at a time.
             let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
             let rows = try page(selections, app, after: place, limit: size, reader)
             for row in rows {

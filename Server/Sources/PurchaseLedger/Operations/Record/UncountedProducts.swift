@@ -16,7 +16,7 @@ public struct UncountedProducts: LedgerQuery {
         public var productID: String
         /// Whether the settings have it, under another kind.
         public var isRegistered: Bool
-        /// How many originals of it give nothing: at most `counted`.
+        /// The number of its originals that give nothing: at most `counted`.
         public var uncounted: Int
         /// Whether these are all.
         public var isCountedWhole: Bool { uncounted < UncountedProducts.counted }

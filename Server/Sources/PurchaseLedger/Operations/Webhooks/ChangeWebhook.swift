@@ -6,7 +6,7 @@ public struct ChangeWebhook: LedgerOperation {
     public var url: String
     public var change: Change
 
-    /// What is done.
+    /// The change.
     public enum Change: Sendable, Equatable {
         /// Nothing is delivered until it is enabled; the reason is shown in the list.
         case disable(reason: String)
@@ -58,7 +58,7 @@ public struct WebhookStatus: Sendable, Equatable {
 public struct WebhookList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// How many events that were given up are listed for each.
+    /// The number of events that were given up and are listed, for each.
     public static let deadLimit = 1000
 
     /// Up to how many events after the cursor are counted.

@@ -8,7 +8,7 @@ public struct RecordDeliveries: LedgerOperation {
     /// The outcomes of events that had rows.
     public var lanes: [LaneOutcome]
 
-    /// What is recorded under a lease, whose cursor was moved.
+    /// The results that are recorded under a lease, whose cursor advanced.
     public init(_ lease: WebhookLease, undelivered: [UndeliveredEvent] = [], lanes: [LaneOutcome] = []) {
         (self.lease, self.undelivered, self.lanes) = (lease, undelivered, lanes)
     }

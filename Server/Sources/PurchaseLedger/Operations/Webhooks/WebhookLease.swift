@@ -11,10 +11,10 @@ public struct WebhookLease: Sendable, Equatable {
     public var cursor: Int64
     /// The customers whose events wait behind one that was not delivered.
     public let waitingCustomers: Set<Int64>
-    /// How many events wait or are attempted again.
+    /// The number of events that wait or are attempted again.
     public let pendingCount: Int
 
-    /// How long it holds without being prolonged, in milliseconds. Longer than an attempt takes, so that a server that stopped
+    /// The duration without a renewal, in milliseconds. Longer than an attempt takes, so that a server that stopped
     /// prolonging it has no attempt under way when another takes it.
     public static let lifetime: Int64 = 60_000
 }

@@ -26,15 +26,15 @@ public struct OutgoingEvents: LedgerQuery {
 public struct DueDeliveries: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// How many events of one customer are read at a time.
+    /// The number of events of one customer that are read at a time.
     private static let laneLimit: Int64 = 64
 
     public var app: String
     public var lease: WebhookLease
-    /// How many lanes are read at most.
+    /// The maximum number of lanes that are read.
     public var limit: Int
 
-    /// What is due.
+    /// The events that are due.
     public init(app: String, _ lease: WebhookLease, limit: Int) {
         (self.app, self.lease, self.limit) = (app, lease, limit)
     }

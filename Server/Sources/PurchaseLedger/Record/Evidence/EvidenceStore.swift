@@ -159,13 +159,13 @@ package struct EvidenceStore {
         return bytes
     }
 
-    /// What is kept of the evidence of a row: all of it, or its first kilobyte; `nil` after an erasure.
+    /// The stored part of the evidence of a row: all of it, or its first kilobyte; `nil` after an erasure.
     func keptBytes(_ row: EvidenceRow) throws(LedgerStorageError) -> [UInt8]? {
         if let bytes = try bytes(row) { return bytes }
         return row.content.map { Array($0.dropFirst(5)) }
     }
 
-    /// How much of the evidence of a row is kept, by the form of its content.
+    /// The part of the evidence of a row that is stored, by the form of its content.
     static func keptPart(_ row: EvidenceRow) -> KeptPart {
         guard let content = row.content else { return .none }
         return StoredContent.form(content) == .prefix ? .prefix : .whole

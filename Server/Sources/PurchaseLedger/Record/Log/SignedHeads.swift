@@ -8,7 +8,7 @@ struct SignedHeads: Sendable {
     /// The longest line: 19 digits, a space, 44 characters of base64, a newline.
     private static let line = 65
 
-    /// What was signed last.
+    /// The head that was signed last.
     private(set) var size: Int64
     private(set) var root: MerkleHash
     private var file: LogFile
@@ -44,7 +44,7 @@ struct SignedHeads: Sendable {
         (size, root) = tail.head
     }
 
-    /// What was signed last, read beside a signer that may append to the file.
+    /// The head that was signed last, read beside a signer that may append to the file.
     ///
     /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
     static func last(_ path: String) throws(LogError) -> (size: Int64, root: MerkleHash) {

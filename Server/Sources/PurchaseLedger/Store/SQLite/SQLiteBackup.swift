@@ -22,7 +22,7 @@ public struct SQLiteBackup: Sendable {
         self.file = file
     }
 
-    /// How far a copy is.
+    /// The progress of a copy.
     public struct Progress: Sendable, Equatable {
         /// Whether the pages are all copied, and are being verified.
         public var isVerifying: Bool
@@ -60,7 +60,7 @@ public struct SQLiteBackup: Sendable {
         }
     }
 
-    /// What a copy must have in common with its source.
+    /// The content that a copy must have in common with its source.
     private struct Contents: Equatable {
         let pages: Int
         let pageBytes: Int

@@ -8,7 +8,7 @@ import GRDBSQLite
 final class SQLiteConnection: LedgerConnection {
     let database: Database
     private let statements: SQLiteStatements
-    /// How many statements were executed.
+    /// The number of statements that were executed.
     private(set) var executed = 0
     /// Those of them that can change the database.
     private(set) var writes = 0

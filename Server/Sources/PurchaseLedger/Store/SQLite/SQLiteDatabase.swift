@@ -143,7 +143,7 @@ public final class SQLiteDatabase: LedgerDatabase {
     /// The number of transactions committed since the database was opened, and of the writes in them.
     public var commits: (transactions: Int, writes: Int) { (writerFigures.transactions, writerFigures.writes) }
 
-    /// What the connection that writes has done since the database was opened.
+    /// Counters of the connection that writes, since the database was opened.
     public var writerFigures: WriterFigures { queue.figures }
 
     /// A setting of the connection that writes.
@@ -172,7 +172,7 @@ public final class SQLiteDatabase: LedgerDatabase {
     /// loses power. So it is set here, and read back from the connection that writes.
     private static func prepareWriter(_ database: Database, checkpointPages: Int) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
-        // What an erasure deletes is overwritten with zeros. Other operations delete next to nothing.
+        // Deleted content is overwritten with zeros, for erasures. Other operations delete next to nothing.
         _ = try Row.fetchAll(database, sql: "PRAGMA secure_delete = ON")
         _ = try Row.fetchAll(database, sql: "PRAGMA wal_autocheckpoint = \(checkpointPages)")
         // In KiB. SQLite's 2 MB do not hold the inner pages of the indexes of a few million purchases.

@@ -8,9 +8,9 @@ import Synchronization
 /// all the time there is always one, so the file grows although all of it was checkpointed. Beyond a size, the connection that
 /// writes waits for these readers, which are short, and truncates the file.
 final class WALBound: Sendable {
-    /// How long writes may wait for readers, in milliseconds. A reader that takes longer, such as a backup, lets the WAL grow.
+    /// The time that writes may wait for readers, in milliseconds. A reader that takes longer, such as a backup, lets the WAL grow.
     private static let waitMilliseconds = 50
-    /// How long nothing is tried after such a reader, in seconds.
+    /// The pause after such a reader, in seconds.
     private static let pauseSeconds = 1.0
 
     private let file: String

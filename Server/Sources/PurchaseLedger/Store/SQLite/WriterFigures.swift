@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// What the connection that writes has done.
+/// Counters of the connection that writes.
 public struct WriterFigures: Sendable {
     /// Transactions that were committed.
     public var transactions = 0

@@ -65,7 +65,11 @@ struct VerifyAudit: AsyncParsableCommand {
                 do throws(LogError) {
                     checkpoints.append(try SignedCheckpoint(note: note, keys: known))
                 } catch {
-                    throw InputError(path, "\(error)")
+                    throw InputError(
+                        path,
+                        error.code == .malformed
+                            ? "not a checkpoint of a log (\(error)); name a file that 'assay serve --checkpoints FILE' wrote"
+                            : "\(error)")
                 }
             }
             if let own = signed?.checkpoint { checkpoints.append(own) }

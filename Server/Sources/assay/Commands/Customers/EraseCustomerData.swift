@@ -21,7 +21,7 @@ struct EraseCustomerData: AsyncParsableCommand {
     @OptionGroup var trust: LedgerTrustOption
     @OptionGroup var reason: ReasonOption
 
-    @Flag(name: .long, help: "Do not ask. Needed where standard input is no terminal.")
+    @Flag(name: .long, help: "Do not ask. Needed if standard input is not a terminal.")
     var yes = false
 
     @Argument(help: "The customer.")

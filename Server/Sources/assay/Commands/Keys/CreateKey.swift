@@ -56,7 +56,7 @@ struct CreateKey: AsyncParsableCommand {
                     try await write(created, to: file, ledger)
                 } else {
                     Terminal.write("\(created.text)\n")
-                    Terminal.complain("this is key \(created.key.id). It is not shown again; keep it safe.")
+                    Terminal.remark("this is key \(created.key.id). It is not shown again; keep it safe.")
                 }
             } catch {
                 file?.remove()
@@ -75,6 +75,6 @@ struct CreateKey: AsyncParsableCommand {
             _ = try await ledger.perform(RevokeAPIKey(id: created.key.id))
             throw error
         }
-        Terminal.complain("key \(created.key.id) is in \(file.path)")
+        Terminal.remark("key \(created.key.id) is in \(file.path)")
     }
 }

@@ -10,12 +10,17 @@ struct ListKeys: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(.reading) { ledger in
-            for key in try await ledger.answer(APIKeyList()) {
-                let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: ",")
-                let state = key.revokedAt.map { "revoked \($0)" } ?? "in use"
-                let (app, name) = (key.app.printable, key.name.printable)
-                Terminal.write("\(key.id)  \(app)  \(scopes)  made \(key.createdAt)  \(state)  \(name)\n")
+            let keys = try await ledger.answer(APIKeyList())
+            guard !keys.isEmpty else { return Terminal.remark("there are no keys; make one with 'assay keys create'") }
+            var table = TextTable(["KEY", "APP", "SCOPES", "CREATED", "STATE", "NAME"])
+            for key in keys {
+                table.append([
+                    key.id, key.app.printable, key.scopes.map(\.rawValue).sorted().joined(separator: ","),
+                    "\(key.createdAt)", key.revokedAt.map { "revoked \($0)" } ?? "in use",
+                    key.name.isEmpty ? "-" : key.name.printable,
+                ])
             }
+            Terminal.write(table.text(indent: 0))
         }
     }
 }

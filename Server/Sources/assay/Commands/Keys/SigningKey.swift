@@ -18,7 +18,7 @@ struct SigningKey: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: "What is signed: log.")
     var purpose: Purpose
 
-    /// What a key signs.
+    /// The purpose of a key.
     enum Purpose: String, ExpressibleByArgument {
         case log
     }

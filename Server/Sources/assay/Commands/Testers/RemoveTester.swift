@@ -22,7 +22,7 @@ struct RemoveTester: AsyncParsableCommand {
         try await options.withLedger { ledger in
             let change = ChangeTester(app: options.app, customerID: customer, isTester: false, reason: reason)
             let wasTester = try await ledger.perform(change)
-            Terminal.write("assay: \(customer.printable) \(wasTester ? "is no tester now" : "was no tester")\n")
+            Terminal.write("assay: \(customer.printable) \(wasTester ? "is no longer a tester" : "was not a tester")\n")
         }
     }
 }

@@ -1,0 +1,86 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Logs one line for each request: id, method, route, status, code, duration, app and key.
+///
+/// No value in the line was chosen by the sender: the route is the pattern of the router, not the path, and the code is one
+/// of the server's. So no receipt, key, secret or customer can be in it.
+///
+/// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in answers in
+/// microseconds and anybody may call it; a line for each request would cost a tenth of its speed. All other answers are logged
+/// at level info or above.
+struct RequestLogMiddleware: RouterMiddleware {
+    private let clock = ContinuousClock()
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        let start = clock.now
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            // Only malformed HTTP gets here; Hummingbird answers it with 400.
+            log(request, context, status: .badRequest, code: "http_malformed", since: start)
+            throw error
+        }
+        let code = response.headers[.assayReason]
+        log(request, context, status: response.status, code: code, since: start)
+        // Only a handler of the log that keeps no metadata has no id; `context.id` would crash then.
+        guard code != nil || !Self.isQuiet(context), let name = HTTPField.Name.assayRequestID,
+            let id = context.logger[metadataKey: "hb.request.id"]
+        else { return response }
+        var identified = response
+        identified.headers[name] = "\(id)"
+        return identified
+    }
+
+    private func log(
+        _ request: Request, _ context: ServerContext, status: HTTPResponse.Status, code: String?,
+        since start: ContinuousClock.Instant
+    ) {
+        let level = Self.level(status, code, context)
+        guard level >= context.logger.logLevel else { return }
+        let milliseconds = (clock.now - start) / .milliseconds(1)
+        let facts = context.facts.values
+        var metadata: Logger.Metadata = [
+            "method": "\(Self.methods.contains(request.method) ? request.method.rawValue : "other")",
+            "route": "\(context.endpointPath ?? "none")",
+            "status": .stringConvertible(status.code),
+            "duration_ms": .stringConvertible((milliseconds * 1000).rounded() / 1000),
+        ]
+        if let code { metadata["code"] = "\(code)" }
+        if let app = facts.app { metadata["app"] = "\(app)" }
+        if let key = facts.key { metadata["key"] = "\(key)" }
+        if let status = facts.receiptStatus { metadata["receipt_status"] = .stringConvertible(status) }
+        context.logger.log(level: level, "request", metadata: metadata)
+    }
+
+    /// An error of the server is an error, a temporary one a warning, and everything that it decided is information.
+    private static func level(_ status: HTTPResponse.Status, _ code: String?, _ context: ServerContext) -> Logger.Level
+    {
+        switch status.code {
+        case 503: .warning
+        case 500...: .error
+        case ..<400 where code == nil && isQuiet(context): .debug
+        default: .info
+        }
+    }
+
+    /// Whether the route is one whose successful answers are logged at level debug.
+    private static func isQuiet(_ context: ServerContext) -> Bool {
+        quietRoutes.contains { $0 == context.endpointPath }
+    }
+
+    private static let quietRoutes = [
+        "/verifyReceipt", "/sandbox/verifyReceipt", "/healthz", "/readyz", "/metrics", "/openapi.yaml",
+    ]
+    /// The methods that are logged by name. A client may invent others.
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+}
+
+extension HTTPField.Name {
+    /// The id of the request in the log.
+    static let assayRequestID = HTTPField.Name("Assay-Request-ID")
+}

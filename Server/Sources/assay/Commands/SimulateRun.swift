@@ -1,0 +1,134 @@
+import AppStoreSimulator
+import ArgumentParser
+import EvidenceMint
+import Foundation
+import Hummingbird
+import Logging
+import PurchaseServer
+import ServiceLifecycle
+
+/// `assay simulate run`: a script for the store.
+struct SimulateRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs a scenario: purchases, renewals and refunds in a file, with the answers that are expected.",
+        discussion: """
+            The file is YAML with an app, products, customers and steps (docs/simulator.md). Without '--store', it runs on a \
+            new store in this process. With '--server', the step 'send' delivers evidence to that server, which must trust \
+            the authority: 'assay serve --trust FOLDER/trust.pem'. Exit status: 0 every answer was as expected, 1 some \
+            differed, 2 the file has an error or a store does not answer.
+            """)
+
+    @Argument(help: ArgumentHelp("The scenario; '-' is standard input.", valueName: "file"))
+    var file: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A running simulator, such as http://127.0.0.1:8090, instead of a new one.", valueName: "url"))
+    var store: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The server that the step 'send' delivers to, such as http://127.0.0.1:8080.", valueName: "url")
+    )
+    var server: String?
+
+    @Option(
+        name: .long, help: ArgumentHelp("The file with that server's key for /v1/purchases.", valueName: "file"))
+    var serverKeyFile: String?
+
+    @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
+    var authority = "assay-authority"
+
+    @Flag(name: .long, help: "Print only steps whose answers differ.")
+    var quiet = false
+
+    func validate() throws {
+        guard store == nil || server == nil && serverKeyFile == nil else {
+            throw ValidationError("A running simulator has its own '--server'; name one of '--store' and '--server'.")
+        }
+    }
+
+    func run() async throws {
+        let bytes = try InputFile.read(file)
+        guard bytes.count <= Scenario.largestBytes else {
+            throw InputError(file, "a scenario has at most \(Scenario.largestBytes) bytes, found \(bytes.count)")
+        }
+        do {
+            // Two types of errors: the file, and the address of the store.
+            let scenario = try Scenario(yaml: String(decoding: bytes, as: UTF8.self))
+            let wrong = if let store { try await run(scenario, store) } else { try await runOnNewStore(scenario) }
+            if wrong > 0 { throw ExitCode.rejected }
+        } catch let error as ScenarioError {
+            throw InputError(file, "\(error)")
+        } catch let error as AttackError {
+            Terminal.complain(error.description)
+            throw ExitCode.unusable
+        }
+    }
+
+    /// Runs the scenario on a store that exists only as long as it takes.
+    private func runOnNewStore(_ scenario: Scenario) async throws -> Int {
+        var configuration = SimulatorConfiguration()
+        configuration.port = 0
+        configuration.server = server
+        configuration.serverKey = try serverKeyFile.map {
+            String(decoding: try InputFile.read($0), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let folder = URL(fileURLWithPath: authority, isDirectory: true)
+        let (addresses, ready) = AsyncStream.makeStream(of: String.self)
+        let logger = LineLogHandler.logger(.text, level: .warning)
+        do {
+            let store = ServiceGroup(
+                services: [
+                    try simulatorServer(
+                        configuration, authority: try AppStoreAuthority(folder: folder), logger: logger
+                    ) { address in
+                        ready.yield(address)
+                        ready.finish()
+                    }
+                ], logger: logger)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    // Also if it cannot start, so that nobody waits for its address.
+                    defer { ready.finish() }
+                    try await store.run()
+                }
+                guard let address = await addresses.first(where: { _ in true }) else {
+                    try await group.waitForAll()
+                    throw InputError(file, "the store stopped before the scenario began")
+                }
+                let outcome: Result<Int, any Error>
+                do {
+                    outcome = .success(try await run(scenario, address))
+                } catch {
+                    outcome = .failure(error)
+                }
+                // Also after an error: a store that is cancelled logs errors of its own.
+                await store.triggerGracefulShutdown()
+                try await group.waitForAll()
+                return try outcome.get()
+            }
+        } catch let error as SimulatorConfigurationError {
+            Terminal.complain(error.description)
+            throw ExitCode.unusable
+        }
+    }
+
+    private func run(_ scenario: Scenario, _ address: String) async throws -> Int {
+        var steps = 0
+        let wrong = try await ScenarioRun(store: address).run(scenario) { result in
+            steps += 1
+            guard !quiet || !result.differences.isEmpty else { return }
+            let verdict = result.differences.isEmpty ? "ok  " : "FAIL"
+            let step = result.step.padding(toLength: max(40, result.step.count), withPad: " ", startingAt: 0)
+            Terminal.write("\(verdict)  \(step)  \(result.time)\n")
+            let place = result.line.map { "line \($0): " } ?? ""
+            for difference in result.differences { Terminal.write("      \(place)\(difference.printable)\n") }
+        }
+        Terminal.write("\(steps) steps, \(wrong) with another answer than expected\n")
+        return wrong
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+
+/// The verdicts that were written so far. Ctrl-C ends the program with a summary of them.
+final class VerdictOutput: Sendable {
+    private struct State {
+        var summary = VerdictSummary()
+        var progress = ProgressBar()
+    }
+
+    private let state = Mutex(State())
+    private let format: any VerdictFormat
+    private let showsProgress: Bool
+
+    /// The exit status after SIGINT, as shells have it.
+    private static let interrupted: Int32 = 130
+
+    init(_ format: any VerdictFormat, showsProgress: Bool) {
+        (self.format, self.showsProgress) = (format, showsProgress)
+    }
+
+    var summary: VerdictSummary { state.withLock { $0.summary } }
+
+    /// Writes the verdicts of a batch.
+    ///
+    /// - Parameter share: the share of the input that was read.
+    func write(_ batch: VerdictBatch, share: Double) {
+        state.withLock { state in
+            state.summary.add(batch)
+            if !batch.text.isEmpty {
+                state.progress.clear()
+                Terminal.write(batch.text)
+            }
+            if showsProgress { state.progress.show(done: state.summary.count, share: share) }
+        }
+    }
+
+    func clearProgress() { state.withLock { $0.progress.clear() } }
+
+    /// Ends the program at SIGINT, between two batches, with what was found so far.
+    ///
+    /// - Returns: the source of the signal, which must be kept.
+    func endAtInterrupt() -> any DispatchSourceSignal {
+        signal(SIGINT, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        source.setEventHandler {
+            self.state.withLock { state in
+                state.progress.clear()
+                let (verified, rejected) = (state.summary.verified, state.summary.rejected)
+                Terminal.complain("interrupted; until then \(verified) verified, \(rejected) rejected")
+                Foundation.exit(Self.interrupted)
+            }
+        }
+        source.resume()
+        return source
+    }
+}
