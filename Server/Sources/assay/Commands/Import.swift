@@ -54,20 +54,25 @@ struct Import: AsyncParsableCommand {
         } else {
             let isShared = try isShared()
             try await options.withLedger(trust: trust) { ledger in
-                outcome = try await importing(into: ledger, isShared: isShared).run(reader)
+                outcome = await report(importing(into: ledger, isShared: isShared).run(reader))
             }
         }
         guard let outcome else { return }
-        Terminal.write(outcome.report.text(seconds: outcome.seconds, isDry: dryRun))
-        if let error = outcome.error {
-            Terminal.complain("\(error); the rows before that were imported")
-            throw ExitCode.unusable
-        }
-        if outcome.isInterrupted {
-            Terminal.complain(dryRun ? "interrupted" : "interrupted; run the same command again to go on")
-            throw ExitCode(Interruption.status)
-        }
+        if outcome.error != nil { throw ExitCode.unusable }
+        if outcome.isInterrupted { throw ExitCode(Interruption.status) }
         if outcome.report.rejectedCount > 0 { throw ExitCode.rejected }
+    }
+
+    /// Prints the table, and why the import ended early.
+    private func report(_ outcome: ImportRun.Outcome) -> ImportRun.Outcome {
+        Terminal.write(outcome.report.text(seconds: outcome.seconds, isDry: dryRun))
+        let rest = dryRun ? "" : "; run the same command again to go on"
+        if let error = outcome.error {
+            Terminal.complain("\(error)\(rest)")
+        } else if outcome.isInterrupted {
+            Terminal.complain("interrupted\(rest)")
+        }
+        return outcome
     }
 
     private func importing(into ledger: PurchaseLedger, isShared: Bool) -> ImportRun {
@@ -82,7 +87,7 @@ struct Import: AsyncParsableCommand {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
             do {
                 try options.requireApp(of: trial.ledger)
-                let outcome = try await importing(into: trial.ledger, isShared: false).run(reader)
+                let outcome = report(await importing(into: trial.ledger, isShared: false).run(reader))
                 try await trial.close()
                 return outcome
             } catch {

@@ -1,7 +1,4 @@
-import Foundation
 import PurchaseLedger
-import Synchronization
-import UnixSignals
 
 /// An import: rows are read one after the other, verified on every core, and recorded in their order.
 struct ImportRun {
@@ -24,8 +21,8 @@ struct ImportRun {
         var seconds = 0.0
         /// Whether a signal ended it before the end of the input.
         var isInterrupted = false
-        /// Why reading ended before the end of the input.
-        var error: InputError?
+        /// Why it ended before the end of the input: the input cannot be read, or the database fails.
+        var error: (any Error)?
     }
 
     /// A row that was verified, or cannot be read.
@@ -35,14 +32,11 @@ struct ImportRun {
     }
 
     /// Imports all rows. Rejected ones are printed.
-    ///
-    /// - Throws: `LedgerStorageError`. What was committed stays, and the same import goes on behind it.
-    func run(_ source: ImportReader) async throws -> Outcome {
+    func run(_ source: ImportReader) async -> Outcome {
         var (reader, outcome, bar) = (source, Outcome(), ImportBar())
         let start = ContinuousClock.now
         let interruption = Interruption()
-        let watch = await interruption.watch()
-        defer { watch.cancel() }
+        await interruption.watch()
         let (ledger, app) = (ledger, app)
         do {
             try await ParallelBatches(jobs: jobs).run {
@@ -68,13 +62,12 @@ struct ImportRun {
                 bar.show(done: outcome.report.count, share: reader.share)
             }
         } catch {
-            bar.clear()
-            throw error.cause
+            outcome.error = error.cause
         }
         bar.clear()
         outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
         outcome.isInterrupted = interruption.isRequested
-        outcome.error = reader.error
+        outcome.error = outcome.error ?? reader.error
         return outcome
     }
 
@@ -126,26 +119,5 @@ struct ImportRun {
             }
         }
         return lines
-    }
-}
-
-/// Whether a signal asked the import to end after what is under way. A second signal ends the program.
-final class Interruption: Sendable {
-    private let state = Mutex(false)
-
-    /// The exit status after a signal: 128 and the number of SIGINT, as shells have it.
-    static let status: Int32 = 130
-
-    var isRequested: Bool { state.withLock { $0 } }
-
-    /// Watches for SIGINT and SIGTERM from here on, until the task is cancelled.
-    func watch() async -> Task<Void, Never> {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return Task {
-            for await _ in signals {
-                guard !isRequested else { Foundation.exit(Self.status) }
-                state.withLock { $0 = true }
-            }
-        }
     }
 }
