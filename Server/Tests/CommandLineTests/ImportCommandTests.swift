@@ -71,7 +71,8 @@ struct ImportCommandTests {
             try Self.write(evidence[1] + "\n", "files/bob.jws", folder)
             try Self.write(evidence[2], "files/c\u{327}edric/first", folder)
             let before = try await Self.claims(folder)
-            let trial = try await Self.run("import --app game --dry-run a.csv; ls -d $TMPDIR/assay-trial* | wc -l", folder)
+            let trial = try await Self.run(
+                "import --app game --dry-run a.csv; ls -d $TMPDIR/assay-trial* | wc -l", folder)
             #expect(trial.output.contains("accepted  4") && trial.output.contains("nothing was written"))
             #expect(try await Self.claims(folder) == before)
             let first = try await Self.run("import --app game a.csv", folder)
@@ -79,7 +80,8 @@ struct ImportCommandTests {
             #expect(try await Self.claims(folder) == before + 4)
             for command in ["a.csv", "a.ndjson", "- < a.ndjson", "--announce --jobs 1 a.csv", "--dry-run a.csv"] {
                 let again = try await Self.run("import --app game \(command)", folder)
-                #expect(again.status == 0 && again.output.contains("4 of them had been imported before"), "\(again.output)")
+                #expect(
+                    again.status == 0 && again.output.contains("4 of them had been imported before"), "\(again.output)")
             }
             #expect(try await Self.claims(folder) == before + 4)
             let files = try await Self.run("import --app game files", folder)
@@ -99,7 +101,8 @@ struct ImportCommandTests {
     func damagedRows() async throws {
         try await Self.inFolder(3) { folder, evidence in
             let rows = [
-                "customer_id,signed_transaction,order_id,imported_at", "alice,\(evidence[0]),,", "bob,\"\(evidence[1]),,",
+                "customer_id,signed_transaction,order_id,imported_at", "alice,\(evidence[0]),,",
+                "bob,\"\(evidence[1]),,",
                 "bob,\(evidence[1])", "bo\"b,\(evidence[1]),,", "bob,\"\(evidence[1])\"x,,", ",\(evidence[1]),,",
                 "bob,,,", "bob,\(evidence[1]),7,", "bob,\(evidence[1]),,yesterday", "bob,forged,,",
                 "mallory,\(evidence[0]),,", "", "carol,\(evidence[2]),,",
@@ -108,7 +111,8 @@ struct ImportCommandTests {
             let result = try await Self.run("import --app game a.csv", folder)
             #expect(result.status == 1)
             for line in [
-                "line 3: rejected, row_malformed", "line 4: rejected, row_malformed: the row has 2 fields, and the header 4",
+                "line 3: rejected, row_malformed",
+                "line 4: rejected, row_malformed: the row has 2 fields, and the header 4",
                 "line 5: rejected, row_malformed", "line 6: rejected, row_malformed", "line 7: rejected, field_missing",
                 "line 8: rejected, field_missing", "line 9: rejected, order_unknown: expected 7",
                 "line 10: rejected, field_malformed: imported_at is 'yesterday'",
@@ -118,7 +122,8 @@ struct ImportCommandTests {
             }
             #expect(result.output.contains("accepted                         2"), "\(result.output)")
             let json = [
-                #"{"customer_id":"alice","receipt_data":"\#(evidence[0])"}"#, #"{"customer_id":"bob","reciept_data":"x"}"#,
+                #"{"customer_id":"alice","receipt_data":"\#(evidence[0])"}"#,
+                #"{"customer_id":"bob","reciept_data":"x"}"#,
                 #"{"customer_id":"bob","receipt_data":7}"#, #"{"customer_id":"bob","customer_id":"c"}"#, "[]", "{",
                 #"{"customer_id":4711,"receipt_data":null,"signed_transaction":"\#(evidence[1])"}"#,
                 #"{"customer_id":"a\u0000b","receipt_data":"\#(evidence[1])"}"#,
@@ -129,7 +134,8 @@ struct ImportCommandTests {
             for line in [
                 "line 2: rejected, column_unknown: there is no member 'reciept_data'; did you mean 'receipt_data'?",
                 "line 3: rejected, field_malformed: the member receipt_data is not a string",
-                "line 4: rejected, row_malformed: the member customer_id is repeated", "line 5: rejected, row_malformed",
+                "line 4: rejected, row_malformed: the member customer_id is repeated",
+                "line 5: rejected, row_malformed",
                 "line 6: rejected, row_malformed", "line 8: rejected, field_malformed: customer_id",
             ] {
                 #expect(other.output.contains(line), "\(line) in \(other.output)")

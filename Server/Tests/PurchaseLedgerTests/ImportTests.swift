@@ -40,7 +40,8 @@ struct ImportTests {
             .consumable(productID: LedgerWorld.coins, transactionID: "\(number)0", purchaseDate: bought),
             .consumable(productID: LedgerWorld.coins, transactionID: "\(number)1", purchaseDate: bought),
             .subscription(
-                productID: LedgerWorld.monthly, transactionID: "\(number)2", purchaseDate: bought.addingTimeInterval(-90 * 86_400),
+                productID: LedgerWorld.monthly, transactionID: "\(number)2",
+                purchaseDate: bought.addingTimeInterval(-90 * 86_400),
                 expiresDate: bought.addingTimeInterval(-60 * 86_400)),
         ])
     }
@@ -55,10 +56,11 @@ struct ImportTests {
                     row("carol", try LedgerWorld.signed("60"), try receipt(8)),
                 ], world)
             #expect(outcomes.allSatisfy { $0.rejection == nil && !$0.isKnown })
-            #expect(outcomes.map(\.purchases) == [
-                ["accepted", "accepted", "subscription_expired"], ["purchase_revoked"],
-                ["accepted", "accepted", "accepted", "subscription_expired"],
-            ])
+            #expect(
+                outcomes.map(\.purchases) == [
+                    ["accepted", "accepted", "subscription_expired"], ["purchase_revoked"],
+                    ["accepted", "accepted", "accepted", "subscription_expired"],
+                ])
             #expect(try await world.entitlement()?.balance == 2)
             #expect(try await world.entitlement(of: "carol")?.balance == 3)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
@@ -125,7 +127,10 @@ struct ImportTests {
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "erin", token: token))
             let tokened = try LedgerWorld.signed("2") { $0.appAccountToken = token.uuidString.lowercased() }
             let codes = try await run(
-                [row("bob", try LedgerWorld.signed("1")), row("carol", try LedgerWorld.signed("1")), row("bob", tokened)],
+                [
+                    row("bob", try LedgerWorld.signed("1")), row("carol", try LedgerWorld.signed("1")),
+                    row("bob", tokened),
+                ],
                 world
             ).map(\.code)
             #expect(codes == ["accepted", "already_claimed", "app_account_token_mismatch"])

@@ -51,7 +51,9 @@ struct ImportGenerator {
                     productID: "\(bundleID).coins", transactionID: transaction, purchaseDate: moment)
             }
             let receipt = try encoder.encode(
-                .production(bundleID: bundleID, creationDate: moment, purchases: [purchase], device: AppReceiptTemplate.noDevice))
+                .production(
+                    bundleID: bundleID, creationDate: moment, purchases: [purchase], device: AppReceiptTemplate.noDevice
+                ))
             let customer = number % 4 == 3 ? number - 1 : number
             rows += Data("customer-\(customer),".utf8) + Data(receipt).base64EncodedData()
             rows += Data(",2023-11-14T22:13:20Z\n".utf8)

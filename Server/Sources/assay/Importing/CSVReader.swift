@@ -71,7 +71,8 @@ struct CSVReader {
                         return .malformed(
                             ImportFlaw(
                                 .rowMalformed,
-                                "a quote in a field that does not begin with one; quote the field and double its quotes"))
+                                "a quote in a field that does not begin with one; quote the field and double its quotes"
+                            ))
                     }
                     end += 1
                 }
@@ -84,7 +85,9 @@ struct CSVReader {
             if position < all.count, all[position] == Self.carriageReturn {
                 guard position + 1 < all.count || bytes.isAtEnd else { return .incomplete }
                 position += 1
-                guard position == all.count || all[position] == Self.lineFeed else { return .malformed(Self.unexpected) }
+                guard position == all.count || all[position] == Self.lineFeed else {
+                    return .malformed(Self.unexpected)
+                }
             }
             guard position < all.count else {
                 return bytes.isAtEnd ? .record(fields, end: position) : .incomplete

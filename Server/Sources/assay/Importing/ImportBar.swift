@@ -12,7 +12,8 @@ struct ImportBar {
         let now = ContinuousClock.now
         guard now - shown >= Self.interval else { return }
         shown = now
-        bar.show(done: done, share: share ?? 0, note: Self.note(done, share: share, seconds: (now - start) / .seconds(1)))
+        bar.show(
+            done: done, share: share ?? 0, note: Self.note(done, share: share, seconds: (now - start) / .seconds(1)))
     }
 
     mutating func clear() { bar.clear() }

@@ -103,7 +103,9 @@ struct ImportReader {
         var columns: [ImportColumn] = []
         for name in names {
             guard let column = ImportColumn(name) else {
-                if names.count == 1, let other = name.first(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\t") }) {
+                if names.count == 1,
+                    let other = name.first(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "\t") })
+                {
                     let found = other == UInt8(ascii: ";") ? "semicolons" : "tabs"
                     throw InputError(source, "its columns are separated by \(found); separate them by commas")
                 }

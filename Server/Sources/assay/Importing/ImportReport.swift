@@ -65,6 +65,8 @@ struct ImportReport: Sendable {
     }
 
     static func duration(_ seconds: Double) -> String {
-        seconds < 60 ? "\(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s" : "\(Int(seconds) / 60) min \(Int(seconds) % 60) s"
+        seconds < 60
+            ? "\(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s"
+            : "\(Int(seconds) / 60) min \(Int(seconds) % 60) s"
     }
 }

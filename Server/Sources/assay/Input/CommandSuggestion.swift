@@ -12,6 +12,7 @@ enum CommandSuggestion {
             return nil
         }
         let hint = WordSuggestion.nearest(to: word, among: commands).map { "did you mean '\($0)'? " } ?? ""
-        return "there is no command '\(word.prefix(WordSuggestion.largestWord))'; \(hint)'assay --help' lists all commands"
+        return
+            "there is no command '\(word.prefix(WordSuggestion.largestWord))'; \(hint)'assay --help' lists all commands"
     }
 }

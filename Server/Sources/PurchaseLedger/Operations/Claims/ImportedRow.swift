@@ -170,7 +170,8 @@ struct ImportedRow {
             transactionID: payment?.named.key.transactionID.string, evidenceKind: evidence.kind?.rawValue,
             replayed: false, transfer: TransferPolicy.deny.rawValue, outcomes: purchases.map(\.recorded),
             imported: ImportNote(announced: isAnnounced, at: submission.importedAt?.millisecondsSince1970))
-        let rejection = payment?.rejection ?? purchases.lazy.compactMap(\.answer.rejection).first(where: \.rejectsImport)
+        let rejection =
+            payment?.rejection ?? purchases.lazy.compactMap(\.answer.rejection).first(where: \.rejectsImport)
         (details.expected, details.found) = (rejection?.expected, rejection?.found)
         var draft = transaction.draft(app)
         draft.customer = customer
