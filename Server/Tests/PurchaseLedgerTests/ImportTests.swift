@@ -33,10 +33,17 @@ struct ImportTests {
         }
     }
 
+    /// A receipt of Production.
+    private func receipt(_ purchases: [PurchaseTemplate]) throws -> [UInt8] {
+        let template = AppReceiptTemplate.production(
+            bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: purchases)
+        return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
+    }
+
     /// A receipt with two consumables and an ended period.
     private func receipt(_ number: Int) throws -> [UInt8] {
         let bought = MintedWorld.moment
-        return try LedgerWorld.receipt([
+        return try receipt([
             .consumable(productID: LedgerWorld.coins, transactionID: "\(number)0", purchaseDate: bought),
             .consumable(productID: LedgerWorld.coins, transactionID: "\(number)1", purchaseDate: bought),
             .subscription(
@@ -79,7 +86,7 @@ struct ImportTests {
             let rows = [
                 row(try receipt(7)), row("bob", try refunded("50")), row("carol", try receipt(7)),
                 row("dave", order: order.id, paying), row(try receipt(7)), row("erin", Array("forged".utf8)),
-                row("erin", try LedgerWorld.receipt([])), row("alice", try LedgerWorld.signed("80"), try receipt(9)),
+                row("erin", try receipt([])), row("alice", try LedgerWorld.signed("80"), try receipt(9)),
                 row("dave", order: UUID(), paying), row("alice", order: order.id, paying), row(" ", try receipt(7)),
             ]
             let first = try await run(rows, world)
@@ -144,22 +151,22 @@ struct ImportTests {
         try await LedgerWorld.with { world in
             let order = try await world.order(product: LedgerWorld.pro)
             let bought = MintedWorld.moment.addingTimeInterval(3700)
-            let receipt = try LedgerWorld.receipt([
+            let evidence = try receipt([
                 .consumable(productID: LedgerWorld.coins, transactionID: "1", purchaseDate: bought),
                 .nonConsumable(productID: LedgerWorld.pro, transactionID: "2", purchaseDate: bought),
                 .consumable(productID: LedgerWorld.coins, transactionID: "3", purchaseDate: bought),
             ])
-            let outcome = try await run([row(receipt, order: order.id)], world)
+            let outcome = try await run([row(evidence, order: order.id)], world)
             #expect(outcome.map(\.code) == ["accepted"])
             let paid = try await world.order(order.id)
             #expect(paid.status == .paid && paid.payment?.transactionID == "2")
             let unpaid = try await world.order(quantity: 5)
-            let refused = try await run([row(receipt, order: unpaid.id)], world)
+            let refused = try await run([row(evidence, order: unpaid.id)], world)
             #expect(refused.map(\.code) == ["quantity_mismatch"])
             #expect(try await world.order(unpaid.id).status == .created)
             #expect(try await world.entitlement()?.balance == 2)
-            #expect(try await run([row(receipt, order: order.id)], world).map(\.isKnown) == [true])
-            #expect(try await run([row(receipt, order: unpaid.id)], world).map(\.code) == ["quantity_mismatch"])
+            #expect(try await run([row(evidence, order: order.id)], world).map(\.isKnown) == [true])
+            #expect(try await run([row(evidence, order: unpaid.id)], world).map(\.code) == ["quantity_mismatch"])
         }
     }
 

@@ -21,7 +21,7 @@ enum ImportColumn: String, CaseIterable {
     /// What is wrong with a name that no column has, and which one may be meant.
     static func complaint(_ name: [UInt8], of kind: StaticString) -> String {
         let shown = String(decoding: name.prefix(shownBytes), as: UTF8.self)
-        let meant = WordSuggestion.nearest(to: shown, among: allCases.map(\.rawValue))
+        let meant = WordSuggestion.nearest(to: shown.lowercased(), among: allCases.map(\.rawValue))
         let hint = meant.map { "did you mean '\($0)'? " } ?? ""
         return "there is no \(kind) '\(shown)'; \(hint)assay import knows \(names)"
     }
