@@ -35,7 +35,7 @@ struct ImportBytes {
         return min(1, Double(bytesRead - count) / Double(size))
     }
 
-    /// Reads a chunk more.
+    /// Reads a chunk more, or as much of it as a pipe has. (`FileHandle` would wait for the whole chunk.)
     ///
     /// - Throws: `InputError`.
     mutating func fill() throws {
@@ -43,16 +43,20 @@ struct ImportBytes {
             bytes.removeFirst(start)
             start = 0
         }
-        do {
-            guard let data = try handle.read(upToCount: Self.chunk), !data.isEmpty else {
-                isAtEnd = true
-                return
+        let descriptor = handle.fileDescriptor
+        var failure: Int32 = 0
+        repeat {
+            failure = 0
+            let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+                let result = read(descriptor, buffer.baseAddress, buffer.count)
+                if result < 0 { failure = errno }
+                count = max(0, result)
             }
-            bytesRead += data.count
-            bytes.append(contentsOf: data)
-        } catch {
-            throw InputError(source, "cannot be read")
-        }
+            bytes += chunk
+            bytesRead += chunk.count
+            isAtEnd = chunk.isEmpty && failure == 0
+        } while failure == EINTR
+        guard failure == 0 else { throw InputError(source, String(cString: strerror(failure))) }
     }
 
     /// Takes the bytes before a position.
