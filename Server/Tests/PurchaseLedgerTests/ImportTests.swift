@@ -82,7 +82,7 @@ struct ImportTests {
     func again() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order("dave")
-            let paying = try LedgerWorld.signed("70") { $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3700) }
+            let paying = try LedgerWorld.signed("700") { $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3700) }
             let rows = [
                 row(try receipt(7)), row("bob", try refunded("50")), row("carol", try receipt(7)),
                 row("dave", order: order.id, paying), row(try receipt(7)), row("erin", Array("forged".utf8)),
@@ -97,7 +97,7 @@ struct ImportTests {
                 ])
             #expect(first.map(\.isKnown) == rows.indices.map { $0 == 4 })
             #expect(try await world.order(order.id).status == .paid)
-            _ = try await world.claim("71", customer: "alice", try LedgerWorld.signed("71"))
+            _ = try await world.claim("701", customer: "alice", try LedgerWorld.signed("701"))
             let content = try await DatabaseContent(world.database)
             let second = try await run(rows, world)
             for row in rows.reversed() { _ = try await run([row], world) }
