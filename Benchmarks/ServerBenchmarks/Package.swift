@@ -16,6 +16,7 @@ let package = Package(
     products: [
         .executable(name: "echo-server", targets: ["EchoServer"]),
         .executable(name: "ledger-benchmark", targets: ["LedgerBenchmark"]),
+        .executable(name: "import-generator", targets: ["ImportGenerator"]),
         .executable(name: "webhook-benchmark", targets: ["WebhookBenchmark"]),
         .executable(name: "large-database", targets: ["LargeDatabase"]),
     ],
@@ -45,6 +46,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "ImportGenerator",
+            dependencies: [.product(name: "EvidenceMint", package: "assay")],
             swiftSettings: strict
         ),
         .executableTarget(

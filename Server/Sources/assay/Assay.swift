@@ -12,7 +12,7 @@ struct Assay: AsyncParsableCommand {
         version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Testers.self, Customers.self,
-            Webhooks.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self, Copy.self,
+            Webhooks.self, Import.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self, Copy.self,
         ])
 
     static let version = "0.1.0"

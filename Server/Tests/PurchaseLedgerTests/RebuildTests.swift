@@ -186,6 +186,13 @@ struct RebuildTests {
             let evidence = try [1, 5, 9].map { try purchase($0, world, orders, &generator).2 }
             _ = try await world.ledger.restore(
                 RestoreSubmission(app: "example", customerID: customer, evidence: evidence))
+            let imported = ImportSubmission(
+                customerID: other, evidence: evidence,
+                orderID: Bool.random(using: &generator) ? orders.randomElement(using: &generator)?.id.uuidString : nil)
+            _ = try await world.ledger.perform(
+                ImportPurchases(
+                    app: "example", isAnnounced: Bool.random(using: &generator),
+                    [world.ledger.examine(imported, app: "example")]))
             if Int.random(in: 0..<6, using: &generator) == 1, isErasing {
                 try await erase(customer, of: customers, world)
             }

@@ -91,18 +91,19 @@ struct ReplayStep {
             let policy = claims.flatMap { TransferPolicy(rawValue: $0.transfer) } ?? .deny
             let mayTransfer = OwnershipAct.mayTransfer(under: policy, kind: kind)
             changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-            if claims?.order != nil { named = key }
+            if let claims, claims.order != nil, claims.names(outcome) { named = key }
         }
         try changes.settle(except: leaf.order == nil ? nil : named)
-        if let named, let outcome = claims?.outcomes.first, let id = outcome.order.flatMap({ UUID(uuidString: $0) }),
-            id == leaf.order, let order = try transaction.orders.row(id: id), order.status == .created,
+        if let named, let id = leaf.order,
+            claims?.outcomes.contains(where: { $0.order.flatMap { UUID(uuidString: $0) } == id }) ?? false,
+            let order = try transaction.orders.row(id: id), order.status == .created,
             let place = try changes.place(
                 of: named, environment: try transaction.environments.keyToWrite(of: named.environment))
         {
             let record = changes.histories[place.history].records[place.record]
             try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         }
-        try changes.finish(entry)
+        try changes.finish(entry, isAnnounced: claims?.imported?.announced ?? true)
         try transaction.hold(examined, evidence?.key, entry)
     }
 
@@ -208,6 +209,13 @@ struct ReplayStep {
                 id: details.keyID, appKey: app.key, name: details.name,
                 scopes: Set(details.scopes.compactMap(APIKeyScope.init(rawValue:))),
                 secretSHA256: [UInt8](hexadecimal: details.secretSHA256), createdAt: leaf.at))
+    }
+}
+
+extension ClaimDetails {
+    /// Whether a transaction is the one that was to pay the order.
+    fileprivate func names(_ outcome: Outcome) -> Bool {
+        outcomes.count == 1 || outcome.transactionID.isSame(as: transactionID)
     }
 }
 

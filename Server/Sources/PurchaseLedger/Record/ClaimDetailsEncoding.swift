@@ -8,6 +8,13 @@ extension ClaimDetails {
         json.add("evidenceKind", evidenceKind)
         json.add("expected", expected)
         json.add("found", found)
+        if let imported {
+            json.key("imported")
+            json.open()
+            json.add("announced", imported.announced)
+            json.add("at", imported.at)
+            json.close()
+        }
         json.add("isRestore", isRestore)
         json.add("keyID", keyID)
         json.add("order", order)

@@ -90,6 +90,8 @@ struct ClaimDetails: JournalDetails {
     var transfer: String
     /// The transactions that the claim binds, and what became of each.
     var outcomes: [Outcome]
+    /// For a row of an import. Then `transactionID` is the transaction that was to pay the order.
+    var imported: ImportNote?
 
     struct Outcome: Codable, Sendable, Equatable {
         var environment: String
@@ -142,6 +144,14 @@ extension ClaimDetails {
         guard text.utf8.count > fieldBytes else { return text }
         return String(decoding: text.utf8.prefix(fieldBytes), as: UTF8.self) + "…"
     }
+}
+
+/// What an import notes beside a claim.
+struct ImportNote: Codable, Sendable, Equatable {
+    /// Whether webhooks deliver the events.
+    var announced: Bool
+    /// When the existing system received the evidence, in milliseconds since 1970.
+    var at: Int64?
 }
 
 /// `order_created`.

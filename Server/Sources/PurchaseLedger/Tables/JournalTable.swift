@@ -144,6 +144,20 @@ struct JournalTable {
         ).isEmpty
     }
 
+    /// The claims with a piece of evidence whose entries refer to a transaction.
+    func claims(withEvidence key: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            "WHERE transaction_key = ?1 AND kind = 3 AND evidence_key = ?2 ORDER BY at, entry_key",
+            [.integer(transactionKey), .integer(key)], connection)
+    }
+
+    /// The claims with a piece of evidence that name an order.
+    func claims(withEvidence key: Int64, order orderKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            "WHERE order_key = ?1 AND kind = 3 AND evidence_key = ?2 ORDER BY at, entry_key",
+            [.integer(orderKey), .integer(key)], connection)
+    }
+
     /// The entries after a key, in the order of the journal.
     func rows(after key: Int64, limit: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(

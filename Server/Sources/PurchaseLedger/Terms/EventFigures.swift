@@ -12,6 +12,8 @@ struct EventFigures: Sendable, Equatable {
     var until: Timestamp?
     /// The reason: of an operator's act, or the fields that contradict each other.
     var reason: String?
+    /// Whether webhooks deliver it. Events of an import are only listed, unless the operator had them announced.
+    var isAnnounced = true
 
     init() {}
 
@@ -23,6 +25,8 @@ struct EventFigures: Sendable, Equatable {
         shortfall = try reader.optional()
         until = try reader.optional()
         reason = try reader.optional(ExactText.self)?.string
+        // Nearly all events are announced, so only the others say so.
+        if !reader.isAtEnd { isAnnounced = try reader.byte() != 0 }
         guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }
     }
 
@@ -33,6 +37,7 @@ struct EventFigures: Sendable, Equatable {
         writer.write(optional: shortfall)
         writer.write(optional: until)
         writer.write(optional: reason.map { ExactText($0) })
+        if !isAnnounced { writer.write(byte: 0) }
         return writer.bytes
     }
 }

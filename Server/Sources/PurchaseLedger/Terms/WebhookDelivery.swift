@@ -32,6 +32,8 @@ public struct OutgoingEvent: Sendable, Equatable {
     public var id: String
     /// The event as JSON.
     public var body: [UInt8]
+    /// Whether it is delivered. Events of an import are passed over unless they are announced.
+    public var isAnnounced = true
 }
 
 /// An event that has a row of its own, because an attempt failed or it waits behind one that did.

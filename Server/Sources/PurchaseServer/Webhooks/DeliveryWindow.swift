@@ -43,6 +43,10 @@ struct DeliveryWindow {
         let position = base + slots.count
         last = event.key
         slots.append(Slot(event: event))
+        guard event.isAnnounced else {
+            slots[position - base].state = .delivered
+            return
+        }
         guard !blocked.contains(event.customer) else {
             slots[position - base].state = .undelivered(UndeliveredEvent(waiting: event))
             return

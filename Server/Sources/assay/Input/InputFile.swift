@@ -37,7 +37,9 @@ enum InputFile {
     }
 
     /// All of a file.
-    static func read(_ path: String) throws -> [UInt8] {
+    ///
+    /// - Throws: `InputError` if it cannot be read, or is larger than a limit in bytes.
+    static func read(_ path: String, limit: Int = limit) throws -> [UInt8] {
         let (handle, _) = try open(path)
         do {
             let data = try handle.read(upToCount: limit + 1) ?? Data()

@@ -20,12 +20,19 @@ struct OperatorOptions: ParsableArguments {
         _ body: (PurchaseLedger) async throws -> Void
     ) async throws {
         try await ledger.withLedger(access, trust: trust) { ledger in
-            guard ledger.apps.contains(where: { ExactText($0) == ExactText(app) }) else {
-                let known = ledger.apps.isEmpty ? "none" : ledger.apps.joined(separator: ", ")
-                throw InputError(
-                    app, "the ledger has no such app, but \(known); 'assay serve' records the apps of its settings")
-            }
+            try requireApp(of: ledger)
             try await body(ledger)
+        }
+    }
+
+    /// Checks that a ledger knows the app.
+    ///
+    /// - Throws: `InputError`.
+    func requireApp(of ledger: PurchaseLedger) throws {
+        guard ledger.apps.contains(where: { ExactText($0) == ExactText(app) }) else {
+            let known = ledger.apps.isEmpty ? "none" : ledger.apps.joined(separator: ", ")
+            throw InputError(
+                app, "the ledger has no such app, but \(known); 'assay serve' records the apps of its settings")
         }
     }
 }

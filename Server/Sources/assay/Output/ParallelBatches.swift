@@ -5,12 +5,18 @@ struct ParallelBatches {
     /// The number of batches that may run at the same time.
     let jobs: Int
 
-    func run<Batch: Sendable, Output: Sendable>(
+    /// Runs all batches.
+    ///
+    /// - Parameters:
+    ///   - next: the next batch; `nil` at the end.
+    ///   - work: is called on several cores.
+    ///   - output: is called with one result after the other. An error of it ends everything.
+    func run<Batch: Sendable, Output: Sendable, Failure: Error>(
         next: () -> Batch?,
         work: @escaping @Sendable (Batch) -> Output,
-        output: (Output) -> Void
-    ) async {
-        await withTaskGroup(of: (Int, Output).self) { group in
+        output: (Output) async throws(Failure) -> Void
+    ) async throws(Failure) {
+        let failure: Failure? = await withTaskGroup(of: (Int, Output).self) { group in
             var started = 0
             var received = 0
             var written = 0
@@ -27,14 +33,20 @@ struct ParallelBatches {
                     started += 1
                     group.addTask { (index, work(batch)) }
                 }
-                guard let (index, result) = await group.next() else { return }
+                guard let (index, result) = await group.next() else { return nil }
                 received += 1
                 waiting[index] = result
                 while let result = waiting.removeValue(forKey: written) {
-                    output(result)
+                    do throws(Failure) {
+                        try await output(result)
+                    } catch {
+                        group.cancelAll()
+                        return error
+                    }
                     written += 1
                 }
             }
         }
+        if let failure { throw failure }
     }
 }

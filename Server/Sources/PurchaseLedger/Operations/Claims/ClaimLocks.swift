@@ -36,6 +36,18 @@ extension RestorePurchases {
     }
 }
 
+extension ImportPurchases {
+    public var locks: LedgerLocks {
+        var locks: Set<LedgerLock> = []
+        for row in rows {
+            for evidence in row.evidence { locks.formUnion(evidence.locks) }
+            locks.insert(.customer(row.submission.customerID))
+            if let order = row.submission.orderID.flatMap({ UUID(uuidString: $0) }) { locks.insert(.order(order)) }
+        }
+        return .parts(locks)
+    }
+}
+
 extension ObserveEvidence {
     public var locks: LedgerLocks { .parts(examined.evidence.locks) }
 }

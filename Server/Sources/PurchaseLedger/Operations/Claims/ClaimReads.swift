@@ -120,6 +120,20 @@ extension RestorePurchases: PlannedOperation {
     }
 }
 
+extension ImportPurchases: PlannedOperation {
+    func plan(_ registry: Registry) -> LedgerWritePlan {
+        var reads = EvidenceReads(registry)
+        guard let app = registry.app(app) else { return LedgerWritePlan(locks: locks) }
+        for row in rows {
+            let customer = row.submission.customerID
+            reads.add(customer: customer, app: app)
+            if let order = row.submission.orderID.flatMap({ UUID(uuidString: $0) }) { reads.add(order: order) }
+            for evidence in row.evidence { reads.add(evidence, app: app, customer: customer) }
+        }
+        return LedgerWritePlan(locks: locks, reads: reads.reads, insertions: reads.insertions)
+    }
+}
+
 extension ObserveEvidence: PlannedOperation {
     func plan(_ registry: Registry) -> LedgerWritePlan {
         var reads = EvidenceReads(registry)

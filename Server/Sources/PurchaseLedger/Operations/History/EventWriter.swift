@@ -5,9 +5,15 @@ struct EventWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
     let entry: JournalEntry
+    /// Whether webhooks deliver the events.
+    var isAnnounced = true
 
     /// A new event of this app and entry.
-    func event(_ type: EventType) -> EventRow { EventRow(type, appKey: app.key, entryKey: entry.key) }
+    func event(_ type: EventType) -> EventRow {
+        var event = EventRow(type, appKey: app.key, entryKey: entry.key)
+        event.figures.isAnnounced = isAnnounced
+        return event
+    }
 
     /// Adds a balance to an event as entitlements show it, under the setting `refund_shortfall`.
     func describe(_ event: inout EventRow, _ balance: EntitlementWriter.Balances.Value?) {

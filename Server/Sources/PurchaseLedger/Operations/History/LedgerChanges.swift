@@ -301,8 +301,10 @@ final class LedgerChanges {
     }
 
     /// Writes acts and orders, and the events of everything, under an entry of the journal.
-    func finish(_ entry: JournalEntry) throws(LedgerStorageError) {
-        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+    ///
+    /// - Parameter isAnnounced: whether webhooks deliver the events.
+    func finish(_ entry: JournalEntry, isAnnounced: Bool = true) throws(LedgerStorageError) {
+        let events = EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced)
         for (index, history) in open.histories.enumerated() where !history.isNew {
             try writeActs(of: history, entry)
             if history.isChanged {

@@ -87,7 +87,8 @@ extension ErasureScope {
             }
             guard !outcomes.isEmpty else { return nil }
             return try ClaimDetails(
-                isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: outcomes
+                isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: outcomes,
+                imported: claim.imported.map { ImportNote(announced: $0.announced) }
             ).encoded()
         case .purchaseMoved:
             var move = try PurchaseMovedDetails(encoded: details)

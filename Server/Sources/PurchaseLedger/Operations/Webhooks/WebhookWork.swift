@@ -2,6 +2,10 @@
 public struct OutgoingEvents: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
+    /// The pages of events without an announced one that are read at a time: an import writes hundreds of thousands, and events
+    /// behind them wait.
+    private static let passedPages = 16
+
     public var app: String
     public var after: Int64
     public var limit: Int
@@ -11,14 +15,30 @@ public struct OutgoingEvents: LedgerQuery {
         (self.app, self.after, self.limit) = (app, after, limit)
     }
 
+    /// - Returns: events that are delivered. If it ends before one, the last element is not announced, and stands for all that were
+    ///   passed over.
     public func answer(_ reader: LedgerTransaction) throws -> [OutgoingEvent] {
         let app = try reader.app(app)
+        let limit = max(1, limit)
         // An event behind one that can still be committed waits, since the cursor would pass that one.
         let settled = try reader.connection.settledEvent() ?? .max
-        return try EventsTable(connection: reader.connection)
-            .events(appKey: app.key, after: after, limit: Int64(max(1, limit)))
-            .prefix { $0.key <= settled }
-            .map { try OutgoingEvent($0, app: app.settings.id) }
+        var passed: NamedEvent?
+        for _ in 0..<Self.passedPages {
+            let page = try EventsTable(connection: reader.connection)
+                .events(appKey: app.key, after: passed?.key ?? after, limit: Int64(limit))
+                .prefix { $0.key <= settled }
+            var events: [OutgoingEvent] = []
+            for event in page where event.figures.isAnnounced {
+                events.append(try OutgoingEvent(event, app: app.settings.id))
+            }
+            passed = page.last { !$0.figures.isAnnounced } ?? passed
+            if !events.isEmpty {
+                if let last = page.last, !last.figures.isAnnounced { events.append(OutgoingEvent(passedUpTo: last)) }
+                return events
+            }
+            guard page.count == limit else { break }
+        }
+        return passed.map { [OutgoingEvent(passedUpTo: $0)] } ?? []
     }
 }
 
@@ -62,6 +82,12 @@ extension OutgoingEvent {
         // With the random id of the entry, the events of a restored backup have other ids than those after the backup.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
         body = try EventBody(event, app: app).encoded()
+        isAnnounced = event.figures.isAnnounced
+    }
+
+    /// Stands for events that are passed over, up to one of them.
+    fileprivate init(passedUpTo event: NamedEvent) {
+        (key, customer, id, body, isAnnounced) = (event.key, 0, "", [], false)
     }
 }
 

@@ -1,0 +1,48 @@
+public import PurchaseVerification
+
+/// What an existing system knows of a customer's purchases: one row of an import.
+public struct ImportSubmission: Sendable {
+    public var customerID: String
+    /// Receipts and signed transactions. All of their purchases are claimed.
+    public var evidence: [[UInt8]]
+    /// An order that one of the purchases pays.
+    public var orderID: String?
+    /// When the existing system received the evidence. It is recorded and decides nothing.
+    public var importedAt: Timestamp?
+
+    /// A row of an import.
+    public init(customerID: String, evidence: [[UInt8]], orderID: String? = nil, importedAt: Timestamp? = nil) {
+        self.customerID = customerID
+        self.evidence = evidence
+        self.orderID = orderID
+        self.importedAt = importedAt
+    }
+}
+
+/// A row of an import whose evidence was verified.
+public struct ExaminedImport: Sendable {
+    let submission: ImportSubmission
+    let evidence: [ExaminedEvidence]
+}
+
+extension PurchaseLedger {
+    /// Verifies the evidence of a row. It takes no lock, so that rows can be verified on several cores.
+    public func examine(_ submission: ImportSubmission, app: String) -> ExaminedImport {
+        ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0, app: app) })
+    }
+}
+
+/// The result for one row of an import.
+public struct ImportOutcome: Sendable, Equatable {
+    /// Why the row was rejected: its evidence was refused, a purchase belongs to somebody else or gives nothing under the settings,
+    /// or its order was refused. `nil` if it was accepted.
+    public var rejection: Rejection?
+    /// The code of each purchase of the row, each purchase once: `accepted`, or why it gives nothing now. Expired, refunded and upgraded
+    /// purchases are accepted history.
+    public var purchases: [String] = []
+    /// Whether an earlier import had recorded the whole row, so that nothing was written.
+    public var isKnown = false
+
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+}

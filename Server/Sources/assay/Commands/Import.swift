@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+
+/// `assay import`: brings the receipts of an existing system into the ledger.
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Brings the receipts of an existing system into the ledger.",
+        discussion: """
+            FILE is CSV with a header, NDJSON (one object a line), or a folder with one receipt in each file; '-' is standard \
+            input. The columns are customer_id, receipt_data, signed_transaction, order_id and imported_at; customer_id and one \
+            of the next two are needed. In a folder, the customer is the name of the file without its ending, or the name of the \
+            folder inside that the file is in.
+
+            All purchases of each receipt are claimed for the customer, expired and refunded ones, too. A purchase that somebody \
+            has keeps its owner. order_id pays that order; imported_at is kept as a note. Rows are recorded in the order of the \
+            file, so the first of two customers with the same purchase gets it. Webhooks deliver nothing of it, unless \
+            --announce is given.
+
+            An import that was interrupted, even by kill -9, goes on if the same command is run again: what was recorded before \
+            is recognised and changes nothing. The app and its products must be in the settings of the latest start of the \
+            server, which can run meanwhile.
+
+            --dry-run imports into a copy of the database in TMPDIR, which is deleted afterwards, and prints the same report.
+
+            Exit status: 0 if all rows were accepted, 1 if some were rejected, 2 for wrong usage or I/O, 130 after Ctrl-C.
+            """)
+
+    @OptionGroup var options: OperatorOptions
+    @OptionGroup var trust: LedgerTrustOption
+
+    @Flag(name: .long, help: "Verify and decide, write nothing, and print the report.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Deliver the events of the import to webhooks.")
+    var announce = false
+
+    @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
+    var jobs: Int?
+
+    @Argument(help: "A CSV file, a file of NDJSON, or a folder; '-' is standard input.")
+    var file: String
+
+    func validate() throws {
+        guard jobs ?? 1 >= 1 else { throw ValidationError("'--jobs' takes a number from 1.") }
+    }
+
+    func run() async throws {
+        let reader = try ImportReader(file)
+        var outcome: ImportRun.Outcome?
+        if dryRun {
+            outcome = try await tried(reader)
+        } else {
+            let isShared = try isShared()
+            try await options.withLedger(trust: trust) { ledger in
+                outcome = await report(importing(into: ledger, isShared: isShared).run(reader))
+            }
+        }
+        guard let outcome else { return }
+        if outcome.error != nil { throw ExitCode.unusable }
+        if outcome.isInterrupted { throw ExitCode(Interruption.status) }
+        if outcome.report.rejectedCount > 0 { throw ExitCode.rejected }
+    }
+
+    /// Prints the table, and why the import ended early.
+    private func report(_ outcome: ImportRun.Outcome) -> ImportRun.Outcome {
+        Terminal.write(outcome.report.text(seconds: outcome.seconds, isDry: dryRun))
+        let rest = dryRun ? "" : "; run the same command again to go on"
+        if let error = outcome.error {
+            Terminal.complain("\(error)\(rest)")
+        } else if outcome.isInterrupted {
+            Terminal.complain("interrupted\(rest)")
+        }
+        return outcome
+    }
+
+    private func importing(into ledger: PurchaseLedger, isShared: Bool) -> ImportRun {
+        ImportRun(
+            ledger: ledger, app: options.app, isAnnounced: announce,
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
+    }
+
+    /// Imports into a copy of the ledger. Only a copy decides as the import will: a row can depend on any row before it.
+    private func tried(_ reader: ImportReader) async throws -> ImportRun.Outcome {
+        do {
+            let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
+            do {
+                try options.requireApp(of: trial.ledger)
+                let outcome = report(await importing(into: trial.ledger, isShared: false).run(reader))
+                try await trial.close()
+                return outcome
+            } catch {
+                try await trial.close()
+                throw error
+            }
+        } catch let failure as SQLiteBackup.Failure {
+            Terminal.complain("\(failure.code): \(failure.description)")
+            throw ExitCode.unusable
+        } catch let error as LedgerStorageError {
+            Terminal.complain("\(error)")
+            throw ExitCode.unusable
+        }
+    }
+
+    /// Whether another process has the SQLite file open.
+    private func isShared() throws -> Bool {
+        let url = try options.ledger.place().url()
+        guard !LedgerDatabases.isPostgreSQL(url) else { return false }
+        let path = LedgerDatabaseOptions.absolute(String(url.dropFirst("sqlite:".count)))
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        do {
+            return try SQLiteDatabase.isOpenElsewhere(path)
+        } catch let error as LedgerStorageError {
+            Terminal.complain("\(error)")
+            throw ExitCode.unusable
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// The columns of a CSV file, and the members of a line of NDJSON, that `assay import` reads.
+enum ImportColumn: String, CaseIterable {
+    case customerID = "customer_id"
+    case receiptData = "receipt_data"
+    case signedTransaction = "signed_transaction"
+    case orderID = "order_id"
+    case importedAt = "imported_at"
+
+    /// All names, for error messages.
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The longest part of a name from a file that an error message shows.
+    private static let shownBytes = 64
+
+    /// The column of a name. Names are compared by bytes.
+    init?(_ name: [UInt8]) {
+        guard let column = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) else { return nil }
+        self = column
+    }
+
+    /// What is wrong with a name that no column has, and which one may be meant.
+    static func complaint(_ name: [UInt8], of kind: StaticString) -> String {
+        let shown = String(decoding: name.prefix(shownBytes), as: UTF8.self)
+        let meant = WordSuggestion.nearest(to: shown.lowercased(), among: allCases.map(\.rawValue))
+        let hint = meant.map { "did you mean '\($0)'? " } ?? ""
+        return "there is no \(kind) '\(shown)'; \(hint)assay import knows \(names)"
+    }
+}

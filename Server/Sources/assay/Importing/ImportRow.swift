@@ -1,0 +1,99 @@
+import PurchaseLedger
+import PurchaseVerification
+
+/// A row as it is in its file, and where.
+struct ImportRow: Sendable {
+    /// The line, or the path of the file in a folder.
+    let place: String
+    let content: Content
+
+    enum Content: Sendable {
+        /// The fields of a record, by their columns.
+        case fields([ImportColumn: [UInt8]])
+        /// A line of NDJSON.
+        case json([UInt8])
+        case flaw(ImportFlaw)
+    }
+
+    /// About as many bytes as it takes in memory.
+    var size: Int {
+        switch content {
+        case .fields(let fields): fields.values.reduce(0) { $0 + $1.count }
+        case .json(let json): json.count
+        case .flaw: 0
+        }
+    }
+
+    /// What the ledger is told.
+    func submission() throws(ImportFlaw) -> ImportSubmission {
+        switch content {
+        case .fields(let fields): try Self.submission(fields)
+        case .json(let json): try Self.submission(Self.fields(of: json))
+        case .flaw(let flaw): throw flaw
+        }
+    }
+
+    private static func submission(_ fields: [ImportColumn: [UInt8]]) throws(ImportFlaw) -> ImportSubmission {
+        guard let customer = try text(.customerID, fields) else {
+            throw ImportFlaw(.fieldMissing, "customer_id is empty")
+        }
+        guard ExactText(customer).isIdentifier else {
+            throw ImportFlaw(
+                .fieldMalformed,
+                "customer_id must have 1 to \(ExactText.identifierBytes) bytes and no control characters")
+        }
+        // Signed data first: it has more facts, and can name one purchase for the order.
+        let evidence = [ImportColumn.signedTransaction, .receiptData].compactMap { fields[$0] }.filter { !$0.isEmpty }
+        guard !evidence.isEmpty else {
+            throw ImportFlaw(.fieldMissing, "the row has neither receipt_data nor signed_transaction")
+        }
+        var submission = ImportSubmission(customerID: customer, evidence: evidence)
+        submission.orderID = try text(.orderID, fields)
+        if let text = try text(.importedAt, fields) {
+            guard let time = Timestamp(text) else {
+                throw ImportFlaw(
+                    .fieldMalformed,
+                    "imported_at is '\(text.prefix(shownCharacters))'; write a time such as 2024-01-31T12:00:00Z")
+            }
+            submission.importedAt = time
+        }
+        return submission
+    }
+
+    /// The longest part of a field that an error message shows.
+    private static let shownCharacters = 40
+
+    /// A field; `nil` if it is absent or empty.
+    private static func text(_ column: ImportColumn, _ fields: [ImportColumn: [UInt8]]) throws(ImportFlaw) -> String? {
+        guard let bytes = fields[column], !bytes.isEmpty else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ImportFlaw(.fieldMalformed, "\(column.rawValue) is not UTF-8; convert the file to UTF-8")
+        }
+        return text
+    }
+
+    private static func fields(of json: [UInt8]) throws(ImportFlaw) -> [ImportColumn: [UInt8]] {
+        guard let members = JSONValue(json)?.members else {
+            throw ImportFlaw(.rowMalformed, "the line is not a JSON object")
+        }
+        var fields: [ImportColumn: [UInt8]] = [:]
+        for member in members {
+            guard let column = ImportColumn(member.name) else {
+                throw ImportFlaw(.columnUnknown, ImportColumn.complaint(member.name, of: "member"))
+            }
+            guard fields[column] == nil else {
+                throw ImportFlaw(.rowMalformed, "the member \(column.rawValue) is repeated")
+            }
+            switch member.value {
+            case .string(let text): fields[column] = text
+            // Many systems number their customers.
+            case .number(let digits) where column == .customerID && digits.allSatisfy(isDigit): fields[column] = digits
+            case .null: fields[column] = []
+            default: throw ImportFlaw(.fieldMalformed, "the member \(column.rawValue) is not a string")
+            }
+        }
+        return fields
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}

@@ -1,0 +1,123 @@
+import PurchaseLedger
+
+/// An import: rows are read one after the other, verified on every core, and recorded in their order.
+struct ImportRun {
+    /// Rows in one transaction of the database: a commit waits for the disk once for all of them.
+    private static let batchRows = 64
+    /// A batch ends early when its rows have this many bytes.
+    private static let batchBytes = 1 << 20
+
+    let ledger: PurchaseLedger
+    let app: String
+    let isAnnounced: Bool
+    /// How many batches are verified at the same time.
+    let jobs: Int
+    /// Whether another process writes to the same SQLite file. Then every second moment is left to it.
+    let isShared: Bool
+
+    /// What came of an import.
+    struct Outcome {
+        var report = ImportReport()
+        var seconds = 0.0
+        /// Whether a signal ended it before the end of the input.
+        var isInterrupted = false
+        /// Why it ended before the end of the input: the input cannot be read, or the database fails.
+        var error: (any Error)?
+    }
+
+    /// A row that was verified, or cannot be read.
+    private struct Examined: Sendable {
+        let place: String
+        let row: Result<ExaminedImport, ImportFlaw>
+    }
+
+    /// Imports all rows. Rejected ones are printed.
+    func run(_ source: ImportReader) async -> Outcome {
+        var (reader, outcome, bar) = (source, Outcome(), ImportBar())
+        let start = ContinuousClock.now
+        let interruption = Interruption()
+        await interruption.watch()
+        let (ledger, app) = (ledger, app)
+        do {
+            try await ParallelBatches(jobs: jobs).run {
+                interruption.isRequested ? nil : Self.nextBatch(&reader)
+            } work: { (rows: [ImportRow]) -> [Examined] in
+                var examined: [Examined] = []
+                for row in rows {
+                    do throws(ImportFlaw) {
+                        let submission = try row.submission()
+                        examined.append(
+                            Examined(place: row.place, row: .success(ledger.examine(submission, app: app))))
+                    } catch {
+                        examined.append(Examined(place: row.place, row: .failure(error)))
+                    }
+                }
+                return examined
+            } output: { (rows: [Examined]) throws(LedgerFailure) in
+                let lines = try await record(rows, in: &outcome.report)
+                if !lines.isEmpty {
+                    bar.clear()
+                    Terminal.write(lines)
+                }
+                bar.show(done: outcome.report.count, share: reader.share)
+            }
+        } catch {
+            outcome.error = error.cause
+        }
+        bar.clear()
+        outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
+        outcome.isInterrupted = interruption.isRequested
+        outcome.error = outcome.error ?? reader.error
+        return outcome
+    }
+
+    private static func nextBatch(_ reader: inout ImportReader) -> [ImportRow]? {
+        var batch: [ImportRow] = []
+        var bytes = 0
+        while batch.count < batchRows, bytes < batchBytes, let row = reader.next() {
+            bytes += row.size
+            batch.append(row)
+        }
+        return batch.isEmpty ? nil : batch
+    }
+
+    /// Why rows could not be recorded.
+    private struct LedgerFailure: Error {
+        let cause: any Error
+    }
+
+    /// Records rows in one transaction.
+    ///
+    /// - Returns: a line for each rejected row.
+    private func record(_ rows: [Examined], in report: inout ImportReport) async throws(LedgerFailure) -> String {
+        var readable: [ExaminedImport] = []
+        for case .success(let row) in rows.map(\.row) { readable.append(row) }
+        let start = ContinuousClock.now
+        var outcomes: ArraySlice<ImportOutcome> = []
+        do {
+            if !readable.isEmpty {
+                outcomes = try await ledger.perform(ImportPurchases(app: app, isAnnounced: isAnnounced, readable))[...]
+            }
+            if isShared { try await Task.sleep(for: ContinuousClock.now - start) }
+        } catch {
+            throw LedgerFailure(cause: error)
+        }
+        var lines = ""
+        for row in rows {
+            switch row.row {
+            case .failure(let flaw):
+                report.add(flaw)
+                lines += "\(row.place.printable): rejected, \(flaw.code.rawValue): \(flaw.detail.printable)\n"
+            case .success:
+                guard let outcome = outcomes.popFirst() else { continue }
+                report.add(outcome)
+                guard let rejection = outcome.rejection else { continue }
+                let facts = [rejection.expected.map { "expected \($0)" }, rejection.found.map { "found \($0)" }]
+                    .compactMap(\.self).joined(separator: ", ")
+                lines += "\(row.place.printable): rejected, \(outcome.code)"
+                lines += facts.isEmpty ? "\n" : ": \(facts.printable)\n"
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,236 @@
+import EvidenceMint
+import Foundation
+import GRDB
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Importing the receipts of another system")
+struct ImportTests {
+    private func run(
+        _ rows: [ImportSubmission], isAnnounced: Bool = false, _ world: LedgerWorld
+    ) async throws -> [ImportOutcome] {
+        let examined = rows.map { world.ledger.examine($0, app: "example") }
+        return try await world.ledger.perform(
+            ImportPurchases(app: "example", isAnnounced: isAnnounced, examined))
+    }
+
+    private func row(_ evidence: [UInt8], order: UUID? = nil) -> ImportSubmission {
+        row("alice", order: order, evidence)
+    }
+
+    private func row(_ customer: String, order: UUID? = nil, _ evidence: [UInt8]...) -> ImportSubmission {
+        ImportSubmission(
+            customerID: customer, evidence: evidence, orderID: order?.uuidString,
+            importedAt: Timestamp("2020-01-31T12:00:00Z"))
+    }
+
+    private func refunded(_ transaction: String) throws -> [UInt8] {
+        try LedgerWorld.signed(transaction, product: LedgerWorld.pro, kind: .nonConsumable) {
+            $0.revocationDate = MintedWorld.moment.addingTimeInterval(7200)
+            $0.signedDate = $0.revocationDate
+        }
+    }
+
+    /// A receipt of Production.
+    private func receipt(_ purchases: [PurchaseTemplate]) throws -> [UInt8] {
+        let template = AppReceiptTemplate.production(
+            bundleID: "com.example.app", creationDate: MintedWorld.moment, purchases: purchases)
+        return Array(Data(try MintedWorld.mint(template)).base64EncodedString().utf8)
+    }
+
+    /// A receipt with two consumables and an ended period.
+    private func receipt(_ number: Int) throws -> [UInt8] {
+        let bought = MintedWorld.moment
+        return try receipt([
+            .consumable(productID: LedgerWorld.coins, transactionID: "\(number)0", purchaseDate: bought),
+            .consumable(productID: LedgerWorld.coins, transactionID: "\(number)1", purchaseDate: bought),
+            .subscription(
+                productID: LedgerWorld.monthly, transactionID: "\(number)2",
+                purchaseDate: bought.addingTimeInterval(-90 * 86_400),
+                expiresDate: bought.addingTimeInterval(-60 * 86_400)),
+        ])
+    }
+
+    @Test("All purchases of a row belong to its customer afterwards, expired and refunded ones, too")
+    func history() async throws {
+        try await LedgerWorld.with { world in
+            world.clock.advance(days: 40)
+            let outcomes = try await run(
+                [
+                    row(try receipt(7)), row("bob", try refunded("50")),
+                    row("carol", try LedgerWorld.signed("60"), try receipt(8)),
+                ], world)
+            #expect(outcomes.allSatisfy { $0.rejection == nil && !$0.isKnown })
+            #expect(
+                outcomes.map(\.purchases) == [
+                    ["accepted", "accepted", "subscription_expired"], ["purchase_revoked"],
+                    ["accepted", "accepted", "accepted", "subscription_expired"],
+                ])
+            #expect(try await world.entitlement()?.balance == 2)
+            #expect(try await world.entitlement(of: "carol")?.balance == 3)
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
+            #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.reason == .revoked)
+            // Nobody else can claim them.
+            let late = try await world.claim("50", product: LedgerWorld.pro, customer: "mallory", try refunded("50"))
+            #expect(late.code == "already_claimed")
+        }
+    }
+
+    @Test("An import that is run again changes nothing, also in part, in other batches, and after claims")
+    func again() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order("dave")
+            let paying = try LedgerWorld.signed("700") { $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3700) }
+            let rows = [
+                row(try receipt(7)), row("bob", try refunded("50")), row("carol", try receipt(7)),
+                row("dave", order: order.id, paying), row(try receipt(7)), row("erin", Array("forged".utf8)),
+                row("erin", try receipt([])), row("alice", try LedgerWorld.signed("80"), try receipt(9)),
+                row("dave", order: UUID(), paying), row("alice", order: order.id, paying), row(" ", try receipt(7)),
+            ]
+            let first = try await run(rows, world)
+            #expect(
+                first.map(\.code) == [
+                    "accepted", "accepted", "already_claimed", "accepted", "accepted", "evidence_unrecognized",
+                    "no_purchases", "accepted", "order_unknown", "order_of_another_customer", "field_malformed",
+                ])
+            #expect(first.map(\.isKnown) == rows.indices.map { $0 == 4 })
+            #expect(try await world.order(order.id).status == .paid)
+            _ = try await world.claim("701", customer: "alice", try LedgerWorld.signed("701"))
+            let content = try await DatabaseContent(world.database)
+            let second = try await run(rows, world)
+            for row in rows.reversed() { _ = try await run([row], world) }
+            #expect(second.map(\.code) == first.map(\.code))
+            #expect(second.map(\.purchases) == first.map(\.purchases))
+            #expect(second.map(\.isKnown) == first.map { !$0.purchases.isEmpty })
+            #expect(try await DatabaseContent(world.database).differences(from: content) == [])
+        }
+    }
+
+    @Test("What a batch had committed when it broke is recognised, and the rest is imported")
+    func resume() async throws {
+        try await LedgerWorld.with { world in
+            let rows = try (0..<40).map { row("customer \($0 % 7)", try LedgerWorld.signed("\(100 + $0)")) }
+            _ = try await run(Array(rows[..<23]), world)
+            let outcomes = try await run(rows, world)
+            #expect(outcomes.map(\.isKnown) == rows.indices.map { $0 < 23 })
+            #expect(outcomes.allSatisfy { $0.code == "accepted" })
+            #expect(try await world.submissions().count == 40)
+            #expect(try await world.events() == Array(repeating: "granted", count: 40))
+        }
+    }
+
+    @Test("An import takes no purchase from anybody, whatever the policy of transfers is")
+    func owners() async throws {
+        try await LedgerWorld.with({ $0.transfer = .move }) { world in
+            let period = try LedgerWorld.period("901", from: 0)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, period)
+            let stale = try await run([row("bob", period), row(period)], world)
+            #expect(stale.map(\.code) == ["already_claimed", "accepted"])
+            #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .active)
+            // The first row of the file has it, and a token decides before any row.
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "erin", token: token))
+            let tokened = try LedgerWorld.signed("2") { $0.appAccountToken = token.uuidString.lowercased() }
+            let codes = try await run(
+                [
+                    row("bob", try LedgerWorld.signed("1")), row("carol", try LedgerWorld.signed("1")),
+                    row("bob", tokened),
+                ],
+                world
+            ).map(\.code)
+            #expect(codes == ["accepted", "already_claimed", "app_account_token_mismatch"])
+            #expect(try await world.entitlement(of: "bob")?.balance == 1)
+            #expect(try await world.entitlement(of: "erin")?.balance == 1)
+        }
+    }
+
+    @Test("A row's order is paid by the purchase of its receipt that matches, and only by that")
+    func orders() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order(product: LedgerWorld.pro)
+            let bought = MintedWorld.moment.addingTimeInterval(3700)
+            let evidence = try receipt([
+                .consumable(productID: LedgerWorld.coins, transactionID: "1", purchaseDate: bought),
+                .nonConsumable(productID: LedgerWorld.pro, transactionID: "2", purchaseDate: bought),
+                .consumable(productID: LedgerWorld.coins, transactionID: "3", purchaseDate: bought),
+            ])
+            let outcome = try await run([row(evidence, order: order.id)], world)
+            #expect(outcome.map(\.code) == ["accepted"])
+            let paid = try await world.order(order.id)
+            #expect(paid.status == .paid && paid.payment?.transactionID == "2")
+            let unpaid = try await world.order(quantity: 5)
+            let refused = try await run([row(evidence, order: unpaid.id)], world)
+            #expect(refused.map(\.code) == ["quantity_mismatch"])
+            #expect(try await world.order(unpaid.id).status == .created)
+            #expect(try await world.entitlement()?.balance == 2)
+            #expect(try await run([row(evidence, order: order.id)], world).map(\.isKnown) == [true])
+            #expect(try await run([row(evidence, order: unpaid.id)], world).map(\.code) == ["quantity_mismatch"])
+        }
+    }
+
+    @Test("Events of an import are listed, and webhooks pass over them unless they are announced")
+    func announcement() async throws {
+        try await LedgerWorld.with { world in
+            func outgoing(after cursor: Int64, limit: Int = 100) async throws -> [OutgoingEvent] {
+                try await world.ledger.answer(OutgoingEvents(app: "example", after: cursor, limit: limit))
+            }
+            _ = try await run(try (1...9).map { row(try LedgerWorld.signed("\($0)")) }, world)
+            let passed = try await outgoing(after: 0)
+            #expect(passed.map(\.isAnnounced) == [false])
+            #expect(try await world.events().count == 9)
+            #expect(try await outgoing(after: try #require(passed.last?.key)) == [])
+            _ = try await world.claim("10", try LedgerWorld.signed("10"))
+            _ = try await run([row(try LedgerWorld.signed("11"))], isAnnounced: true, world)
+            _ = try await run([row(try LedgerWorld.signed("12"))], world)
+            for limit in [1, 2, 3, 100] {
+                var cursor: Int64 = 0
+                var delivered = 0
+                while let last = try await outgoing(after: cursor, limit: limit).last {
+                    let events = try await outgoing(after: cursor, limit: limit)
+                    #expect(events.dropLast().allSatisfy(\.isAnnounced) && events.count <= limit)
+                    delivered += events.count { $0.isAnnounced }
+                    #expect(last.key > cursor)
+                    cursor = last.key
+                }
+                #expect(delivered == 2, "read \(limit) at a time")
+            }
+        }
+    }
+
+    @Test("Imported purchases of an erased customer stay claimed, and the rebuild agrees")
+    func erased() async throws {
+        try await LedgerWorld.with { world in
+            let rows = [row(try receipt(7)), row("bob", try receipt(7)), row("bob", try receipt(8))]
+            _ = try await run(rows, world)
+            _ = try await world.ledger.perform(
+                EraseCustomer(app: "example", customerID: "alice", reason: "asked by letter"))
+            try await world.requireConsistency()
+            let again = try await run(rows, world)
+            #expect(again.map(\.code) == ["already_claimed", "already_claimed", "accepted"])
+            #expect(again.map(\.isKnown) == [false, true, true])
+        }
+    }
+
+    @Test("A row that was imported before is found among many of its customer without reading them")
+    func cost() async throws {
+        try await TemporaryFolder.with { folder in
+            let file = folder.appending(path: "assay.sqlite").path
+            let database = RecordingDatabase(try SQLiteDatabase(path: file))
+            let world = try await LedgerWorld(database)
+            let rows = try (0..<400).map { row(try LedgerWorld.signed("\(1000 + $0)")) }
+            func steps() async throws -> Int {
+                _ = database.takeCalls()
+                #expect(try await run([rows[0]], world).map(\.isKnown) == [true])
+                return try StatementCost(of: database.takeCalls(), in: DatabaseQueue(path: file)).steps
+            }
+            _ = try await run(Array(rows[..<4]), world)
+            let few = try await steps()
+            _ = try await run(rows, world)
+            let many = try await steps()
+            #expect(many < 2 * few, "\(few) steps among 4 rows, \(many) among 400")
+            try await database.close()
+        }
+    }
+}
