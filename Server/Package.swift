@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
+        .library(name: "AppStoreConnection", targets: ["AppStoreConnection"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -57,9 +58,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "AppStoreConnection",
+            dependencies: [
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "PurchaseServer",
             dependencies: [
-                "PurchaseLedger",
+                "AppStoreConnection", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -104,6 +118,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
+                "AppStoreConnection",
                 "AppStoreSimulator",
                 "BuildInformation",
                 "PurchaseLedger",
