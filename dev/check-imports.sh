@@ -53,7 +53,7 @@ table() {
     allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
-    allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOPosix NIOSSL Synchronization
+    allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
     allow Server/Sources/PurchaseServer AppStoreConnection PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
     allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server

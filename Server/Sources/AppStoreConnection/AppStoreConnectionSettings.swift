@@ -11,10 +11,10 @@ public struct AppStoreConnectionSettings: Sendable, Equatable {
 
     /// Apple's addresses and the system's authorities.
     public static let apple = AppStoreConnectionSettings(
-        production: "https://buy.itunes.apple.com/verifyReceipt",
+        constantProduction: "https://buy.itunes.apple.com/verifyReceipt",
         sandbox: "https://sandbox.itunes.apple.com/verifyReceipt")
 
-    private init(production: StaticString, sandbox: StaticString) {
+    private init(constantProduction production: StaticString, sandbox: StaticString) {
         // Both are constants of this file, and a test reads them.
         verifyReceiptProduction = URL(string: "\(production)") ?? URL(fileURLWithPath: "/")
         verifyReceiptSandbox = URL(string: "\(sandbox)") ?? URL(fileURLWithPath: "/")

@@ -8,6 +8,16 @@ public struct FlatReceipt: Sendable, Equatable {
     public struct Member: Sendable, Equatable {
         public let key: String
         public let value: String
+
+        /// Compares bytes: texts come from outside, and `String` takes quadratic time for some of them.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.key.utf8.elementsEqual(right.key.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+        }
+    }
+
+    /// - Parameter members: the members with the keys of the answer.
+    init(members: [Member]) {
+        self.members = members
     }
 
     /// - Parameter attributes: the keys of the purchase info, with hyphens, and their values.
@@ -16,6 +26,11 @@ public struct FlatReceipt: Sendable, Equatable {
             Member(
                 key: String(attribute.key.map { $0 == "-" ? "_" : $0 }), value: attribute.value)
         }
+    }
+
+    /// The value of a key, with underscores; `nil` if there is none.
+    public subscript(_ key: StaticString) -> String? {
+        members.first { member in key.withUTF8Buffer { member.key.utf8.elementsEqual($0) } }?.value
     }
 
     /// Writes the object.
