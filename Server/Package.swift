@@ -107,10 +107,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: ["Server/Resources"],
             swiftSettings: strict,
@@ -228,9 +230,27 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AppStoreConnectionTests",
+            dependencies: [
+                "AppStoreConnection", "AppStoreSimulator", "ServerTestSupport",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "RecordedAnswerTests",
             dependencies: [
-                "PurchaseServer",
+                "AppStoreConnection", "PurchaseServer",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

@@ -56,7 +56,7 @@ table() {
     allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
     allow Server/Sources/PurchaseServer AppStoreConnection PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
-    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB $server
+    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB HummingbirdTLS NIOSSL $server
     allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore Synchronization UnixSignals
 

@@ -78,8 +78,8 @@ public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringCo
         case circuitOpen = "app_store_circuit_open"
         /// No call was made, because too many others of the app wait.
         case busy = "app_store_busy"
-        /// The call was cancelled.
-        case cancelled = "app_store_cancelled"
+        /// The client was closed before there was an answer.
+        case cancelled = "app_store_stopped"
     }
 
     public var description: String { "\(code.rawValue): \(seen) (\(environment.rawValue))" }

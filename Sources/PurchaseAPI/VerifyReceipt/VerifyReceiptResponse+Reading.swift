@@ -54,8 +54,9 @@ extension VerifyReceiptResponse {
         latestReceiptInfo = reader.objects("latest_receipt_info", of: 0)?.map { InAppPurchase(reader, $0) }
         latestReceipt = reader.bytes("latest_receipt", of: 0)
         pendingRenewalInfo = reader.objects("pending_renewal_info", of: 0)?.map { PendingRenewalInfo(reader, $0) }
-        if let product = reader.text("auto_renew_product_id", of: 0), let renews = reader.flag("auto_renew_status", of: 0) {
-            flatRenewalInfo = FlatRenewalInfo(autoRenewProductID: product, autoRenews: renews)
+        if let renews = reader.flag("auto_renew_status", of: 0) {
+            let product = reader.text("auto_renew_product_id", of: 0)
+            flatRenewalInfo = FlatRenewalInfo(autoRenewProductID: product ?? "", autoRenews: renews)
             flatRenewalInfo?.expirationIntent = reader.integer("expiration_intent", of: 0)
             flatRenewalInfo?.isInBillingRetryPeriod = reader.flag("is_in_billing_retry_period", of: 0)
         }

@@ -7,7 +7,7 @@ struct ParallelBatches {
 
     func run<Batch: Sendable, Output: Sendable>(
         next: () -> Batch?,
-        work: @escaping @Sendable (Batch) -> Output,
+        work: @escaping @Sendable (Batch) async -> Output,
         output: (Output) -> Void
     ) async {
         await withTaskGroup(of: (Int, Output).self) { group in
@@ -25,7 +25,7 @@ struct ParallelBatches {
                     }
                     let index = started
                     started += 1
-                    group.addTask { (index, work(batch)) }
+                    group.addTask { (index, await work(batch)) }
                 }
                 guard let (index, result) = await group.next() else { return }
                 received += 1
