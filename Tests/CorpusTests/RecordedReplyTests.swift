@@ -36,7 +36,8 @@ struct RecordedReplyTests {
         let latest = recorded["latest_receipt_info"]
         #expect(response.latestReceiptInfo?.count == (latest as? [Any])?.count, "\(file)")
         #expect((response.latestFlatReceiptInfo != nil) == (latest is [String: Any]), "\(file)")
-        #expect((response.latestExpiredReceiptInfo != nil) == (recorded["latest_expired_receipt_info"] != nil), "\(file)")
+        #expect(
+            (response.latestExpiredReceiptInfo != nil) == (recorded["latest_expired_receipt_info"] != nil), "\(file)")
         #expect(response.pendingRenewalInfo?.count == (recorded["pending_renewal_info"] as? [Any])?.count, "\(file)")
         #expect((response.latestReceipt != nil) == (recorded["latest_receipt"] != nil), "\(file)")
         #expect((response.flatRenewalInfo != nil) == (recorded["auto_renew_status"] != nil), "\(file)")

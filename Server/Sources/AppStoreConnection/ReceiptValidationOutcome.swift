@@ -79,7 +79,7 @@ public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringCo
         /// No call was made, because too many others of the app wait.
         case busy = "app_store_busy"
         /// The client was closed before there was an answer.
-        case cancelled = "app_store_stopped"
+        case cancelled = "app_store_cancelled"
     }
 
     public var description: String { "\(code.rawValue): \(seen) (\(environment.rawValue))" }

@@ -35,7 +35,8 @@ public struct ReceiptValidationRequest: Sendable {
 }
 
 /// The shared secret of an app. Its text is never printed.
-public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
     /// The secret, as bytes: strings are compared after Unicode normalisation.
     let utf8: [UInt8]
 

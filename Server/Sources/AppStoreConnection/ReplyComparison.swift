@@ -36,7 +36,8 @@ public struct ReplyComparison: Sendable {
         compare("receipt.application_version", proven.applicationVersion, receipt.applicationVersion)
         compare("receipt.adam_id", proven.adamID.map(String.init), receipt.adamID.map(String.init))
         compare(
-            "receipt.original_application_version", proven.originalApplicationVersion, receipt.originalApplicationVersion)
+            "receipt.original_application_version", proven.originalApplicationVersion,
+            receipt.originalApplicationVersion)
         comparePurchases(receipt.inApp, proven.inApp)
         // Newer than the receipt, so only what never changes can be compared.
         let byTransaction = Self.index(proven.inApp)

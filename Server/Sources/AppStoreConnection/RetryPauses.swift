@@ -9,7 +9,9 @@ public enum RetryPauses {
     /// The pause after so many undetermined attempts; `nil` if there is no further one.
     ///
     /// - Parameter random: from -1 to 1.
-    public static func pause(after attempts: Int, _ persistence: ReplyJudgement.Persistence, random: Double) -> Duration? {
+    public static func pause(after attempts: Int, _ persistence: ReplyJudgement.Persistence, random: Double)
+        -> Duration?
+    {
         let allowed =
             switch persistence {
             case .passing: seconds.count

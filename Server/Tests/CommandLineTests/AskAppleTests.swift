@@ -96,7 +96,8 @@ struct AskAppleTests {
         try await Program.inTemporaryFolder { folder in
             try "x".write(to: folder.appending(path: "receipt"), atomically: true, encoding: .utf8)
             for (options, words) in [
-                ("--shared-secret-file secret", "add '--ask-apple'"), ("--exclude-old-transactions", "add '--ask-apple'"),
+                ("--shared-secret-file secret", "add '--ask-apple'"),
+                ("--exclude-old-transactions", "add '--ask-apple'"),
                 ("--ask-apple --verify-receipt-production https://a.example/", "Name both"),
                 (
                     "--ask-apple --verify-receipt-production http://a.example/ --verify-receipt-sandbox https://b.example/",

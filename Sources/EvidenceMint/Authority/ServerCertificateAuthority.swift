@@ -56,7 +56,8 @@ public struct ServerCertificateAuthority: Sendable {
         let subject = CertificateTemplate.Name(
             commonName: String((hosts.first ?? "localhost").prefix(64)), organization: "Assay Simulator")
         var template = CertificateTemplate(
-            issuer: root.subject, subject: subject, serialNumber: key.serialNumber, notBefore: notBefore, notAfter: notAfter)
+            issuer: root.subject, subject: subject, serialNumber: key.serialNumber, notBefore: notBefore,
+            notAfter: notAfter)
         template.isAuthority = false
         template.keyUsage = .digitalSignature
         template.extendedKeyUsage = [Self.serverAuthentication]

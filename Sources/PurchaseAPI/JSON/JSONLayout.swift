@@ -71,7 +71,9 @@ struct JSONLayout: Sendable, Equatable {
                 let name = source.text(of: member.name)
                 compare(member.value, left.take(name), path: joined(path, name))
             }
-            let rest = left.rest.map { AddedMember(name: $0.name, value: Array(written.bytes[written.nodes[$0.value].range])) }
+            let rest = left.rest.map {
+                AddedMember(name: $0.name, value: Array(written.bytes[written.nodes[$0.value].range]))
+            }
             if !rest.isEmpty { added[node] = rest }
         }
 
@@ -110,7 +112,8 @@ struct JSONLayout: Sendable, Equatable {
             case _ where layout.unread.contains(node): result += source.bytes[range]
             case (.object, .object): arrangeMembers(node, other)
             case (.array, .array): arrangeElements(node, other)
-            case (.object, _), (.array, _), (_, .object), (_, .array): result += written.bytes[written.nodes[other].range]
+            case (.object, _), (.array, _), (_, .object), (_, .array):
+                result += written.bytes[written.nodes[other].range]
             default:
                 if isSame(source, node, written, other) {
                     result += source.bytes[range]

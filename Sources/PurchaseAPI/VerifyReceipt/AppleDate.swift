@@ -25,7 +25,8 @@ public struct AppleDate: Sendable, Hashable {
             }
             numbers.append(number)
         }
-        let seconds = Self.days(numbers[0], numbers[1], numbers[2]) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        let seconds =
+            Self.days(numbers[0], numbers[1], numbers[2]) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
         self.init(millisecondsSince1970: seconds * 1000)
         // Separators, and days that there are.
         guard greenwich.utf8.elementsEqual(text) else { return nil }

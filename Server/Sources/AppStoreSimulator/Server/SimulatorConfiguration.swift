@@ -45,7 +45,8 @@ public struct SimulatorConfiguration: Sendable {
 
     /// The names and addresses in the certificate of HTTPS.
     var certifiedHosts: [String] {
-        ["localhost", "127.0.0.1", "::1"] + ([host] + allowedHosts).filter { !["127.0.0.1", "localhost", "::1"].contains($0) }
+        ["localhost", "127.0.0.1", "::1"]
+            + ([host] + allowedHosts).filter { !["127.0.0.1", "localhost", "::1"].contains($0) }
     }
 }
 

@@ -29,7 +29,8 @@ struct AskAppleOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The certificate authorities in PEM that these addresses are trusted by.", valueName: "file"))
+        help: ArgumentHelp("The certificate authorities in PEM that these addresses are trusted by.", valueName: "file")
+    )
     var tlsTrust: String?
 
     func validate() throws {

@@ -41,7 +41,8 @@ struct ConnectionWorld: Sendable {
         configuration.https = .init(port: 0, authority: servers)
         let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
         let server = try simulatorServer(
-            configuration, authority: try authority.get(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            configuration, authority: try authority.get(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onHTTPSReady: { continuation.yield($0) })
         try await server.live { control in
             var iterator = addresses.makeAsyncIterator()

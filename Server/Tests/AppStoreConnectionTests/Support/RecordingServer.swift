@@ -25,7 +25,6 @@ final class RecordingServer: Sendable {
 
     private let state = Mutex(State())
     private let answer: @Sendable (Request) async -> Reply
-    private let channel = Mutex<(any Channel)?>(nil)
 
     private struct State {
         var requests: [Request] = []
@@ -107,7 +106,8 @@ final class RecordingServer: Sendable {
                     headers.replaceOrAdd(name: "content-length", value: "\(reply.body.utf8.count)")
                     let head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: headers)
                     channel.write(HTTPServerResponsePart.head(head), promise: nil)
-                    channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: reply.body))), promise: nil)
+                    channel.write(
+                        HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: reply.body))), promise: nil)
                     channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
                 }
             }
