@@ -73,7 +73,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CorpusTests",
-            dependencies: ["PurchaseVerification", "TestSupport"],
+            dependencies: ["PurchaseAPI", "PurchaseVerification", "TestSupport"],
             swiftSettings: strict
         ),
     ]

@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PurchaseLedger", targets: ["PurchaseLedger"]),
+        .library(name: "AppStoreConnection", targets: ["AppStoreConnection"]),
         .library(name: "PurchaseServer", targets: ["PurchaseServer"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
         .executable(name: "assay", targets: ["assay"]),
@@ -57,9 +58,23 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "AppStoreConnection",
+            dependencies: [
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "PurchaseServer",
             dependencies: [
-                "PurchaseLedger",
+                "AppStoreConnection", "PurchaseLedger",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "Yams", package: "Yams"),
@@ -92,10 +107,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Server/Resources"],
@@ -105,6 +122,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
+                "AppStoreConnection",
                 "AppStoreSimulator",
                 "BuildInformation",
                 "PurchaseLedger",
@@ -214,9 +232,27 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AppStoreConnectionTests",
+            dependencies: [
+                "AppStoreConnection", "AppStoreSimulator", "ServerTestSupport",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "RecordedAnswerTests",
             dependencies: [
-                "PurchaseServer",
+                "AppStoreConnection", "PurchaseServer",
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

@@ -53,10 +53,11 @@ table() {
     allow Server/Sources/CPostgreSQL
     allow Server/Sources/CZlib
     allow Server/Sources/PurchaseLedger PurchaseVerification CPostgreSQL CZlib Crypto Dispatch Foundation GRDB GRDBSQLite Synchronization
-    allow Server/Sources/PurchaseServer PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
+    allow Server/Sources/AppStoreConnection PurchaseAPI AsyncHTTPClient Crypto Foundation NIOCore NIOHTTP1 NIOHTTPCompression NIOPosix NIOSSL Synchronization
+    allow Server/Sources/PurchaseServer AppStoreConnection PurchaseAPI PurchaseLedger PurchaseVerification AsyncHTTPClient Crypto Foundation NIOSSL NIOTLS ServiceLifecycle Yams $server
     # Never PurchaseVerification, for the same reason.
-    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB Yams $server
-    allow Server/Sources/assay AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
+    allow Server/Sources/AppStoreSimulator EvidenceMint PurchaseAPI Crypto Foundation GRDB HummingbirdTLS NIOSSL Yams $server
+    allow Server/Sources/assay AppStoreConnection AppStoreSimulator BuildInformation EvidenceMint PurchaseAPI PurchaseLedger PurchaseServer PurchaseVerification \
         ArgumentParser Foundation Hummingbird Logging NIOCore ServiceLifecycle Synchronization UnixSignals
 
     # Never PurchaseLedger: what is expected of the ledger must be worked out by other code.

@@ -55,4 +55,6 @@ extension ExitCode {
     static let rejected = ExitCode(1)
     /// Wrong usage, or something could not be read or written.
     static let unusable = ExitCode(2)
+    /// Nothing was refused, but something could not be checked now.
+    static let undetermined = ExitCode(3)
 }

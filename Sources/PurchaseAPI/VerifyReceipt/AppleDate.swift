@@ -12,6 +12,26 @@ public struct AppleDate: Sendable, Hashable {
         self.millisecondsSince1970 = millisecondsSince1970
     }
 
+    /// The date of a text of the form `yyyy-MM-dd HH:mm:ss Etc/GMT`; `nil` for any other.
+    init?(greenwich text: [UInt8]) {
+        let zone = " Etc/GMT".utf8
+        guard text.count == 19 + zone.count, text.dropFirst(19).elementsEqual(zone) else { return nil }
+        var numbers: [Int64] = []
+        for (offset, count) in [(0, 4), (5, 2), (8, 2), (11, 2), (14, 2), (17, 2)] {
+            var number: Int64 = 0
+            for digit in text[offset..<offset + count] {
+                guard (0x30...0x39).contains(digit) else { return nil }
+                number = number * 10 + Int64(digit - 0x30)
+            }
+            numbers.append(number)
+        }
+        let seconds =
+            Self.days(numbers[0], numbers[1], numbers[2]) * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        self.init(millisecondsSince1970: seconds * 1000)
+        // Separators, and days that there are.
+        guard greenwich.utf8.elementsEqual(text) else { return nil }
+    }
+
     /// The time without its fraction of a second, as Apple writes the dates of a receipt.
     public var inWholeSeconds: AppleDate {
         AppleDate(millisecondsSince1970: floored(millisecondsSince1970, by: 1000).quotient * 1000)
@@ -97,6 +117,13 @@ public struct AppleDate: Sendable, Hashable {
         text[offset] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
         text[offset + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
         return offset + 2
+    }
+
+    /// The number of days after 1970-01-01 of a Gregorian day.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let (era, yearOfEra) = floored(month <= 2 ? year - 1 : year, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
     /// The Gregorian day at a number of days after 1970-01-01; years start in March, so that the leap day is last.

@@ -8,6 +8,20 @@ public struct FlatReceipt: Sendable, Equatable {
     public struct Member: Sendable, Equatable {
         public let key: String
         public let value: String
+
+        fileprivate func has(_ name: StaticString) -> Bool {
+            name.withUTF8Buffer { key.utf8.elementsEqual($0) }
+        }
+
+        /// Compares bytes: texts come from outside, and `String` takes quadratic time for some of them.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.key.utf8.elementsEqual(right.key.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+        }
+    }
+
+    /// - Parameter members: the members with the keys of the answer.
+    init(members: [Member]) {
+        self.members = members
     }
 
     /// - Parameter attributes: the keys of the purchase info, with hyphens, and their values.
@@ -15,6 +29,20 @@ public struct FlatReceipt: Sendable, Equatable {
         members = attributes.map { attribute in
             Member(
                 key: String(attribute.key.map { $0 == "-" ? "_" : $0 }), value: attribute.value)
+        }
+    }
+
+    /// The value of a key, with underscores; `nil` if there is none. A new key is added at the end.
+    public subscript(_ key: StaticString) -> String? {
+        get { members.first { $0.has(key) }?.value }
+        set {
+            let index = members.firstIndex { $0.has(key) }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index] = Member(key: "\(key)", value: value)
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(key: "\(key)", value: value))
+            case (nil, nil): break
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 /// The expected renewal of the subscription of a transaction receipt: members of the answer itself (iOS 6 and earlier).
 public struct FlatRenewalInfo: Sendable, Equatable {
+    /// Empty if a reply lacks it.
     public var autoRenewProductID: String
     /// Written as a number, 1 or 0.
     public var autoRenews: Bool

@@ -21,9 +21,22 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     public var retryFlag: RetryFlag?
     /// The name of an error in Apple's servers; goes with the retry flag.
     public var exception: String?
+    /// How the reply was written, if it was read.
+    private var layout: JSONLayout?
 
     public init(status: VerifyReceiptStatus) {
         self.status = status
+    }
+
+    /// The paths of what a reply has and this type does not, such as `receipt.in_app[0].name`, of at most 100: unknown members,
+    /// and values that Apple does not write, such as a date whose three forms disagree. Empty if the value was not read.
+    public var unreadMembers: [String] { layout?.unreadPaths ?? [] }
+
+    /// Keeps how the reply was written.
+    mutating func layOut(_ source: JSONDocument) {
+        // The writer's JSON can always be read.
+        guard case .success(let written) = JSONDocument.read(typedJSON()) else { return }
+        layout = JSONLayout(of: source, written: written)
     }
 
     /// `responseBody.Receipt`.
@@ -39,6 +52,7 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
         public var originalPurchaseDate: AppleDate?
         public var originalApplicationVersion: String?
         public var expirationDate: AppleDate?
+        public var preorderDate: AppleDate?
         public var inApp: [InAppPurchase] = []
 
         public init() {}
@@ -47,7 +61,9 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
     /// `responseBody.Receipt.In_app`, and the same in `responseBody.Latest_receipt_info`.
     public struct InAppPurchase: Sendable, Equatable {
         public var quantity: UInt64?
+        /// Empty if a reply lacks it.
         public var productID: String
+        /// Empty if a reply lacks it.
         public var transactionID: String
         public var originalTransactionID: String?
         public var purchaseDate: AppleDate?
@@ -77,8 +93,15 @@ public struct VerifyReceiptResponse: Sendable, Equatable {
 }
 
 extension VerifyReceiptResponse {
-    /// The answer in JSON, with the keys in Apple's order of late 2020 and later.
+    /// The answer in JSON. A reply that was read is written as it came; another has the keys in Apple's order of late 2020 and
+    /// later.
     public func json() -> [UInt8] {
+        let json = typedJSON()
+        guard let layout, case .success(let written) = JSONDocument.read(json) else { return json }
+        return layout.arranged(written)
+    }
+
+    private func typedJSON() -> [UInt8] {
         // A purchase takes some 900 bytes.
         let purchases = (receipt?.inApp.count ?? 0) + (latestReceiptInfo?.count ?? 0)
         var json = JSONWriter(capacity: 1200 + purchases * 1000 + (latestReceipt?.count ?? 0))
@@ -152,6 +175,7 @@ extension VerifyReceiptResponse.Receipt {
                 "original_purchase_date", "original_purchase_date_ms", "original_purchase_date_pst", to: &json)
             json.member("original_application_version", originalApplicationVersion)
             expirationDate?.write("expiration_date", "expiration_date_ms", "expiration_date_pst", to: &json)
+            preorderDate?.write("preorder_date", "preorder_date_ms", "preorder_date_pst", to: &json)
             json.key("in_app")
             json.array(inApp) { json, purchase in
                 let start = json.bytes.count

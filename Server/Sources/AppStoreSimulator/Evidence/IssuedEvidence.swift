@@ -16,7 +16,7 @@ struct IssuedEvidence: Codable, Equatable, Sendable {
     /// The fault in it; nil if it is genuine.
     let fault: String?
     /// The transactions in it, as they were then and in its order.
-    let transactions: [StoreTransaction]
+    var transactions: [StoreTransaction]
     /// The fields of an app receipt outside of its purchases.
     let applicationVersion: String
     let originalPurchaseDate: Date

@@ -144,6 +144,7 @@ struct StateAnswer: Encodable {
     let events: [StoreEvent]
     let answerFaults: [AnswerFault]
     let evidenceFaults: [EvidenceFault]
+    let certificateFaults: [CertificateFault]
 
     init(_ state: ServiceState) {
         clock = ClockAnswer(state)
@@ -155,5 +156,6 @@ struct StateAnswer: Encodable {
         events = state.store.events.suffix(100)
         answerFaults = state.answerFaults
         evidenceFaults = state.evidenceFaults
+        certificateFaults = state.certificateFaults
     }
 }

@@ -13,8 +13,7 @@ struct FaultRoutes {
         router.delete("/control/faults") { request, _ in
             try Response.json(
                 await service.change { state, _ in
-                    state.answerFaults = []
-                    state.evidenceFaults = []
+                    state.removeFaults()
                     return FaultsAnswer(state)
                 })
         }
@@ -37,12 +36,25 @@ struct FaultRoutes {
                     return FaultsAnswer(state)
                 }, status: .created)
         }
+        router.post("/control/faults/certificates") { request, _ in
+            let fault = try await request.read(CertificateFault.self)
+            try fault.check()
+            return try Response.json(
+                await service.change { state, _ in
+                    state.certificateFaults.append(fault)
+                    return FaultsAnswer(state)
+                }, status: .created)
+        }
         router.get("/control/fault-names") { _, _ in
-            try Response.json(
-                Dictionary(
-                    uniqueKeysWithValues: EvidenceFault.Kind.allCases.map {
-                        ($0.rawValue, FaultName.all(of: $0))
-                    }))
+            var names = Dictionary(
+                uniqueKeysWithValues: EvidenceFault.Kind.allCases.map { ($0.rawValue, FaultName.all(of: $0)) })
+            names["answer"] = AnswerFault.Kind.allCases.map {
+                FaultName(name: $0.rawValue, explanation: $0.explanation)
+            }
+            names["certificate"] = CertificateFault.Kind.allCases.map {
+                FaultName(name: $0.rawValue, explanation: $0.explanation)
+            }
+            return try Response.json(names)
         }
     }
 }
@@ -58,10 +70,12 @@ private struct NewEvidenceFault: RequestBody {
 private struct FaultsAnswer: Encodable {
     let answers: [AnswerFault]
     let evidence: [EvidenceFault]
+    let certificates: [CertificateFault]
 
     init(_ state: ServiceState) {
         answers = state.answerFaults
         evidence = state.evidenceFaults
+        certificates = state.certificateFaults
     }
 }
 

@@ -115,6 +115,7 @@ private struct Overview: Encodable {
     let counts: Counts
     let answerFaults: [AnswerFault]
     let evidenceFaults: [EvidenceFault]
+    let certificateFaults: [CertificateFault]
     let server: String?
 
     struct Counts: Encodable {
@@ -135,6 +136,7 @@ private struct Overview: Encodable {
             subscriptions: state.store.state.subscriptions.count, events: state.store.state.events.count)
         answerFaults = state.answerFaults
         evidenceFaults = state.evidenceFaults
+        certificateFaults = state.certificateFaults
         self.server = server
     }
 }

@@ -1,3 +1,4 @@
+public import EvidenceMint
 public import Foundation
 
 /// The settings of a simulator, with defaults that work on a developer's machine.
@@ -10,6 +11,8 @@ public struct SimulatorConfiguration: Sendable {
     public var allowedHosts: [String] = []
     /// The port to listen on; 0 takes a free port.
     public var port = 8090
+    /// HTTPS on a port of its own, beside plain HTTP; nil for none.
+    public var https: HTTPS?
     /// The SQLite file that keeps the state; nil keeps it in memory.
     public var database: String?
     /// The fixed time of the store's clock until it is moved; nil lets it run with the machine's clock.
@@ -26,6 +29,25 @@ public struct SimulatorConfiguration: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The settings of HTTPS.
+    public struct HTTPS: Sendable {
+        /// The port to listen on; 0 takes a free port.
+        public var port: Int
+        /// Issues the certificates. Clients must trust its root.
+        public var authority: ServerCertificateAuthority
+
+        public init(port: Int, authority: ServerCertificateAuthority) {
+            self.port = port
+            self.authority = authority
+        }
+    }
+
+    /// The names and addresses in the certificate of HTTPS.
+    var certifiedHosts: [String] {
+        ["localhost", "127.0.0.1", "::1"]
+            + ([host] + allowedHosts).filter { !["127.0.0.1", "localhost", "::1"].contains($0) }
+    }
 }
 
 /// The reasons why a simulator cannot be built from its settings.

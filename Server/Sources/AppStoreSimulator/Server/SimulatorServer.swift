@@ -2,6 +2,7 @@ public import EvidenceMint
 import Foundation
 public import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 public import Logging
 import NIOCore
 
@@ -20,10 +21,12 @@ import NIOCore
 ///     for it.
 ///   - logger: the logger of the server.
 ///   - onReady: called once with the address, when the server takes connections.
+///   - onHTTPSReady: the same for HTTPS, if the settings have it.
 /// - Throws: `SimulatorConfigurationError`.
 public func simulatorServer(
     _ configuration: SimulatorConfiguration, authority: AppStoreAuthority, logger: Logger,
-    onReady: @escaping @Sendable (String) async -> Void = { _ in }
+    onReady: @escaping @Sendable (String) async -> Void = { _ in },
+    onHTTPSReady: @escaping @Sendable (String) async -> Void = { _ in }
 ) throws -> some ApplicationProtocol {
     let allowedHosts = try configuration.hostNames()
     let storage: any StateStorage
@@ -49,20 +52,33 @@ public func simulatorServer(
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
-    return Application(
-        responder: RequestGate(allowedHosts: allowedHosts, next: router.buildResponder()),
-        server: .http1(
-            configuration: .init(
-                idleTimeout: .seconds(60),
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes
-                ))),
+    let responder = RequestGate(allowedHosts: allowedHosts, next: router.buildResponder())
+    let plain = HTTPServerBuilder.http1(
+        configuration: .init(
+            idleTimeout: .seconds(60),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: SimulatorLimits.headerFieldBytes, maxHeaderListSize: SimulatorLimits.headerBytes)))
+    @Sendable func address(_ scheme: String, _ channel: any Channel, _ port: Int) -> String {
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        return "\(scheme)://\(host):\(channel.localAddress?.port ?? port)"
+    }
+    var application = Application(
+        responder: responder, server: plain,
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
-        onServerRunning: { channel in
-            let port = channel.localAddress?.port ?? configuration.port
-            let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-            await onReady("http://\(host):\(port)")
-        },
+        onServerRunning: { await onReady(address("http", $0, configuration.port)) },
         logger: logger)
+    if let https = configuration.https {
+        let certificates = try StoreCertificates(https.authority, hosts: configuration.certifiedHosts, now: Date())
+        let tls = certificates.configuration { try await service.takeCertificateFault() }
+        // The same routes over the same state: a service of the first one.
+        application.addServices(
+            Application(
+                responder: responder, server: try .tls(plain, tlsConfiguration: tls),
+                configuration: ApplicationConfiguration(
+                    address: .hostname(configuration.host, port: https.port), serverName: "assay-simulator"),
+                onServerRunning: { await onHTTPSReady(address("https", $0, https.port)) },
+                logger: logger))
+    }
+    return application
 }

@@ -32,6 +32,10 @@ struct StoreVerifyReceiptRoutes {
     private func answer(
         _ request: Request, at environment: StoreEnvironment, _ context: SimulatorRequestContext
     ) async throws -> Response {
+        // Apple's servers take no chunked request (docs/ask-apple.md).
+        guard request.headers[.contentLength] != nil || request.headers[.transferEncoding] == nil else {
+            return Self.response(VerifyReceiptResponse(status: .init(rawValue: 21199)).json())
+        }
         // The content type is ignored: Apple's clients send JSON with several types.
         let buffer: ByteBuffer
         do {
@@ -44,32 +48,10 @@ struct StoreVerifyReceiptRoutes {
         let answer = try await service.change { state, world in
             try state.verifyReceipt(body, at: environment, by: issuer, world)
         }
-        if let milliseconds = answer.fault?.milliseconds {
-            try await Task.sleep(for: .milliseconds(milliseconds))
-        }
-        switch answer.fault?.kind {
-        case .reset:
-            try await reset(context.channel)
-            return Self.response([])
-        case .outage:
-            return Response(
-                status: .serviceUnavailable, headers: [.contentType: "text/html", .retryAfter: "30"],
-                body: ResponseBody(
-                    byteBuffer: ByteBuffer(string: "<html><body><h1>503 Service Unavailable</h1></body></html>")))
-        case .brokenJSON: return Self.response(Array(answer.json.prefix(answer.json.count / 2)))
-        case .status, .latency, nil: return Self.response(answer.json)
-        }
+        return try await FaultyAnswer(answer.json, answer.fault, context.channel).response(to: request)
     }
 
-    /// Closes the connection so that the other side sees a reset, not an end.
-    private func reset(_ channel: any Channel) async throws {
-        if let options = channel as? any SocketOptionProvider {
-            try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-        }
-        try await channel.close().get()
-    }
-
-    private static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+    static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))

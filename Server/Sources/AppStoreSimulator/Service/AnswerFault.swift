@@ -14,20 +14,66 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var exception: String?
     /// The delay of the answer, in addition to any other fault.
     var milliseconds: Int?
+    /// For the kind `edited`: what is edited; by default the expiry.
+    var edit: Edit?
+    /// For the kind `huge-body`: its size; by default a byte more than 32 MiB.
+    var bytes: Int?
+    /// The time of the store's clock from which on the fault applies.
+    var from: Date?
+    /// The time of the store's clock from which on it does not apply any more. A fault with an end applies to all answers until
+    /// then, whatever its count.
+    var until: Date?
     /// The number of answers that the fault still applies to.
     var count: Int
 
     enum Kind: String, Codable, Sendable, CaseIterable {
-        /// An answer with a different status.
-        case status
-        /// A delay and nothing else.
-        case latency
-        /// The connection is reset without an answer.
-        case reset
-        /// 503, like a proxy whose backend is down.
-        case outage
-        /// The true answer, broken off in the middle.
+        case status, latency, reset, outage, redirect, html, edited
         case brokenJSON = "broken-json"
+        case slowBody = "slow-body"
+        case hugeBody = "huge-body"
+        case closedBody = "closed-body"
+        case anotherReceipt = "another-receipt"
+
+        /// Reads one of the words above.
+        init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
+
+        /// What the answer is, in words.
+        var explanation: String {
+            switch self {
+            case .status: "an answer with the named status"
+            case .latency: "the true answer, late"
+            case .reset: "the connection is reset without an answer"
+            case .outage: "503, like a proxy whose backend is down"
+            case .redirect: "307 to the same address, which answers truly when it is asked again"
+            case .html: "200 with a page instead of JSON"
+            case .edited: "the true answer with one field changed, as forgers of answers do"
+            case .brokenJSON: "the true answer, broken off in the middle"
+            case .slowBody: "the head and half of the body at once, the rest after the milliseconds (60000)"
+            case .hugeBody: "an answer of 32 MiB and a byte, in chunks"
+            case .closedBody: "the head of an answer; then the connection is closed"
+            case .anotherReceipt: "the true answer to another receipt of the app, or to one without purchases"
+            }
+        }
+    }
+
+    /// What an edited answer has changed.
+    enum Edit: String, Codable, Sendable, CaseIterable {
+        /// Every product has another id.
+        case product
+        /// Every expiry is in 2099.
+        case expiry
+        /// Every transaction has another id.
+        case transaction
+        /// The bundle id is another.
+        case bundle
+        /// The other environment.
+        case environment
+        /// Every quantity is ten more.
+        case quantity
+        /// No purchase is cancelled.
+        case cancellation
+        /// There are no purchases.
+        case empty
 
         /// Reads one of the words above.
         init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
@@ -42,12 +88,23 @@ struct AnswerFault: Codable, Equatable, RequestBody {
             VerifyReceiptResponse.RetryFlag.Spelling.self, forKey: .spelling)
         exception = try container.decodeIfPresent(String.self, forKey: .exception)
         milliseconds = try container.decodeIfPresent(Int.self, forKey: .milliseconds)
+        edit = try container.decodeIfPresent(Edit.self, forKey: .edit)
+        bytes = try container.decodeIfPresent(Int.self, forKey: .bytes)
+        from = try container.decodeIfPresent(Date.self, forKey: .from)
+        until = try container.decodeIfPresent(Date.self, forKey: .until)
         count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
     }
 
     static let members: [BodyMember] = [
-        "kind", "status", "is_retryable", "spelling", "exception", "milliseconds", "count",
+        "kind", "status", "is_retryable", "spelling", "exception", "milliseconds", "edit", "bytes", "from", "until",
+        "count",
     ]
+
+    /// Whether the fault applies at a time of the store's clock.
+    func applies(at now: Date) -> Bool { from.map { $0 <= now } ?? true }
+
+    /// Whether the fault is over for good.
+    func isOver(at now: Date) -> Bool { until.map { $0 <= now } ?? (count <= 0) }
 
     func check() throws(StoreError) {
         guard (1...1_000_000).contains(count) else {
@@ -55,6 +112,12 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         }
         guard (0...600_000).contains(milliseconds ?? 0), kind != .latency || milliseconds != nil else {
             throw StoreError(.invalidValue, "A latency has 0 to 600000 milliseconds.")
+        }
+        guard (1...(64 << 20)).contains(bytes ?? 1) else {
+            throw StoreError(.invalidValue, "'bytes' is 1 to 67108864.")
+        }
+        if let from, let until, until <= from {
+            throw StoreError(.invalidValue, "The fault ends before it begins.")
         }
         guard kind == .status else { return }
         guard let status, VerifyReceiptStatus(rawValue: status).isKnown else {

@@ -8,6 +8,7 @@ struct ServiceState: Sendable {
     var clock: StoreClock
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
+    var certificateFaults: [CertificateFault] = []
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -29,9 +30,9 @@ struct ServiceState: Sendable {
 
     /// Runs a change, and counts it if it changed rows or faults.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
-        let before = (store.state.changeCount, answerFaults, evidenceFaults)
+        let before = (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults)
         let value = try body(&self)
-        if before != (store.state.changeCount, answerFaults, evidenceFaults) { revision += 1 }
+        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults) { revision += 1 }
         return value
     }
 
@@ -55,12 +56,32 @@ struct ServiceState: Sendable {
         return fault
     }
 
-    /// Takes the fault that is next for an answer.
+    /// Takes the fault that is next for an answer, by the store's clock.
     mutating func takeAnswerFault() -> AnswerFault? {
-        guard let fault = answerFaults.first else { return nil }
-        answerFaults[0].count -= 1
-        if answerFaults[0].count <= 0 { answerFaults.removeFirst() }
+        let now = store.now
+        answerFaults.removeAll { $0.isOver(at: now) }
+        guard let index = answerFaults.firstIndex(where: { $0.applies(at: now) }) else { return nil }
+        let fault = answerFaults[index]
+        if fault.until == nil {
+            answerFaults[index].count -= 1
+            answerFaults.removeAll { $0.isOver(at: now) }
+        }
         return fault
+    }
+
+    /// Takes the fault that is next for the certificate of a connection.
+    mutating func takeCertificateFault() -> CertificateFault.Kind? {
+        guard let fault = certificateFaults.first?.fault else { return nil }
+        certificateFaults[0].count -= 1
+        if certificateFaults[0].count <= 0 { certificateFaults.removeFirst() }
+        return fault
+    }
+
+    /// Forgets all faults.
+    mutating func removeFaults() {
+        answerFaults = []
+        evidenceFaults = []
+        certificateFaults = []
     }
 }
 
@@ -72,6 +93,8 @@ extension ServiceState {
         var clock: StoreClock
         var answerFaults: [AnswerFault]
         var evidenceFaults: [EvidenceFault]
+        /// Absent in files of older versions.
+        var certificateFaults: [CertificateFault]?
     }
 
     private static let settingsKey = "simulator"
@@ -94,6 +117,7 @@ extension ServiceState {
         clock = settings.clock
         answerFaults = settings.answerFaults
         evidenceFaults = settings.evidenceFaults
+        certificateFaults = settings.certificateFaults ?? []
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
@@ -127,7 +151,8 @@ extension ServiceState {
 
     private var settings: Settings {
         Settings(
-            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults)
+            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
+            certificateFaults: certificateFaults)
     }
 
     private static func add<Row>(

@@ -52,6 +52,12 @@ actor StoreService {
         return value
     }
 
+    /// Takes the fault of the certificate of a new connection.
+    func takeCertificateFault() throws -> CertificateFault.Kind? {
+        // Without a fault there is nothing to store.
+        current.certificateFaults.isEmpty ? nil : try change { state, _ in state.takeCertificateFault() }
+    }
+
     /// A hundred numbers for each millisecond of real time: more than the store can sell.
     private static func firstTransaction(at world: Date) -> UInt64 {
         UInt64(max(0, world.timeIntervalSince1970 * 1000)) * 100
@@ -64,8 +70,7 @@ actor StoreService {
             let isStill = initialClock.rate == 0
             state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
             state.evidence.removeAll()
-            state.answerFaults = []
-            state.evidenceFaults = []
+            state.removeFaults()
             state.setClock(world, rate: initialClock.rate)
         }
     }

@@ -35,8 +35,26 @@ extension ServiceState {
             return VerifyReceiptAnswer(
                 json: try forced(fault, record, names.name(of: environment), issuer, world), fault: fault)
         }
-        return VerifyReceiptAnswer(
-            json: try truth(request, record, at: environment, by: issuer, world), fault: fault)
+        let asked = fault?.kind == .anotherReceipt ? record.map(another) : record
+        let json = try truth(request, asked, at: environment, by: issuer, world)
+        if let fault, fault.kind == .edited {
+            return VerifyReceiptAnswer(json: try (fault.edit ?? .expiry).applied(to: json), fault: fault)
+        }
+        return VerifyReceiptAnswer(json: json, fault: fault)
+    }
+
+    /// Another receipt of the same app, kind and environment; the first by its digest that has other purchases. If the store
+    /// issued none, the same receipt without purchases.
+    private func another(_ record: IssuedEvidence) -> IssuedEvidence {
+        let others = evidence.sorted { other in
+            other.fault == nil && other.kind == record.kind && other.bundleID == record.bundleID
+                && other.environment == record.environment
+                && other.transactions.map(\.transactionID) != record.transactions.map(\.transactionID)
+        }
+        if let other = others.first { return other }
+        var empty = record
+        empty.transactions = []
+        return empty
     }
 
     /// The true answer.

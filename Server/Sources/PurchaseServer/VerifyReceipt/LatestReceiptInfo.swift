@@ -1,5 +1,5 @@
 import PurchaseAPI
-import PurchaseVerification
+package import PurchaseVerification
 
 /// `latest_receipt_info` as far as the receipt proves it: the purchases at the time of its signature, newest first.
 enum LatestReceiptInfo {
@@ -33,7 +33,7 @@ enum LatestReceiptInfo {
 extension InAppPurchaseContent {
     /// Whether the purchase is a period of an auto-renewable subscription. Xcode's receipts do not state the kind of a
     /// product, but only these have an expiry date.
-    var isAutoRenewable: Bool {
+    package var isAutoRenewable: Bool {
         switch productType {
         case .autoRenewableSubscription: true
         case nil: expiresDate != nil

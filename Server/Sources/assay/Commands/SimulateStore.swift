@@ -33,6 +33,11 @@ struct SimulateStore: AsyncParsableCommand {
     @Option(name: .long, help: "The port to listen on; 0 takes a free port.")
     var port = 8090
 
+    @Option(
+        name: .long,
+        help: "The port for HTTPS beside plain HTTP; 0 takes a free port. Clients trust FOLDER/https/root.pem.")
+    var httpsPort: Int?
+
     @Option(name: .long, help: "The SQLite file that stores the state; without it, the state is lost at the end.")
     var database: String?
 
@@ -79,6 +84,9 @@ struct SimulateStore: AsyncParsableCommand {
         guard (0...65_535).contains(port) else {
             throw ValidationError("'--port' is a number from 0 to 65535, not \(port).")
         }
+        if let httpsPort, !(0...65_535).contains(httpsPort) {
+            throw ValidationError("'--https-port' is a number from 0 to 65535, not \(httpsPort).")
+        }
         if let firstTransaction, !(1...AppStore.maximumFirstTransaction).contains(firstTransaction) {
             throw ValidationError("'--first-transaction' is a number from 1 to \(AppStore.maximumFirstTransaction).")
         }
@@ -109,16 +117,38 @@ struct SimulateStore: AsyncParsableCommand {
         let folder = URL(fileURLWithPath: authority, isDirectory: true)
         do {
             let trust = "\(authority)/\(AppStoreAuthority.trustFile)"
-            let server = try simulatorServer(
-                configuration, authority: try AppStoreAuthority(folder: folder), logger: logger
-            ) { address in
-                Terminal.write("assay: the store is open on \(address); trust \(trust)\n")
+            let stores = try AppStoreAuthority(folder: folder)
+            let lines = ReadyLines()
+            let https = "https"
+            if let httpsPort {
+                let servers = try ServerCertificateAuthority(folder: folder.appendingPathComponent(https))
+                configuration.https = .init(port: httpsPort, authority: servers)
             }
+            let httpsTrust = "\(authority)/\(https)/\(ServerCertificateAuthority.trustFile)"
+            let server = try simulatorServer(
+                configuration, authority: stores, logger: logger,
+                onReady: { await lines.write("assay: the store is open on \($0); trust \(trust)\n") },
+                onHTTPSReady: { await lines.add("assay: the store is open on \($0); TLS trusts \(httpsTrust)\n") })
             try await server.runService()
         } catch {
             Terminal.complain(SimulatorFailure.words(error, configuration))
             throw ExitCode.unusable
         }
+    }
+}
+
+/// Writes the line of plain HTTP first, whichever is ready first: programs that start the simulator read one line.
+private actor ReadyLines {
+    private var isWritten = false
+    private var later = ""
+
+    func write(_ line: String) {
+        Terminal.write(line + later)
+        isWritten = true
+    }
+
+    func add(_ line: String) {
+        if isWritten { Terminal.write(line) } else { later += line }
     }
 }
 

@@ -9,13 +9,17 @@ struct Verify: AsyncParsableCommand {
         abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",
         discussion: """
             FILE is an app receipt or a transaction receipt, bare or in base64, or signed data of StoreKit 2 or of the \
-            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; a folder stands for all files in it; '-' is standard input. Exit status: 0 all verified, 1 some rejected, 2 wrong usage or unreadable input.
+            App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; \
+            a folder stands for all files in it; '-' is standard input. Exit status: 0 all verified, 1 some rejected, \
+            2 wrong usage or unreadable input, 3 none rejected, but some undetermined, because Apple's answer could not be had (only with '--ask-apple').
             """)
 
     @Argument(help: ArgumentHelp("Evidence, or a folder of it; '-' is standard input.", valueName: "file"))
     var files: [String]
 
     @OptionGroup var options: VerificationOptions
+
+    @OptionGroup(title: "Asking Apple") var apple: AskAppleOptions
 
     @Flag(name: .long, help: "Print one JSON object a line.")
     var json = false
@@ -40,6 +44,7 @@ struct Verify: AsyncParsableCommand {
         let verifier = try options.verifier()
         let policies = options.policies()
         let files = try InputFolder.expanding(files)
+        let question = try apple.question()
         let isSingle = files.count == 1
         let format: any VerdictFormat = json ? JSONVerdictFormat() : TextVerdictFormat(showsPurchases: isSingle)
         var reader = EvidenceReader(files)
@@ -48,32 +53,38 @@ struct Verify: AsyncParsableCommand {
         let interrupts = output.endAtInterrupt()
         defer { interrupts.cancel() }
 
-        await ParallelBatches(jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount).run {
-            reader.nextBatch()
+        // Who waits for Apple uses no core.
+        let usual = question == nil ? ProcessInfo.processInfo.activeProcessorCount : AppleQuestion.atOnce
+        await ParallelBatches(jobs: jobs ?? usual).run {
+            reader.nextBatch(limit: question == nil ? 64 : 1)
         } work: { batch in
             var verdicts = VerdictBatch()
             for item in batch {
-                verdicts.append(Verdict(item, verifier: verifier, policies: policies), format, shown)
+                var verdict = Verdict(item, verifier: verifier, policies: policies)
+                if let question { verdict = await verdict.asking(question, item) }
+                verdicts.append(verdict, format, shown)
             }
             return verdicts
         } output: { verdicts in
             output.write(verdicts, share: reader.share)
         }
         output.clearProgress()
+        try await question?.end()
         let summary = output.summary
         for error in reader.errors { Terminal.complain("\(error)") }
         if !json, !quiet { Terminal.write(format.conclusion(summary, unchecked: options.uncheckedDemands)) }
         if !reader.errors.isEmpty { throw ExitCode.unusable }
         if summary.rejected > 0 { throw ExitCode.rejected }
+        if summary.undetermined > 0 { throw ExitCode.undetermined }
     }
 }
 
 extension EvidenceReader {
-    /// Up to 64 pieces or a megabyte, whichever comes first: enough to outweigh handing them to another core.
-    fileprivate mutating func nextBatch() -> [EvidenceItem]? {
+    /// Up to so many pieces or a megabyte, whichever comes first: 64 outweigh handing them to another core.
+    fileprivate mutating func nextBatch(limit: Int) -> [EvidenceItem]? {
         var batch: [EvidenceItem] = []
         var bytes = 0
-        while batch.count < 64, bytes < 1 << 20, let item = next() {
+        while batch.count < limit, bytes < 1 << 20, let item = next() {
             bytes += item.size
             batch.append(item)
         }

@@ -13,7 +13,7 @@ struct ParallelBatches {
     ///   - output: is called with one result after the other. An error of it ends everything.
     func run<Batch: Sendable, Output: Sendable, Failure: Error>(
         next: () -> Batch?,
-        work: @escaping @Sendable (Batch) -> Output,
+        work: @escaping @Sendable (Batch) async -> Output,
         output: (Output) async throws(Failure) -> Void
     ) async throws(Failure) {
         let failure: Failure? = await withTaskGroup(of: (Int, Output).self) { group in
@@ -31,7 +31,7 @@ struct ParallelBatches {
                     }
                     let index = started
                     started += 1
-                    group.addTask { (index, work(batch)) }
+                    group.addTask { (index, await work(batch)) }
                 }
                 guard let (index, result) = await group.next() else { return nil }
                 received += 1

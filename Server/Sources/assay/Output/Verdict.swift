@@ -8,6 +8,8 @@ struct Verdict: Sendable {
     /// The kind of evidence; `nil` if it was not recognised.
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
+    /// Apple's word on it; `nil` if Apple was not asked.
+    private(set) var apple: AppleWord?
 
     init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy]) {
         source = item.source
@@ -30,10 +32,19 @@ struct Verdict: Sendable {
         }
     }
 
-    var isVerified: Bool {
+    /// The verdict after Apple was asked, if the evidence is genuine and Apple can be asked about it.
+    func asking(_ question: AppleQuestion, _ item: EvidenceItem) async -> Verdict {
+        guard case .success(let evidence) = result else { return self }
+        var verdict = self
+        verdict.apple = await question.ask(evidence, item)
+        return verdict
+    }
+
+    /// The outcome of all checks.
+    var outcome: AppleWord.AppleVerdict {
         switch result {
-        case .success: true
-        case .failure: false
+        case .success: apple?.verdict ?? .verified
+        case .failure: .rejected
         }
     }
 
@@ -51,10 +62,15 @@ struct VerdictBatch: Sendable {
     private(set) var text: [UInt8] = []
     private(set) var verified = 0
     private(set) var rejected = 0
+    private(set) var undetermined = 0
 
     mutating func append(_ verdict: Verdict, _ format: any VerdictFormat, _ shown: ShownVerdicts) {
-        if shown == .all || shown == .rejected && !verdict.isVerified { format.write(verdict, to: &text) }
-        if verdict.isVerified { verified += 1 } else { rejected += 1 }
+        if shown == .all || shown == .rejected && verdict.outcome != .verified { format.write(verdict, to: &text) }
+        switch verdict.outcome {
+        case .verified: verified += 1
+        case .rejected: rejected += 1
+        case .undetermined: undetermined += 1
+        }
     }
 }
 
@@ -62,11 +78,13 @@ struct VerdictBatch: Sendable {
 struct VerdictSummary {
     private(set) var verified = 0
     private(set) var rejected = 0
+    private(set) var undetermined = 0
 
-    var count: Int { verified + rejected }
+    var count: Int { verified + rejected + undetermined }
 
     mutating func add(_ batch: VerdictBatch) {
         verified += batch.verified
         rejected += batch.rejected
+        undetermined += batch.undetermined
     }
 }

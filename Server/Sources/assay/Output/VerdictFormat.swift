@@ -12,7 +12,7 @@ protocol VerdictFormat: Sendable {
 }
 
 /// One JSON object a line: `source`, `line` (of streams), `evidence`, `verdict`, `code`, `expected`, `found`, `message`,
-/// `content`.
+/// `apple` (if Apple was asked), `content`.
 struct JSONVerdictFormat: VerdictFormat {
     func write(_ verdict: Verdict, to output: inout [UInt8]) {
         var json = JSONWriter(capacity: 4096)
@@ -26,16 +26,28 @@ struct JSONVerdictFormat: VerdictFormat {
             json.key("evidence")
             json.optional(verdict.evidence?.rawValue)
             json.key("verdict")
-            json.string(verdict.isVerified ? "verified" : "rejected")
+            json.string(verdict.outcome.rawValue)
             let error = verdict.error
+            let apple = verdict.outcome == .verified ? nil : verdict.apple
             json.key("code")
-            json.optional(error?.code.rawValue)
+            json.optional(error?.code.rawValue ?? apple?.code)
             json.key("expected")
-            json.optional(error?.expected)
+            json.optional(error?.expected ?? apple?.expected)
             json.key("found")
-            json.optional(error?.found)
+            json.optional(error?.found ?? apple?.found)
             json.key("message")
-            json.optional(error?.message)
+            json.optional(error?.message ?? apple?.message)
+            if let apple = verdict.apple {
+                json.key("apple")
+                json.object { json in
+                    json.key("verdict")
+                    json.string(apple.verdict.rawValue)
+                    json.key("environment")
+                    json.string(apple.environment)
+                    json.key("status")
+                    if let status = apple.status { json.number(status) } else { json.null() }
+                }
+            }
             json.key("content")
             if let evidence = verdict.verified {
                 EvidenceContent.write(evidence, to: &json)
@@ -70,7 +82,7 @@ struct TextVerdictFormat: VerdictFormat {
     private func text(_ verdict: Verdict) -> String {
         switch verdict.result {
         case .success(.appReceipt(let receipt)): accepted(verdict, receipt)
-        case .success(let evidence): "verified  \(verdict.place)\n" + EvidenceContent.text(evidence)
+        case .success(let evidence): Self.heading(verdict) + EvidenceContent.text(evidence)
         case .failure(let error): rejected(verdict, error)
         }
     }
@@ -78,7 +90,7 @@ struct TextVerdictFormat: VerdictFormat {
     private func accepted(_ verdict: Verdict, _ receipt: AppReceipt) -> String {
         let purchases = receipt.inAppPurchases
         let count = purchases.count == 1 ? "1 purchase" : "\(purchases.count) purchases"
-        var text = "verified  \(verdict.place)\n"
+        var text = Self.heading(verdict)
         text += "          \(receipt.bundleID.plain) \(receipt.applicationVersion.plain)"
         text += ", \(receipt.receiptType.plain), made \(receipt.creationDate?.description ?? "-"), \(count)\n"
         guard showsPurchases, !purchases.isEmpty else { return text }
@@ -93,6 +105,24 @@ struct TextVerdictFormat: VerdictFormat {
         return text + table.text(indent: 10)
     }
 
+    /// The verdict, and what Apple said.
+    private static func heading(_ verdict: Verdict) -> String {
+        guard let apple = verdict.apple else { return "verified  \(verdict.place)\n" }
+        let word =
+            switch apple.verdict {
+            case .verified: "verified"
+            case .rejected: "REJECTED"
+            case .undetermined: "UNDECIDED"
+            }
+        var text = word.padding(toLength: 10, withPad: " ", startingAt: 0) + "\(verdict.place)\n"
+        text += "          \(apple.environment) of Apple: "
+        text += apple.code.map { "\($0): \(apple.message)" } ?? apple.message
+        text += "\n"
+        if let expected = apple.expected { text += "          expected: \(expected.printable)\n" }
+        if let found = apple.found { text += "          found:    \(found.printable)\n" }
+        return text
+    }
+
     private func rejected(_ verdict: Verdict, _ error: VerificationError) -> String {
         var text = "REJECTED  \(verdict.place)\n          \(error.code.rawValue): \(error.code.sentence)\n"
         if let expected = error.expected { text += "          expected: \(expected.printable)\n" }
@@ -102,7 +132,9 @@ struct TextVerdictFormat: VerdictFormat {
 
     func conclusion(_ summary: VerdictSummary, unchecked: [String]) -> String {
         guard summary.count > 0 else { return "" }
-        var text = "\n\(summary.verified) verified, \(summary.rejected) rejected.\n"
+        var text = "\n\(summary.verified) verified, \(summary.rejected) rejected"
+        if summary.undetermined > 0 { text += ", \(summary.undetermined) undetermined" }
+        text += ".\n"
         if !unchecked.isEmpty, summary.verified > 0 {
             text += "Not checked: \(unchecked.joined(separator: ", ")).\n"
         }

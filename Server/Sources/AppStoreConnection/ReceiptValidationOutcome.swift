@@ -1,0 +1,86 @@
+public import PurchaseAPI
+
+/// What became of a question to `verifyReceipt`.
+public enum ReceiptValidationOutcome: Sendable {
+    /// Apple answered with a status that it will not change by itself: 0, 21003, 21004, 21006, 21010, or 21007 or 21008
+    /// after the switch to the other environment.
+    case conclusive(AppStoreReply)
+    /// There is no such answer. Nothing follows from it about the receipt; ask again.
+    case undetermined(UndeterminedValidation)
+}
+
+/// A conclusive reply of `verifyReceipt`.
+public struct AppStoreReply: Sendable {
+    /// The status.
+    public var status: VerifyReceiptStatus { response.status }
+    /// The environment that answered.
+    public let environment: ValidationEnvironment
+    /// The reply as it came, after decompression.
+    public let json: [UInt8]
+    /// The reply, decoded.
+    public let response: VerifyReceiptResponse
+
+    /// A reply by its parts.
+    public init(environment: ValidationEnvironment, json: [UInt8], response: VerifyReceiptResponse) {
+        self.environment = environment
+        self.json = json
+        self.response = response
+    }
+}
+
+/// Why there is no conclusive reply.
+public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringConvertible {
+    public let code: Code
+    /// The environment that was asked last.
+    public let environment: ValidationEnvironment
+    /// What was seen instead of a conclusive reply, for people. It contains no secret and at most 200 bytes of text.
+    public let seen: String
+    /// The status, if a reply had one.
+    public let status: VerifyReceiptStatus?
+    /// The last reply as it came, if there was one of at most `keptReplyBytes`.
+    public let json: [UInt8]?
+    /// The earliest time to ask again, from now. Until then another call has no prospect, or the circuit breaker refuses it.
+    public let retryAfter: Duration
+
+    /// An undetermined outcome by its parts.
+    public init(
+        _ code: Code, _ environment: ValidationEnvironment, seen: String, status: VerifyReceiptStatus? = nil,
+        json: [UInt8]? = nil, retryAfter: Duration
+    ) {
+        self.code = code
+        self.environment = environment
+        self.seen = seen
+        self.status = status
+        self.json = json
+        self.retryAfter = retryAfter
+    }
+
+    /// The largest reply that is kept beside an undetermined outcome: Apple's have less than a kilobyte.
+    public static let keptReplyBytes = 1 << 16
+
+    /// The stable codes.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The connection was refused, reset, or closed before the end of the reply, or the name has no address.
+        case unreachable = "app_store_unreachable"
+        /// No connection, or no bytes, or no whole reply in time.
+        case timeout = "app_store_timeout"
+        /// The certificate of the server was not valid.
+        case certificate = "app_store_certificate"
+        /// The reply had another HTTP status than 200, a redirect included.
+        case httpStatus = "app_store_http_status"
+        /// The reply was not JSON of `verifyReceipt`.
+        case unreadable = "app_store_unreadable"
+        /// The reply was larger than a reply may be.
+        case tooLarge = "app_store_too_large"
+        /// The status says that Apple cannot answer now: 21002, 21005, 21009, 21100 to 21199, or an unknown one.
+        case status = "app_store_status"
+        /// No call was made, because the last ones had no answer (the circuit breaker is open).
+        case circuitOpen = "app_store_circuit_open"
+        /// No call was made, because too many others of the app wait.
+        case busy = "app_store_busy"
+        /// The client was closed before there was an answer.
+        case cancelled = "app_store_cancelled"
+    }
+
+    public var description: String { "\(code.rawValue): \(seen) (\(environment.rawValue))" }
+}

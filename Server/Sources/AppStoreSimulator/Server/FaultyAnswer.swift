@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOPosix
+import PurchaseAPI
+
+/// An answer of `verifyReceipt` with the fault of its transport.
+struct FaultyAnswer {
+    private let json: [UInt8]
+    private let fault: AnswerFault?
+    private let channel: any Channel
+
+    /// - Parameters:
+    ///   - json: the answer without a fault of transport.
+    ///   - fault: the fault; nil for none.
+    ///   - channel: the connection.
+    init(_ json: [UInt8], _ fault: AnswerFault?, _ channel: any Channel) {
+        self.json = json
+        self.fault = fault
+        self.channel = channel
+    }
+
+    /// The time between the halves of a slow body.
+    private static let slowBody = 60_000
+    /// More than a client may read: 32 MiB and a byte.
+    private static let hugeBody = 32 << 20 + 1
+
+    func response(to request: Request) async throws -> Response {
+        if let milliseconds = fault?.milliseconds, fault?.kind != .slowBody {
+            try await Task.sleep(for: .milliseconds(milliseconds))
+        }
+        switch fault?.kind {
+        case .reset:
+            try await reset()
+            return StoreVerifyReceiptRoutes.response([])
+        case .outage:
+            return Response(
+                status: .serviceUnavailable, headers: [.contentType: "text/html", .retryAfter: "30"],
+                body: Self.page("503 Service Unavailable"))
+        case .redirect:
+            return Response(status: .temporaryRedirect, headers: [.location: request.head.path ?? "/verifyReceipt"])
+        case .html:
+            return Response(status: .ok, headers: [.contentType: "text/html"], body: Self.page("We will be back soon"))
+        case .brokenJSON: return StoreVerifyReceiptRoutes.response(Array(json.prefix(json.count / 2)))
+        case .slowBody: return slow()
+        case .hugeBody: return huge()
+        case .closedBody: return closed()
+        case .status, .latency, .edited, .anotherReceipt, nil: return StoreVerifyReceiptRoutes.response(json)
+        }
+    }
+
+    private static func page(_ text: String) -> ResponseBody {
+        ResponseBody(byteBuffer: ByteBuffer(string: "<html><body><h1>\(text)</h1></body></html>"))
+    }
+
+    private func slow() -> Response {
+        let (json, milliseconds) = (json, fault?.milliseconds ?? Self.slowBody)
+        let body = ResponseBody(contentLength: json.count) { writer in
+            try await writer.write(ByteBuffer(bytes: json.prefix(json.count / 2)))
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            try await writer.write(ByteBuffer(bytes: json.dropFirst(json.count / 2)))
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+    }
+
+    /// A valid answer without end, so that only its size is wrong.
+    private func huge() -> Response {
+        let size = fault?.bytes ?? Self.hugeBody
+        let body = ResponseBody { writer in
+            let start = Array(#"{"status":0,"padding":""#.utf8)
+            let end = Array(#""}"#.utf8)
+            try await writer.write(ByteBuffer(bytes: start))
+            var left = max(0, size - start.count - end.count)
+            while left > 0 {
+                let piece = min(left, 1 << 16)
+                try await writer.write(ByteBuffer(repeating: UInt8(ascii: "A"), count: piece))
+                left -= piece
+            }
+            try await writer.write(ByteBuffer(bytes: end))
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+    }
+
+    private func closed() -> Response {
+        let channel = channel
+        let body = ResponseBody(contentLength: max(1, json.count)) { writer in
+            // The head is sent with the first piece.
+            try await writer.write(ByteBuffer())
+            try await channel.close().get()
+            throw ChannelError.ioOnClosedChannel
+        }
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+    }
+
+    /// Closes the connection so that the other side sees a reset, not an end.
+    private func reset() async throws {
+        if let options = channel as? any SocketOptionProvider {
+            try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try await channel.close().get()
+    }
+}

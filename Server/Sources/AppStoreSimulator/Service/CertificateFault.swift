@@ -1,0 +1,37 @@
+import Foundation
+
+/// A fault of the certificates of the next HTTPS connections.
+struct CertificateFault: Codable, Equatable, RequestBody {
+    var fault: Kind
+    /// The number of connections that the fault still applies to.
+    var count: Int
+
+    enum Kind: String, Codable, Sendable, CaseIterable {
+        case wrongHost = "wrong-host"
+        case expired
+        case unknownIssuer = "unknown-issuer"
+
+        /// What the certificate is, in words.
+        var explanation: String {
+            switch self {
+            case .wrongHost: "valid, but for the name wrong.example alone"
+            case .expired: "of the right name, but expired the day before the start of the simulator"
+            case .unknownIssuer: "of the right name, but of an authority that nobody trusts"
+            }
+        }
+    }
+
+    static let members: [BodyMember] = ["fault", "count"]
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        fault = try container.decode(Kind.self, forKey: .fault)
+        count = try container.decodeIfPresent(Int.self, forKey: .count) ?? 1
+    }
+
+    func check() throws(StoreError) {
+        guard (1...1_000_000).contains(count) else {
+            throw StoreError(.invalidValue, "'count' is 1 to 1000000 connections, not \(count).")
+        }
+    }
+}
