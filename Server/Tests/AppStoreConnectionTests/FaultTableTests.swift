@@ -1,7 +1,9 @@
 import AppStoreConnection
 import Foundation
+import HTTPTypes
 import NIOCore
 import PurchaseAPI
+import ServerTestSupport
 import Testing
 
 /// Every fault of the simulated store, over real HTTP and TLS, and what the client makes of it.

@@ -1,5 +1,6 @@
 import AppStoreConnection
 import Foundation
+import NIOHTTP1
 import PurchaseAPI
 import Synchronization
 import Testing

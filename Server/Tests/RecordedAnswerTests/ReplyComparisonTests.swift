@@ -67,7 +67,7 @@ struct ReplyComparisonTests {
     private static func purchases(_ evidence: VerifiedEvidence) -> [String] {
         switch evidence {
         case .appReceipt(let receipt): receipt.inAppPurchases.map(\.transactionID).sorted()
-        case .transactionReceipt(let receipt): [receipt.transactionID ?? ""]
+        case .transactionReceipt(let receipt): [receipt.transactionID]
         case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: []
         }
     }

@@ -65,7 +65,7 @@ struct JSONVerdictFormat: VerdictFormat {
 /// A line for each verdict, the reason below it, and for a single receipt a table of its purchases.
 struct TextVerdictFormat: VerdictFormat {
     let showsPurchases: Bool
-    /// Whether the word of the verdict is green or red.
+    /// Whether the word of the verdict is green, red, or yellow for an undetermined one.
     var isColored = Terminal.isOutputColored
 
     func write(_ verdict: Verdict, to output: inout [UInt8]) {
@@ -75,7 +75,7 @@ struct TextVerdictFormat: VerdictFormat {
             return
         }
         let word = text.prefix { $0 != " " }
-        output += "\u{1B}[\(verdict.isVerified ? "32" : "31")m\(word)\u{1B}[0m".utf8
+        output += "\u{1B}[\(verdict.outcome == .verified ? "32" : verdict.outcome == .rejected ? "31" : "33")m\(word)\u{1B}[0m".utf8
         output += text.dropFirst(word.count).utf8
     }
 

@@ -7,6 +7,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOFoundationCompat
+import PurchaseAPI
 import ServerTestSupport
 import Synchronization
 import Testing
