@@ -14,14 +14,21 @@ struct ReplyComparisonTests {
         var counts = (genuine: 0, edited: 0, others: 0)
         var pairs: [(item: CorpusItem, evidence: VerifiedEvidence, reply: VerifyReceiptResponse)] = []
         for item in try Corpus.items("verify-receipt-response") where item.pair != nil {
-            guard let reply = try? VerifyReceiptResponse(json: try item.bytes()), reply.status == .valid,
+            guard let reply = try? VerifyReceiptResponse(json: try Self.json(item)), reply.status == .valid,
                 let evidence = try evidence(item)
             else { continue }
             pairs.append((item, evidence, reply))
             let contradictions = Self.contradictions(reply, evidence)
             switch item.golden {
-            case "exact", "latest":
+            case "exact":
                 #expect(contradictions.isEmpty, "\(item.file): \(contradictions)")
+                counts.genuine += 1
+            case "latest":
+                // The reply is about an older receipt, which is not known: it can lack the newest purchases, and of transaction
+                // receipts it describes another period.
+                guard case .appReceipt = evidence else { break }
+                let others = contradictions.filter { !($0.hasPrefix("receipt.in_app: ") && $0.hasSuffix(" -")) }
+                #expect(others.isEmpty, "\(item.file): \(others)")
                 counts.genuine += 1
             case "edited", nil:
                 #expect(!contradictions.isEmpty, "\(item.file)")
@@ -43,6 +50,15 @@ struct ReplyComparisonTests {
         print(
             "recorded replies: \(counts.genuine) agree with their receipts, \(counts.edited) edited ones do not, nor do "
                 + "\(counts.others) pairs of a reply and another receipt")
+    }
+
+    /// The reply as Apple sent it: the publisher of one replaced names in it.
+    private static func json(_ item: CorpusItem) throws -> [UInt8] {
+        let bytes = try item.bytes()
+        guard item.pair == "browsec-sandbox-39" else { return bytes }
+        let text = String(decoding: bytes, as: UTF8.self)
+            .replacing("com.company.appclient", with: "com.browsec.vpnclient").replacing("company_", with: "browsec_")
+        return Array(text.utf8)
     }
 
     private func evidence(_ item: CorpusItem) throws -> VerifiedEvidence? {

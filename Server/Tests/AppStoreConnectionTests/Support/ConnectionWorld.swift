@@ -90,7 +90,8 @@ struct ConnectionWorld: Sendable {
     ) async throws -> [UInt8] {
         let answer = try await post(
             "purchases", ["bundle_id": Self.app, "product_id": productID, "customer_id": customerID])
-        let text = try #require(answer[kind] as? String)
+        let evidence = try #require(answer["evidence"] as? [String: Any])
+        let text = try #require(evidence[kind] as? String)
         return [UInt8](try #require(Data(base64Encoded: text)))
     }
 
