@@ -51,8 +51,10 @@ struct AskAppleOptions: ParsableArguments {
         let settings = try AppStoreConnectionSettings(
             production: verifyReceiptProduction ?? apple.verifyReceiptProduction.absoluteString,
             sandbox: verifyReceiptSandbox ?? apple.verifyReceiptSandbox.absoluteString, trustFile: tlsTrust)
+        // The client comes last: once it is there, it must be shut down.
+        let secret = try secret()
         return AppleQuestion(
-            client: try VerifyReceiptClient(settings), sharedSecret: try secret(),
+            client: try VerifyReceiptClient(settings), sharedSecret: secret,
             excludesOldTransactions: excludeOldTransactions)
     }
 
