@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
         .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
+        .library(name: "PurchaseKit", targets: ["PurchaseKit"]),
         .library(name: "EvidenceMint", targets: ["EvidenceMint"]),
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
@@ -39,6 +40,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "PurchaseAPI", swiftSettings: strict),
+        .target(
+            name: "PurchaseKit",
+            dependencies: [
+                "PurchaseAPI", "PurchaseVerification",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            resources: [.copy("PrivacyInfo.xcprivacy")],
+            swiftSettings: strict
+        ),
         .target(
             name: "EvidenceMint",
             dependencies: [

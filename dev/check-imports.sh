@@ -45,6 +45,8 @@ table() {
     allow Sources/CBase64
     allow Sources/PurchaseVerification CBase64 Crypto CryptoExtras Synchronization $foundation
     allow Sources/PurchaseAPI Foundation
+    # FoundationNetworking has URLSession where it is not in Foundation; the C libraries have the calls that make a file durable.
+    allow Sources/PurchaseKit PurchaseAPI PurchaseVerification Crypto Foundation FoundationNetworking Darwin Glibc Musl
     # Never PurchaseVerification: a misreading of the format must not cancel itself out.
     allow Sources/EvidenceMint Crypto CryptoExtras $foundation
 
