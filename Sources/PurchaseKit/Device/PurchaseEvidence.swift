@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import PurchaseAPI
 
 /// What proves a purchase to the server.
@@ -7,15 +7,15 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
     /// disk lags behind.
     case signedTransaction(String)
     /// The app receipt.
-    case appReceipt([UInt8])
+    case appReceipt(Data)
     /// The receipt of one transaction, on systems without an app receipt.
-    case transactionReceipt([UInt8])
+    case transactionReceipt(Data)
 
     /// The bytes for the verifier.
     var bytes: [UInt8] {
         switch self {
         case .signedTransaction(let text): Array(text.utf8)
-        case .appReceipt(let bytes), .transactionReceipt(let bytes): bytes
+        case .appReceipt(let data), .transactionReceipt(let data): [UInt8](data)
         }
     }
 
@@ -23,7 +23,7 @@ public enum PurchaseEvidence: Sendable, Codable, Equatable {
     var receiptData: String? {
         switch self {
         case .signedTransaction: nil
-        case .appReceipt(let bytes), .transactionReceipt(let bytes): Data(bytes).base64EncodedString()
+        case .appReceipt(let data), .transactionReceipt(let data): data.base64EncodedString()
         }
     }
 

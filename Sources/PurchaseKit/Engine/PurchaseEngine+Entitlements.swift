@@ -135,7 +135,7 @@ extension PurchaseEngine {
         guard let server else { return [] }
         do {
             try stored.answer.verify(server.answerKeys)
-            let data = Data(stored.answer.body)
+            let data = stored.answer.body
             guard !stored.isRestore else {
                 return try JSONDecoder().decode(RestoreAnswer.self, from: data).entitlements
             }

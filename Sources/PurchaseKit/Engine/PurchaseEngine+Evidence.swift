@@ -1,3 +1,4 @@
+import Foundation
 public import PurchaseVerification
 
 extension PurchaseEngine {
@@ -50,9 +51,9 @@ extension PurchaseEngine {
         let evidence: PurchaseEvidence
         do {
             if let receipt = try await receipts.load() {
-                evidence = .appReceipt(receipt)
+                evidence = .appReceipt(Data(receipt))
             } else if let receipt = transaction.transactionReceipt {
-                evidence = .transactionReceipt(receipt)
+                evidence = .transactionReceipt(Data(receipt))
             } else {
                 return .undetermined(PurchaseError(.evidenceMissing))
             }
@@ -80,7 +81,7 @@ extension PurchaseEngine {
             throw PurchaseError(.receiptMissing, error)
         }
         guard let bytes, !bytes.isEmpty else { return nil }
-        switch await verifier.verify(.appReceipt(bytes), proves: nil) {
+        switch await verifier.verify(.appReceipt(Data(bytes)), proves: nil) {
         case .verified(.appReceipt(let receipt)): return receipt
         case .verified(let other):
             throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: other.kind.rawValue)

@@ -81,9 +81,9 @@ public struct PurchaseConnection: Sendable {
         try signed.verify(answerKeys)
         do {
             guard signed.status == 200 else {
-                return .problem(try JSONDecoder().decode(ProblemDocument.self, from: Data(signed.body)))
+                return .problem(try JSONDecoder().decode(ProblemDocument.self, from: signed.body))
             }
-            return .accepted(try JSONDecoder().decode(Answer.self, from: Data(signed.body)), signed)
+            return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signed)
         } catch {
             throw PurchaseError(.answerMalformed, error)
         }

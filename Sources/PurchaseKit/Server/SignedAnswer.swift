@@ -6,7 +6,7 @@ import PurchaseAPI
 struct SignedAnswer: Sendable, Codable, Equatable {
     let status: Int
     let contentType: String
-    let body: [UInt8]
+    let body: Data
     let input: String
     let signature: String
     /// What was sent: `Content-Digest` of the request.
@@ -25,7 +25,7 @@ struct SignedAnswer: Sendable, Codable, Equatable {
             let contentType = answer.headers["content-type"]
         else { throw PurchaseError(.answerUnsigned, found: "status \(answer.status)") }
         status = answer.status
-        body = answer.body
+        body = Data(answer.body)
         (self.contentType, self.input, self.signature) = (contentType, input, signature)
         (self.requestDigest, self.nonce) = (requestDigest, nonce)
         // The digest of what arrived is what the signature must cover, so this comparison only tells the causes apart.
