@@ -111,6 +111,7 @@ public final class ReloadableServer: Sendable {
         _ configuration: ServerConfiguration, ledger: PurchaseLedger?
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
+        if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RequestHeadMiddleware())
         if !configuration.trustedProxies.isEmpty {

@@ -68,6 +68,9 @@ package struct ServerSettings {
         return configuration.record
     }
 
+    /// The file of the key of answers; `nil` if none is named.
+    package func answerKeyFile() -> String? { value(of: .answerKey)?.text }
+
     private func put(
         _ setting: ServerSetting, _ files: NamedFiles, into configuration: inout ServerConfiguration
     ) throws(Fault) {

@@ -35,6 +35,9 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.sharedSecret))
     var sharedSecretFile: String?
 
+    @Option(name: .long, help: .setting(.answerKey))
+    var answerKey: String?
+
     @Option(name: .long, help: .setting(.trustedProxies))
     var trustedProxy: [String] = []
 
@@ -72,8 +75,9 @@ struct Serve: AsyncParsableCommand {
     private var options: [String: [String]] {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
-            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)), (.signingKey, list(signingKey)),
+            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.answerKey, list(answerKey)),
+            (.trustedProxies, trustedProxy), (.logLevel, list(logLevel)), (.entryKey, list(ledger.entryKey)),
+            (.signingKey, list(signingKey)),
             (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
             (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),
             (.connectionsPerAddress, list(maxConnectionsPerAddress)), (.requestSeconds, list(requestSeconds)),
