@@ -8,6 +8,7 @@ struct ServiceState: Sendable {
     var clock: StoreClock
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
+    var payments = PaymentDesk()
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -29,9 +30,9 @@ struct ServiceState: Sendable {
 
     /// Runs a change, and counts it if it changed rows or faults.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
-        let before = (store.state.changeCount, answerFaults, evidenceFaults)
+        let before = (store.state.changeCount, answerFaults, evidenceFaults, payments)
         let value = try body(&self)
-        if before != (store.state.changeCount, answerFaults, evidenceFaults) { revision += 1 }
+        if before != (store.state.changeCount, answerFaults, evidenceFaults, payments) { revision += 1 }
         return value
     }
 
@@ -72,6 +73,8 @@ extension ServiceState {
         var clock: StoreClock
         var answerFaults: [AnswerFault]
         var evidenceFaults: [EvidenceFault]
+        /// Absent in the state of an older version.
+        var payments: PaymentDesk?
     }
 
     private static let settingsKey = "simulator"
@@ -94,6 +97,7 @@ extension ServiceState {
         clock = settings.clock
         answerFaults = settings.answerFaults
         evidenceFaults = settings.evidenceFaults
+        payments = settings.payments ?? PaymentDesk()
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
@@ -127,7 +131,8 @@ extension ServiceState {
 
     private var settings: Settings {
         Settings(
-            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults)
+            summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
+            payments: payments)
     }
 
     private static func add<Row>(
