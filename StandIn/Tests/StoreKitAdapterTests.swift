@@ -9,7 +9,9 @@ import Testing
 
 /// The adapters, compiled from the sources that are shipped, against the stand-in, which is a client of a simulator that runs as a
 /// process. One test after the other, because a process has one store.
-@Suite("The StoreKit adapters", .serialized, .enabled(if: Simulator.program != nil, "build the program first: make build"))
+@Suite(
+    "The StoreKit adapters", .serialized,
+    .enabled(if: Simulator.program != nil, "build the program first: make build"))
 struct StoreKitAdapterTests {
     @Test("StoreKit 2: a purchase, an update and a restore end granted and finished")
     func storeKit2() async throws {
@@ -71,7 +73,8 @@ struct Simulator {
     }()
 
     static func run(_ body: (Simulator) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("assay-stand-in-\(UUID().uuidString)")
+        let name = "assay-stand-in-\(UUID().uuidString)"
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
             // A folder that stays behind in the temporary folder harms nothing.

@@ -60,7 +60,8 @@ public protocol SKPaymentTransactionObserver: AnyObject {
     func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue)
     func paymentQueue(_ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error)
     func paymentQueue(
-        _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct) -> Bool
+        _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
+    ) -> Bool
 }
 
 /// A payment that did not take place.
