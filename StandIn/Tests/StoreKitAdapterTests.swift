@@ -95,8 +95,9 @@ struct Simulator {
             guard !data.isEmpty else { break }
             line += String(decoding: data, as: UTF8.self)
         }
-        let found = line.split(whereSeparator: { " ;\n".contains($0) }).first { $0.hasPrefix("http://") }
-        let address = try #require(URL(string: String(try #require(found, "\(line)"))))
+        let words = line.split { " ;\n".contains($0) }
+        let found = try #require(words.first { $0.hasPrefix("http://") }, "\(line)")
+        let address = try #require(URL(string: String(found)))
         let anchors = try ["root.der", "signed-data/root.der"].map { name in
             let file = folder.appendingPathComponent("authority").appendingPathComponent(name)
             return try TrustAnchor(certificate: [UInt8](try Data(contentsOf: file)))

@@ -16,10 +16,15 @@ extension PurchaseEngine {
         for stored in record.answers.reversed() where server != nil && isOfCustomer(stored.customerID) {
             let counts = now.timeIntervalSince(stored.receivedAt) <= offlineSeconds
             for entitlement in messages(of: stored) where found[entitlement.productID] == nil {
+                // An answer from before the refund does not outlive it.
+                let isEnded = record.granted.contains {
+                    $0.endedAt != nil && $0.key.transactionID.isSame(as: entitlement.transactionID)
+                }
                 let until = entitlement.until.flatMap { Timestamp($0)?.date }
                 found[entitlement.productID] = PurchaseEntitlement(
                     productID: entitlement.productID, environment: entitlement.environment.rawValue,
-                    isActive: counts && entitlement.state == .active && (until.map { now < $0 } ?? true),
+                    isActive: counts && !isEnded && entitlement.state == .active
+                        && (until.map { now < $0 } ?? true),
                     until: until, balance: entitlement.balance, source: .server)
             }
         }

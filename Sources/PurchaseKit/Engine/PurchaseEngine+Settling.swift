@@ -132,7 +132,8 @@ extension PurchaseEngine {
     ) async -> PurchaseOutcome {
         switch decision.disposition {
         case .granted?: await grant(&entry, verified, decision)
-        case .refused?: await refuse(&entry, decision.error, submissionID: decision.submissionID)
+        case .refused?:
+            await refuse(&entry, decision.error, submissionID: decision.submissionID, answer: decision.answer)
         default: await postpone(&entry, decision.error, submissionID: decision.submissionID)
         }
     }
@@ -201,11 +202,13 @@ extension PurchaseEngine {
     }
 
     func refuse(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil
+        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil,
+        answer: PurchaseRecord.StoredAnswer? = nil
     ) async -> PurchaseOutcome {
         (entry.decision, entry.code) = (.refused, error.code)
         let refused = entry
         let now = trustedNow()
+        let products = { self.products(of: $0) }
         var ended: GrantedPurchase?
         let endsPurchase =
             entry.transaction.revocationDate != nil || entry.transaction.isUpgraded || error.code.endsPurchase
@@ -213,6 +216,8 @@ extension PurchaseEngine {
             changes({ record in
                 record.put(refused)
                 if endsPurchase { ended = record.end(refused.key, at: now) }
+                // It says that the purchase entitles to nothing any more.
+                if let answer { record.keep(answer, products: products) }
             })
         else { return .undetermined(PurchaseError(.storeFailed)) }
         emit(
