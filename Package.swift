@@ -18,6 +18,8 @@ let package = Package(
     products: [
         .library(name: "PurchaseVerification", targets: ["PurchaseVerification"]),
         .library(name: "PurchaseAPI", targets: ["PurchaseAPI"]),
+        .library(name: "PurchaseKit", targets: ["PurchaseKit"]),
+        .library(name: "PurchaseKitStoreKit", targets: ["PurchaseKitStoreKit"]),
         .library(name: "EvidenceMint", targets: ["EvidenceMint"]),
         // For the tests of the package in Server/, which share the minted world and the reading of the corpus.
         .library(name: "TestSupport", targets: ["TestSupport"]),
@@ -39,6 +41,21 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "PurchaseAPI", swiftSettings: strict),
+        .target(
+            name: "PurchaseKit",
+            dependencies: [
+                "PurchaseAPI", "PurchaseVerification",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            resources: [.copy("PrivacyInfo.xcprivacy")],
+            swiftSettings: strict
+        ),
+        // Empty where there is no StoreKit. Apple deprecates parts of it with newer systems, which must not stop anybody's build.
+        .target(
+            name: "PurchaseKitStoreKit",
+            dependencies: ["PurchaseKit", "PurchaseVerification"],
+            swiftSettings: strict + [.treatWarning("DeprecatedDeclaration", as: .warning)]
+        ),
         .target(
             name: "EvidenceMint",
             dependencies: [

@@ -189,6 +189,49 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // A device of the simulated store, for the tests of the kit and for their second process.
+        .target(
+            name: "KitTestSupport",
+            dependencies: [
+                "ServerTestSupport",
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/KitTestSupport",
+            swiftSettings: strict
+        ),
+        // An app that ends itself at a step.
+        .executableTarget(
+            name: "kit-app",
+            dependencies: [
+                "KitTestSupport",
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests/KitApp",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PurchaseKitTests",
+            dependencies: [
+                "AppStoreSimulator", "KitTestSupport", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                "kit-app",
+                .product(name: "EvidenceMint", package: "assay"),
+                .product(name: "PurchaseAPI", package: "assay"),
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         // A second process for the tests of the ledger: it submits claims from files, and says what was acknowledged.
         .executableTarget(
             name: "ledger-writer",

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 mode="--in-place"
 [ "${1:-}" != --check ] || mode="lint --strict"
 set --
-for package in . Server Torture Benchmarks Benchmarks/ServerBenchmarks; do
+for package in . Server StandIn Torture Benchmarks Benchmarks/ServerBenchmarks; do
     for part in Package.swift Sources Tests; do
         [ ! -e "$package/$part" ] || set -- "$@" "$package/$part"
     done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
-# requests to the simulator and to the drop-in, and Apple's app-store-server-library verifies signed payloads of every kind.
+# requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind,
+# standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps.
 #
 #   dev/interop.sh [FOLDER OF THE PROGRAM]     .build/release if no folder is given
 set -eu
@@ -9,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 find_program "${1:-}"
 clients="$PWD/dev/interop"
-tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks) || fail "PyPI's clients cannot be installed"
+tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks http-message-signatures requests) || fail "PyPI's clients cannot be installed"
 make_temporary_folder interop
 cd "$folder"
 
@@ -83,3 +84,21 @@ cat events
 ! grep -q "$secret" webhooks.errors webhooks.out || fail "a secret is in the log"
 accepted=$(grep -c 'accepted' events) || true
 [ "$accepted" -eq 3 ] || fail "standardwebhooks accepts $accepted of 3 deliveries"
+
+echo "http-message-signatures, over answers to apps"
+cat >answers.yaml <<END
+server: { answer_key_file: answers.key }
+apps:
+  game:
+    bundle_ids: com.example.app
+    products: { coins: { kind: consumable } }
+END
+public_key=$("$program" keys signing --for answers --config answers.yaml 2>/dev/null | sed -n 's/^current //p')
+"$program" keys create --config answers.yaml --database sqlite:answers.sqlite --app game --scope client >key 2>/dev/null
+"$program" mint --kind signed-transaction --authority assay-authority --bundle-id com.example.app \
+    --environment Production --purchase product=coins,kind=consumable,transaction=500000000000077 -o claim.jws
+start_server answers "$program" serve --config answers.yaml --database sqlite:answers.sqlite --port 0 \
+    --trust assay-authority/trust.pem --log-level error
+"$tools/bin/python" "$clients/answers.py" "$address" "$(cat key)" "$public_key" claim.jws | tee answers
+accepted=$(grep -c 'accepted' answers) || true
+[ "$accepted" -eq 3 ] || fail "http-message-signatures accepts $accepted of 3 answers"

@@ -108,6 +108,16 @@ check_documents() {
     dev/check-tutorial.sh .build/release
 }
 
+# The StoreKit adapters against a stand-in for StoreKit, where there is none. In a scratch folder of its own: elsewhere the stand-in
+# would be taken for StoreKit.
+stand_in() {
+    local output="$folder/stand-in.tests"
+    swift build --package-path StandIn --scratch-path .build-stand-in --build-tests || return
+    NO_COLOR=1 swift test --package-path StandIn --scratch-path .build-stand-in --skip-build --disable-xctest 2>&1 |
+        tee "$output" || return
+    grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
+}
+
 beside "lint" dev/lint.sh
 beside "installation of schemathesis" dev/check-api.sh --install
 step "compilation with assertions, root" compile_with_assertions
@@ -126,5 +136,6 @@ beside "description of the HTTP interface" dev/check-api.sh .build/release
 join "tests, root"
 step "tests, server" run_tests Server .build/release/assay-serverPackageTests.xctest server
 [ ! -f "$folder/asserting" ] || join "tests with assertions, root"
+[ "$(uname)" != Linux ] || step "StoreKit adapters, against the stand-in" stand_in
 join "description of the HTTP interface"
 step "documents" check_documents

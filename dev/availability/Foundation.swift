@@ -21,6 +21,7 @@ public struct Data: Sendable, Sequence {
     public init() {}
     public init(_ bytes: [UInt8]) {}
     public init?(base64Encoded: String) {}
+    public func base64EncodedString() -> String { fatalError() }
     public func makeIterator() -> IndexingIterator<[UInt8]> { fatalError() }
 }
 

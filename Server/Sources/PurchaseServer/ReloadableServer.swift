@@ -112,6 +112,7 @@ public final class ReloadableServer: Sendable {
     ) -> some HTTPResponder<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: RequestLogMiddleware())
+        if let signer = configuration.answerSigner { router.add(middleware: AnswerSigningMiddleware(signer: signer)) }
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RequestHeadMiddleware())
         if !configuration.trustedProxies.isEmpty {

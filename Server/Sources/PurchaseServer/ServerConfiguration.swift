@@ -28,6 +28,8 @@ public struct ServerConfiguration: Sendable {
     public var trustedProxies: [AddressRange] = []
     /// The keys of the record, and where its checkpoints go.
     public var record = Record()
+    /// Signs the answers to apps that ask for it; `nil` signs none.
+    public var answerSigner: AnswerSigner?
     public var limits = Limits()
     /// The receivers of the apps' events.
     public var webhooks: [Webhook] = []

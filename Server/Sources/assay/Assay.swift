@@ -11,8 +11,9 @@ struct Assay: AsyncParsableCommand {
         abstract: "Verifies App Store purchases, offline and on your own machines.",
         version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
-            Verify.self, Inspect.self, Serve.self, Simulate.self, Mint.self, Keys.self, Testers.self, Customers.self,
-            Webhooks.self, Import.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self, Copy.self,
+            Verify.self, Inspect.self, Serve.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
+            Customers.self, Webhooks.self, Import.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
+            Copy.self,
         ])
 
     static let version = "0.1.0"

@@ -14,6 +14,9 @@ public struct LiveClient: Sendable {
     /// The address of the server, on 127.0.0.1.
     public let port: Int
 
+    /// A client of the server on a port.
+    public init(port: Int) { self.port = port }
+
     /// Sends a request and waits for its answer.
     public func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:], body: ByteBuffer? = nil

@@ -27,6 +27,11 @@ public struct SimulatorConfiguration: Sendable {
     /// The key for that server's `/v1/purchases`.
     public var serverKey: String?
 
+    /// The bundle id of a sample shop that a store without apps opens with; nil opens an empty store.
+    public var sampleApp: String?
+    /// Follows the store's clock; nil if nobody does.
+    public var time: SimulatorTime?
+
     /// The defaults.
     public init() {}
 

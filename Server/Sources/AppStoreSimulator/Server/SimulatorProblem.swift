@@ -94,7 +94,7 @@ extension StoreError.Code {
     var httpStatus: HTTPResponse.Status {
         switch self {
         case .unknownApp, .unknownProduct, .unknownCustomer, .unknownTransaction, .unknownSubscription, .unknownOffer,
-            .unknownEvent:
+            .unknownEvent, .unknownPayment, .noReceipt:
             .notFound
         case .alreadyExists, .alreadySubscribed, .wrongState, .notForSale, .notEligible, .notShareable,
             .clockBackwards, .tooManyRenewals:

@@ -38,7 +38,7 @@ public func simulatorServer(
     let service = try StoreService(
         authority: authority, storage: storage, clock: configuration.clock,
         firstTransaction: configuration.firstTransaction, environmentNames: configuration.environmentNames,
-        world: { Date() })
+        time: configuration.time, world: { Date() })
     let delivery = try configuration.server.map { try EvidenceDelivery($0, key: configuration.serverKey) }
     let router = Router(context: SimulatorRequestContext.self)
     router.add(middleware: SimulatorLogMiddleware())
@@ -49,6 +49,7 @@ public func simulatorServer(
     ListRoutes(service: service, server: configuration.server).add(to: router)
     DeliveryRoutes(service: service, delivery: delivery).add(to: router)
     PurchaseRoutes(service: service).add(to: router)
+    AppRoutes(service: service).add(to: router)
     SubscriptionRoutes(service: service).add(to: router)
     ClockRoutes(service: service).add(to: router)
     FaultRoutes(service: service).add(to: router)
@@ -66,7 +67,18 @@ public func simulatorServer(
         responder: responder, server: plain,
         configuration: ApplicationConfiguration(
             address: .hostname(configuration.host, port: configuration.port), serverName: "assay-simulator"),
-        onServerRunning: { await onReady(address("http", $0, configuration.port)) },
+        onServerRunning: { channel in
+            if let bundleID = configuration.sampleApp {
+                do {
+                    try await service.change { state, _ in
+                        try state.openSampleShop(bundleID, configuration.environmentNames)
+                    }
+                } catch {
+                    logger.error("the sample shop was not opened", metadata: ["error": "\(error)"])
+                }
+            }
+            await onReady(address("http", channel, configuration.port))
+        },
         logger: logger)
     if let https = configuration.https {
         let certificates = try StoreCertificates(https.authority, hosts: configuration.certifiedHosts, now: Date())

@@ -9,6 +9,7 @@ struct ServiceState: Sendable {
     var answerFaults: [AnswerFault] = []
     var evidenceFaults: [EvidenceFault] = []
     var certificateFaults: [CertificateFault] = []
+    var payments = PaymentDesk()
     /// The number of changes of content since the simulator started. Time alone does not count.
     private(set) var revision = 0
 
@@ -30,9 +31,9 @@ struct ServiceState: Sendable {
 
     /// Runs a change, and counts it if it changed rows or faults.
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
-        let before = (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults)
+        let before = (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments)
         let value = try body(&self)
-        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults) { revision += 1 }
+        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments) { revision += 1 }
         return value
     }
 
@@ -95,6 +96,8 @@ extension ServiceState {
         var evidenceFaults: [EvidenceFault]
         /// Absent in files of older versions.
         var certificateFaults: [CertificateFault]?
+        /// Absent in the state of an older version.
+        var payments: PaymentDesk?
     }
 
     private static let settingsKey = "simulator"
@@ -118,6 +121,7 @@ extension ServiceState {
         answerFaults = settings.answerFaults
         evidenceFaults = settings.evidenceFaults
         certificateFaults = settings.certificateFaults ?? []
+        payments = settings.payments ?? PaymentDesk()
     }
 
     private static func table<Row: Codable & Equatable & Sendable>(_ rows: [String: Data]?) throws -> StoreTable<Row> {
@@ -152,7 +156,7 @@ extension ServiceState {
     private var settings: Settings {
         Settings(
             summary: store.state.summary, clock: clock, answerFaults: answerFaults, evidenceFaults: evidenceFaults,
-            certificateFaults: certificateFaults)
+            certificateFaults: certificateFaults, payments: payments)
     }
 
     private static func add<Row>(

@@ -9,6 +9,8 @@ actor StoreService {
     nonisolated let environmentNames: EnvironmentNames
     private let storage: any StateStorage
     private let world: @Sendable () -> Date
+    /// Follows the store's clock.
+    private let time: SimulatorTime?
     private let initialClock: StoreClock
     private var current: ServiceState
     /// Distinguishes the revisions of this process from those of an earlier one.
@@ -19,15 +21,17 @@ actor StoreService {
     ///   - clock: the initial time of the store's stopped clock; nil lets it run with the real clock.
     ///   - firstTransaction: the number of the first transaction of a new state; nil derives it from the real time, so that a
     ///     restart does not reuse the ids of the run before it.
+    ///   - time: follows the store's clock.
     ///   - world: the real clock.
     init(
         authority: AppStoreAuthority, storage: any StateStorage, clock: Date?, firstTransaction: UInt64?,
-        environmentNames: EnvironmentNames, world: @escaping @Sendable () -> Date
+        environmentNames: EnvironmentNames, time: SimulatorTime? = nil, world: @escaping @Sendable () -> Date
     ) throws {
         issuer = EvidenceIssuer(authority: authority)
         self.environmentNames = environmentNames
         self.storage = storage
         self.world = world
+        self.time = time
         let now = world()
         instance = String(UInt64(max(0, now.timeIntervalSince1970 * 1000)), radix: 36)
         initialClock = StoreClock(storeTime: (clock ?? now).inWholeSeconds, worldTime: now, rate: clock == nil ? 1 : 0)
@@ -38,6 +42,7 @@ actor StoreService {
                 clock: initialClock, firstTransaction: firstTransaction ?? Self.firstTransaction(at: now))
             try storage.save(try current.changes(since: nil))
         }
+        time?.follow(current.clock)
     }
 
     /// Changes the state, or leaves it unchanged if the body throws.
@@ -49,6 +54,7 @@ actor StoreService {
         try storage.save(try next.changes(since: current))
         next.forgetChanges()
         current = next
+        time?.follow(next.clock)
         return value
     }
 
@@ -71,6 +77,7 @@ actor StoreService {
             state.store.state.removeAll(now: isStill ? initialClock.storeTime : world.inWholeSeconds)
             state.evidence.removeAll()
             state.removeFaults()
+            state.payments = PaymentDesk()
             state.setClock(world, rate: initialClock.rate)
         }
     }

@@ -14,6 +14,9 @@ public struct StoreError: Error, Hashable, Sendable {
         case unknownSubscription = "unknown_subscription"
         case unknownOffer = "unknown_offer"
         case unknownEvent = "unknown_event"
+        case unknownPayment = "unknown_payment"
+        /// The device has no receipt.
+        case noReceipt = "no_receipt"
         /// The identifier already exists.
         case alreadyExists = "already_exists"
         /// The customer has this subscription already.

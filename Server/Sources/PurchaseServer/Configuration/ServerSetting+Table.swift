@@ -51,6 +51,20 @@ extension ServerSetting {
         configuration.sharedSecret = value.isFromEnvironment ? value.text : try files.secret(value.text)
     }
 
+    package static let answerKey = ServerSetting(
+        "server.answer_key_file", variable: "ASSAY_ANSWER_KEY", option: "--answer-key", default: "none",
+        "The file of the key that signs answers to apps; all servers that apps reach share it", path: .whole
+    ) { value, files, configuration throws(SettingFault) in
+        let text = try files.secret(value.text)
+        // Commands that do not answer read no file.
+        guard !text.isEmpty else { return }
+        guard let signer = AnswerSigner(text: text) else {
+            throw SettingFault(
+                "'\(value.text)' holds no such key", "Make one with assay keys signing --for answers")
+        }
+        configuration.answerSigner = signer
+    }
+
     package static let trustedProxies = ServerSetting(
         "server.trusted_proxies", variable: "ASSAY_TRUSTED_PROXIES", option: "--trusted-proxy", default: "none",
         "Proxies whose X-Forwarded-For is believed, as addresses or ranges", isList: true
@@ -170,8 +184,8 @@ extension ServerSetting {
     /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
     package static let all: [ServerSetting] =
         [
-            host, port, database, trust, environments, sharedSecret, trustedProxies, logLevel, logFormat, entryKey,
-            signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
+            host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,
+            entryKey, signingKey, origin, checkpoints, bodyBytes, apiBodyBytes, connections, connectionsPerAddress,
             uncountedAddresses,
             requestSeconds, idleSeconds,
         ]

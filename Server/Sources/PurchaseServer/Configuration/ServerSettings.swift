@@ -70,6 +70,9 @@ package struct ServerSettings {
         return configuration.record
     }
 
+    /// The file of the key of answers; `nil` if none is named.
+    package func answerKeyFile() -> String? { value(of: .answerKey)?.text }
+
     /// Refuses a name that is not Apple's where only Apple is trusted. It is most likely misspelled, and then `verifyReceipt`
     /// would refuse every receipt.
     private func checkEnvironments(_ configuration: ServerConfiguration) throws(Fault) {

@@ -77,6 +77,11 @@ struct Problem: Error {
         case .incomplete:
             self.init(.badRequest, "request_incomplete", "The body did not arrive.")
             disposition = .retry
+        case .digestMismatch:
+            self.init(
+                .badRequest, "content_digest_mismatch", "The body was changed on the way to the server.",
+                expected: "the SHA-256 digest of the body in Content-Digest")
+            disposition = .retry
         }
     }
 
@@ -119,7 +124,7 @@ extension BodyFault {
     var rejection: Rejection {
         switch self {
         case .tooLarge(let limit): Rejection(.bodyTooLarge, expected: "at most \(limit) bytes")
-        case .noRoom, .incomplete: Rejection(.bodyMalformed)
+        case .noRoom, .incomplete, .digestMismatch: Rejection(.bodyMalformed)
         }
     }
 }

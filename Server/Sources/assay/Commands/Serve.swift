@@ -35,6 +35,9 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .long, help: .setting(.sharedSecret))
     var sharedSecretFile: String?
 
+    @Option(name: .long, help: .setting(.answerKey))
+    var answerKey: String?
+
     @Option(name: .long, help: .setting(.trustedProxies))
     var trustedProxy: [String] = []
 
@@ -75,8 +78,9 @@ struct Serve: AsyncParsableCommand {
     private var options: [String: [String]] {
         let given: [(ServerSetting, [String])] = [
             (.host, list(host)), (.port, list(port)), (.database, list(ledger.database)), (.trust, trust),
-            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.trustedProxies, trustedProxy),
-            (.logLevel, list(logLevel)), (.logFormat, list(logFormat)), (.entryKey, list(ledger.entryKey)),
+            (.environments, environment), (.sharedSecret, list(sharedSecretFile)), (.answerKey, list(answerKey)),
+            (.trustedProxies, trustedProxy), (.logLevel, list(logLevel)), (.logFormat, list(logFormat)),
+            (.entryKey, list(ledger.entryKey)),
             (.signingKey, list(signingKey)),
             (.origin, list(origin)), (.checkpoints, checkpoints), (.bodyBytes, list(maxBodyBytes)),
             (.apiBodyBytes, list(maxApiBodyBytes)), (.connections, list(maxConnections)),

@@ -217,6 +217,17 @@ struct LedgerPlace {
         return (path as NSString).deletingLastPathComponent
     }
 
+    /// The file of the key of answers, as the option, the environment or the settings file name it.
+    func answerKeyFile(option: String?) throws -> String {
+        let given = ServerSetting.answerKey.option.map { [$0: option.map { [$0] } ?? []] } ?? [:]
+        let settings = ServerSettings(options: given, environment: environment, file: file)
+        guard let path = settings.answerKeyFile(), !path.isEmpty else {
+            throw ValidationError(
+                "No file of the key of answers is named; use --answer-key FILE or \(ServerSetting.answerKey.name).")
+        }
+        return LedgerDatabaseOptions.absolute(path)
+    }
+
     /// The keys of the record, and where its checkpoints go.
     ///
     /// - Parameter options: what was given by option.

@@ -61,8 +61,8 @@ enum RequestHeadFault: String {
 
     /// Fields whose values are read, here or in the libraries.
     private static let read: [StaticString] = [
-        "authorization", "connection", "content-length", "content-type", "expect", "idempotency-key", "if-none-match",
-        "transfer-encoding", "x-forwarded-for",
+        "accept-signature", "authorization", "connection", "content-digest", "content-length", "content-type", "expect",
+        "idempotency-key", "if-none-match", "transfer-encoding", "x-forwarded-for",
     ]
 
     /// The first error of a head; `nil` if it has none.

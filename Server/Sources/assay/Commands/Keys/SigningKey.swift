@@ -1,29 +1,50 @@
 import ArgumentParser
 import PurchaseLedger
+import PurchaseServer
 
 /// `assay keys signing`.
 struct SigningKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signing",
-        abstract: "Prints the public key that verifies the log's checkpoints, and makes the key.",
+        abstract: "Prints the public keys that verify the log's checkpoints or the answers to apps, and makes them.",
         discussion: """
-            The private key is in a file that only its owner can read (--signing-key). Give the public key to those who \
+            For the log, the private key is in a file that only its owner can read (--signing-key). Give the public key to those who \
             verify checkpoints or proofs: 'assay audit verify --checkpoint FILE --key KEY', 'assay audit check PROOF \
             --key KEY'. It has the form of C2SP's signed notes: name+id+base64.
+
+            For answers, the private key is the file of --answer-key, or of server.answer_key_file in the settings. Put both \
+            public keys into the app. The next key is in the file with '.next' behind its name; keep that file where the \
+            server cannot read it. '--rotate' puts it in the place of the current one and makes another next key: do \
+            that when enough customers have an app that pins it, and send the server SIGHUP.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
     @OptionGroup var key: SigningKeyOption
 
-    @Option(name: .customLong("for"), help: "What is signed: log.")
+    @Option(name: .long, help: ArgumentHelp(ServerSetting.answerKey.help))
+    var answerKey: String?
+
+    @Flag(
+        name: .long, help: "Puts the next key of answers in the place of the current one, and makes another next key.")
+    var rotate = false
+
+    @Option(name: .customLong("for"), help: "What is signed: log or answers.")
     var purpose: Purpose
 
     /// The purpose of a key.
     enum Purpose: String, ExpressibleByArgument {
         case log
+        case answers
+    }
+
+    func validate() throws {
+        guard purpose == .answers || (!rotate && answerKey == nil) else {
+            throw ValidationError("'--rotate' and '--answer-key' are for answers: use '--for answers'.")
+        }
     }
 
     func run() async throws {
+        guard purpose == .log else { return try answerKeys() }
         let keys = try key.keys(options)
         do throws(LogError) {
             try keys.createSigningKeyIfMissing()
@@ -32,6 +53,18 @@ struct SigningKey: AsyncParsableCommand {
         } catch {
             Terminal.complain("\(error)")
             throw error.status
+        }
+    }
+
+    private func answerKeys() throws {
+        let keys = AnswerKeyFiles(current: try options.place().answerKeyFile(option: answerKey))
+        try keys.createIfMissing()
+        if rotate { try keys.rotate() }
+        Terminal.write("current \(try keys.publicKey(keys.current))\n")
+        if let next = try keys.nextPublicKey() {
+            Terminal.write("next \(next)\n")
+        } else {
+            Terminal.complain("\(keys.next) is not here; its public key is what was printed when it was made")
         }
     }
 }

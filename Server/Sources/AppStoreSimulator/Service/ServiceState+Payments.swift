@@ -1,0 +1,61 @@
+import Foundation
+
+extension ServiceState {
+    /// Lets an app ask a customer to pay, as the customer's mode has it.
+    /// - Returns: the transaction, or the payment that waits; neither if the customer cancelled.
+    mutating func pay(
+        _ productID: String, of bundleID: String, by customerID: String, _ options: AppStore.PurchaseOptions
+    ) throws(StoreError) -> (sold: StoreTransaction?, waiting: WaitingPayment?) {
+        let mode = payments.mode(of: customerID)
+        switch mode {
+        case .normal: return (try sell(productID, of: bundleID, to: customerID, options), nil)
+        case .cancelled: return (nil, nil)
+        case .askToBuy, .interrupted:
+            _ = try store.product(productID, of: bundleID)
+            _ = try store.customer(customerID)
+            let payment = WaitingPayment(
+                mode: mode, bundleID: bundleID, customerID: customerID, productID: productID,
+                quantity: options.quantity, appAccountToken: options.appAccountToken)
+            return (nil, try payments.wait(payment))
+        }
+    }
+
+    /// Completes a payment that waits: its transaction arrives at the app by itself.
+    mutating func approve(_ paymentID: String) throws(StoreError) -> StoreTransaction {
+        let payment = try payments.take(paymentID)
+        return try sell(
+            payment.productID, of: payment.bundleID, to: payment.customerID,
+            AppStore.PurchaseOptions(quantity: payment.quantity, appAccountToken: payment.appAccountToken))
+    }
+
+    /// Sells, and leaves the receipt on the device as it was if it lags behind.
+    private mutating func sell(
+        _ productID: String, of bundleID: String, to customerID: String, _ options: AppStore.PurchaseOptions
+    ) throws(StoreError) -> StoreTransaction {
+        let key = StoreState.key(bundleID, customerID)
+        let before = store.state.receipts[key]
+        let transaction = try store.buy(productID, of: bundleID, by: customerID, options: options)
+        if payments.receiptLags(of: customerID) { store.state.receipts[key] = before }
+        return transaction
+    }
+
+    /// The transactions of a customer that the app has not finished, oldest first. A restored copy and what it is a copy of are one.
+    func unfinished(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
+        store.transactions.filter {
+            $0.bundleID == bundleID && $0.customerID == customerID && !$0.isFinished && $0.restoredAs == nil
+        }
+    }
+
+    /// The transactions of a customer that changed after an event, each once, in the order of their last change.
+    func updates(of bundleID: String, _ customerID: String, after number: Int) -> [StoreTransaction] {
+        var ids: [String] = []
+        for event in store.events where event.number > number && event.kind != .finished {
+            guard let transaction = event.transaction, transaction.bundleID == bundleID,
+                transaction.customerID == customerID
+            else { continue }
+            ids.removeAll { $0 == transaction.transactionID }
+            ids.append(transaction.transactionID)
+        }
+        return ids.compactMap { store.state.transactions[$0] }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `assay dev`, as a developer uses it.
+@Suite("assay dev")
+struct DevTests {
+    @Test(
+        "A purchase in the store is granted by the server, which follows the store's clock, and keys stay after a restart"
+    )
+    func purchase() async throws {
+        try await Program.inTemporaryFolder { folder in
+            var keys: [String] = []
+            for round in 1...2 {
+                try await RunningServer.run("assay dev --port 0 --store-port 0 --no-open", in: folder) { running in
+                    let store = try #require(
+                        running.line.split { " ;\n".contains($0) }.filter { $0.hasPrefix("http://") }.last)
+                    func shell(_ command: String) async throws -> String {
+                        let result = try await Program.shell(
+                            command, in: folder,
+                            environment: ["STORE": String(store), "SERVER": running.address])
+                        #expect(result.status == 0, "\(result.output)")
+                        return result.output
+                    }
+                    keys.append(try String(contentsOf: folder.appending(path: "assay-dev/client.key"), encoding: .utf8))
+                    let entitlements = """
+                        curl -sSf -H "Authorization: Bearer $(cat assay-dev/admin.key)" $SERVER/v1/customers/alice/entitlements
+                        """
+                    if round == 1 {
+                        let granted = try await shell(
+                            """
+                            curl -sSf -H 'Content-Type: application/json' $STORE/app/purchases --data \
+                            '{"bundle_id":"com.example.app","product_id":"monthly","customer_id":"alice"}' > sold
+                            python3 -c 'import json; s = json.load(open("sold"))["transaction"]; print(json.dumps({\
+                            "signed_transaction": s["evidence"]["signed_transaction"], "product_id": "monthly",\
+                            "transaction_id": s["transaction"]["transaction_id"], "customer_id": "alice"}))' > claim
+                            curl -sSf -H "Authorization: Bearer $(cat assay-dev/client.key)" $SERVER/v1/purchases --data @claim
+                            """)
+                        #expect(granted.contains(#""disposition":"granted""#), "\(granted)")
+                        #expect(try await shell(entitlements).contains(#""state":"active""#))
+                    } else {
+                        // Nobody told the server of a renewal, so the paid month is over when the clock has moved by a year.
+                        _ = try await shell(
+                            """
+                            curl -sSf -H 'Content-Type: application/json' $STORE/control/clock --data '{"advance":"P1Y"}'
+                            """)
+                        #expect(try await shell(entitlements).contains(#""state":"expired""#))
+                    }
+                }
+            }
+            #expect(keys.count == 2 && keys[0] == keys[1])
+        }
+    }
+
+    @Test("The keys of answers: made once, printed again, rotated to the key that was announced")
+    func answerKeys() async throws {
+        try await Program.inTemporaryFolder { folder in
+            func keys(_ options: String = "") async throws -> [String: String] {
+                let command = "assay keys signing --for answers --answer-key answers.key \(options) 2>/dev/null"
+                let result = try await Program.shell(command, in: folder)
+                #expect(result.status == 0, "\(result.output)")
+                let pairs = result.output.split(separator: "\n").map { $0.split(separator: " ") }
+                return Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), String($0[1])) })
+            }
+            let first = try await keys()
+            #expect(first.keys.sorted() == ["current", "next"])
+            #expect(try await keys() == first)
+            let second = try await keys("--rotate")
+            #expect(second["current"] == first["next"])
+            #expect(Set([first["current"], first["next"], second["next"]]).count == 3)
+            for name in ["answers.key", "answers.key.next"] {
+                let path = folder.appending(path: name).path
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
+            }
+            try FileManager.default.removeItem(at: folder.appending(path: "answers.key.next"))
+            #expect(try await keys() == ["current": second["current"] ?? ""])
+            let refused = try await Program.shell(
+                "assay keys signing --for answers --answer-key answers.key --rotate", in: folder)
+            #expect(refused.status == 2 && refused.output.contains("put the next key back"))
+            let unnamed = try await Program.shell("assay keys signing --for answers", in: folder)
+            #expect(unnamed.status == 2 && unnamed.output.contains("--answer-key"))
+        }
+    }
+}

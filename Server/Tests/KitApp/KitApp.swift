@@ -1,0 +1,116 @@
+import Crypto
+import Foundation
+import KitTestSupport
+import PurchaseKit
+import PurchaseVerification
+import Synchronization
+
+/// An app as a process, which ends itself with SIGKILL at a step: before or after one of its calls to the world outside. Tests run it
+/// again and see what became of the purchase.
+///
+///     kit-app SIMULATOR-PORT SERVER-URL FOLDER API-KEY ANSWER-KEY TRUST CUSTOMER STEP buy|resume
+@main
+struct KitApp {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 10, let port = Int(arguments[1]), let server = URL(string: arguments[2]),
+            let step = Int(arguments[8])
+        else { throw PurchaseError(.fieldMissing, expected: "nine arguments") }
+        let (folder, customer) = (arguments[3], arguments[7])
+        let anchors = try arguments[6].split(separator: ",").map { text in
+            try TrustAnchor(certificate: [UInt8](Data(base64Encoded: String(text)) ?? Data()))
+        }
+        let steps = Steps(last: step)
+        let door = SimulatorDoor(port: port, customerID: customer)
+        let service = HTTPPurchaseService(server: server)
+        let store = FilePurchaseStore(
+            file: URL(fileURLWithPath: folder).appendingPathComponent("purchases"),
+            key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
+        let engine = PurchaseEngine(
+            queue: MortalQueue(queue: door, steps: steps),
+            verifier: DeviceVerifier(
+                app: AppIdentity(bundleID: "com.example.app", version: "1.0"), device: door, anchors: anchors),
+            server: PurchaseConnection(
+                service: MortalService(service: service, steps: steps), key: arguments[4],
+                answerKeys: try AnswerKeys(current: arguments[5])),
+            store: MortalStore(store: store, steps: steps))
+        await engine.signIn(PurchaseCustomer(id: customer))
+        await engine.start()
+        if arguments[9] == "buy" { await engine.buy("coins") }
+        let granted = try await engine.purchases().count
+        let waiting = try await engine.diagnostics().waiting.count
+        print("steps \(steps.count.load(ordering: .relaxed)) granted \(granted) waiting \(waiting)")
+    }
+}
+
+/// Counts the calls, and ends the process at one of them.
+final class Steps: Sendable {
+    let count = Atomic(0)
+    private let last: Int
+
+    /// - Parameter last: the step at which the process ends; 0 for none.
+    init(last: Int) { self.last = last }
+
+    func next() {
+        guard count.add(1, ordering: .relaxed).newValue == last else { return }
+        kill(getpid(), SIGKILL)
+    }
+}
+
+struct MortalStore: PurchaseStore {
+    let store: FilePurchaseStore
+    let steps: Steps
+
+    func read() throws -> [UInt8]? {
+        steps.next()
+        return try store.read()
+    }
+
+    func write(_ document: [UInt8]) throws {
+        steps.next()
+        try store.write(document)
+        steps.next()
+    }
+}
+
+struct MortalService: PurchaseService {
+    let service: HTTPPurchaseService
+    let steps: Steps
+
+    func send(_ request: ServiceRequest) async throws -> ServiceAnswer {
+        steps.next()
+        let answer = try await service.send(request)
+        steps.next()
+        return answer
+    }
+}
+
+struct MortalQueue: PaymentQueue {
+    let queue: SimulatorDoor
+    let steps: Steps
+
+    func updates() -> AsyncStream<PaymentTransaction> { queue.updates() }
+
+    func unfinished() async throws -> [PaymentTransaction] {
+        steps.next()
+        return try await queue.unfinished()
+    }
+
+    func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
+        steps.next()
+        let result = try await queue.buy(payment)
+        steps.next()
+        return result
+    }
+
+    func finish(_ transaction: PaymentTransaction) async throws {
+        steps.next()
+        try await queue.finish(transaction)
+        steps.next()
+    }
+
+    func restore() async throws -> [PaymentTransaction] {
+        steps.next()
+        return try await queue.restore()
+    }
+}

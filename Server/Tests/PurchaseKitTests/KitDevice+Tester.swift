@@ -1,0 +1,51 @@
+import Crypto
+import Foundation
+import KitTestSupport
+import PurchaseKit
+import Synchronization
+import Testing
+
+/// What a tester does to a device.
+extension KitDevice {
+    /// How the next payments go.
+    func mode(_ mode: String, receiptLags: Bool = false) async throws {
+        try await door.control(
+            "payments/mode", ["customer_id": customer, "mode": mode, "receipt_lags": receiptLags])
+    }
+
+    /// Lets the payment that waits go through.
+    func approve() async throws { try await door.control("payments/payment-1/approve") }
+
+    /// Sells a product outside of the app: its transaction arrives without a call.
+    func sell(_ product: String, token: UUID? = nil) async throws -> PaymentTransaction {
+        let result = try await door.buy(PaymentRequest(productID: product, appAccountToken: token))
+        guard case .purchased(let transaction) = result else { throw LineCut() }
+        return transaction
+    }
+
+    /// The newest transaction of the customer.
+    func lastTransaction() async throws -> String? { try await door.history().last?.transactionID }
+
+    /// Another store than that of the device, for engines without a server.
+    var otherStore: FilePurchaseStore {
+        FilePurchaseStore(
+            file: world.folder.appending(path: "\(customer).other"),
+            key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
+    }
+
+    /// Waits a moment for something that happens by itself.
+    func settle() async throws { try await Task.sleep(for: .milliseconds(20)) }
+}
+
+extension KitLink {
+    /// The paths of the requests so far.
+    var paths: [String] { sent.withLock { $0.map(\.path) } }
+}
+
+extension KitDevice {
+    /// Tries again what waits, and returns the outcome of the transaction.
+    func retry(_ engine: PurchaseEngine) async throws -> String {
+        let transaction = try #require(try await door.unfinished().first)
+        return await engine.handle(transaction).code
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import HTTPTypes
+import KitTestSupport
+import NIOCore
+import PurchaseKit
+import ServerTestSupport
+import Synchronization
+
+/// The line between a device and the server. A test can cut it, and can stand in it as an attacker.
+final class KitLink: PurchaseService, Sendable {
+    /// What happens to a request and its answer.
+    typealias Hop =
+        @Sendable (ServiceRequest, (ServiceRequest) async throws -> ServiceAnswer) async throws ->
+        ServiceAnswer
+
+    private let http: LiveClient
+    private let hop = Mutex<Hop?>(nil)
+    /// Everything that the device sent.
+    let sent = Mutex<[ServiceRequest]>([])
+
+    init(_ http: LiveClient) { self.http = http }
+
+    /// Puts somebody into the line; nil removes them.
+    func intercept(_ hop: Hop?) { self.hop.withLock { $0 = hop } }
+
+    func send(_ request: ServiceRequest) async throws -> ServiceAnswer {
+        sent.withLock { $0.append(request) }
+        guard let hop = hop.withLock({ $0 }) else { return try await forward(request) }
+        return try await hop(request) { try await self.forward($0) }
+    }
+
+    private func forward(_ request: ServiceRequest) async throws -> ServiceAnswer {
+        var fields = HTTPFields()
+        for (name, value) in request.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields[name] = value
+        }
+        let answer = try await http.execute(
+            uri: request.path, method: .post, headers: fields, body: ByteBuffer(bytes: request.body))
+        var headers: [String: String] = [:]
+        for field in answer.headers { headers[field.name.canonicalName] = field.value }
+        return ServiceAnswer(
+            status: answer.status.code, headers: headers, body: Array(answer.body.readableBytesView))
+    }
+}
+
+/// The line is cut.
+struct LineCut: Error {}
+
+/// The queue of a device, which can fail.
+final class KitQueue: PaymentQueue, Sendable {
+    private let door: SimulatorDoor
+    private let failures = Mutex(0)
+    let finished = Mutex<[String?]>([])
+
+    init(_ door: SimulatorDoor) { self.door = door }
+
+    /// Lets the next calls of `finish` fail.
+    func failToFinish(_ times: Int) { failures.withLock { $0 = times } }
+
+    func updates() -> AsyncStream<PaymentTransaction> { door.updates() }
+    func unfinished() async throws -> [PaymentTransaction] { try await door.unfinished() }
+    func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await door.buy(payment) }
+    func restore() async throws -> [PaymentTransaction] { try await door.restore() }
+
+    func finish(_ transaction: PaymentTransaction) async throws {
+        let fails = failures.withLock { failures in
+            defer { failures = max(0, failures - 1) }
+            return failures > 0
+        }
+        if fails { throw LineCut() }
+        finished.withLock { $0.append(transaction.transactionID) }
+        try await door.finish(transaction)
+    }
+}
+
+/// The receipt of a device: as the store has it, or another one.
+final class KitReceipts: ReceiptSource, Sendable {
+    private let door: SimulatorDoor
+    private let state = Mutex(State())
+
+    private struct State {
+        var refreshes = 0
+        var isCancelled = false
+        var other: [UInt8]?
+    }
+
+    init(_ door: SimulatorDoor) { self.door = door }
+
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    func cancelRefreshes() { state.withLock { $0.isCancelled = true } }
+    func replace(by other: [UInt8]?) { state.withLock { $0.other = other } }
+
+    func load() async throws -> [UInt8]? {
+        if let other = state.withLock({ $0.other }) { return other }
+        return try await door.load()
+    }
+
+    func refresh() async throws {
+        let isCancelled = state.withLock { state in
+            state.refreshes += 1
+            state.other = nil
+            return state.isCancelled
+        }
+        if isCancelled { throw LineCut() }
+        try await door.refresh()
+    }
+}
+
+/// A clock that the test moves.
+final class KitTime: PurchaseTime, Sendable {
+    private let state = Mutex((now: Date(), uptime: 0.0))
+
+    var now: Date { state.withLock { $0.now } }
+    var uptime: Double { state.withLock { $0.uptime } }
+    func sleep(seconds: Double) async throws { try await Task.sleep(for: .milliseconds(20)) }
+
+    /// Sets the clock of the device, as its owner can.
+    func set(_ seconds: Double) { state.withLock { $0.now += seconds } }
+
+    /// Lets time pass.
+    func pass(_ seconds: Double) { state.withLock { $0 = ($0.now + seconds, $0.uptime + seconds) } }
+}

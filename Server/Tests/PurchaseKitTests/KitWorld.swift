@@ -1,0 +1,173 @@
+import AppStoreSimulator
+import Crypto
+import EvidenceMint
+import Foundation
+import HTTPTypes
+import Hummingbird
+import KitTestSupport
+import Logging
+import NIOCore
+import PurchaseAPI
+import PurchaseKit
+import PurchaseLedger
+import PurchaseServer
+import PurchaseVerification
+import ServerTestSupport
+import TestSupport
+import Testing
+
+/// A simulated store and a purchase server, both over real HTTP, and a signing key of the server.
+struct KitWorld: Sendable {
+    let simulator: LiveClient
+    let server: LiveClient
+    let signer: AnswerSigner
+    /// A key with the scope `client`, and one that reads.
+    let clientKey: String
+    let backendKey: String
+    let folder: URL
+
+    static let bundleID = "com.example.app"
+
+    static let app: RegisteredApp = {
+        var app = RegisteredApp(id: "example", bundleIDs: [bundleID])
+        app.products = [
+            "coins": RegisteredProduct(kind: .consumable),
+            "pro": RegisteredProduct(kind: .nonConsumable, entitlements: ["pro"]),
+            "monthly": RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
+            "yearly": RegisteredProduct(kind: .autoRenewable, entitlements: ["pro"]),
+        ]
+        app.sandboxAccess = .everyone
+        return app
+    }()
+
+    static func anchors() throws -> [TrustAnchor] {
+        try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
+    }
+
+    /// Runs the body between a store and a server of its own.
+    static func run(_ body: @escaping @Sendable (KitWorld) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "assay-kit-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer {
+            // A folder that stays behind in the temporary folder harms nothing.
+            try? FileManager.default.removeItem(at: folder)
+        }
+        let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let signer = AnswerSigner()
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.anchors = try anchors()
+        configuration.apps = [app.id: app]
+        configuration.answerSigner = signer
+        let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+        try await LedgerMigrations.migrate(database, now: 0)
+        let ledger = try await PurchaseLedger.open(
+            database: database, verifier: PurchaseVerifier(anchors: configuration.anchors), apps: [app],
+            clock: { Timestamp(Date()) })
+        let clientKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "app", scopes: [.client])).text
+        let backendKey = try await ledger.perform(CreateAPIKey(app: app.id, name: "b", scopes: [.backend])).text
+        var settings = SimulatorConfiguration()
+        settings.port = 0
+        let store = try simulatorServer(settings, authority: try MintedWorld.store(), logger: silent)
+        let application = purchaseServer(configuration, ledger: ledger, logger: silent)
+        try await store.live { simulator async throws in
+            try await application.live { server async throws in
+                let world = KitWorld(
+                    simulator: simulator, server: server, signer: signer, clientKey: clientKey,
+                    backendKey: backendKey, folder: folder)
+                try await world.openShop()
+                try await body(world)
+                #expect(try await ledger.audit().findings == [], "the audit found differences")
+            }
+        }
+        try await database.close()
+    }
+
+    private func openShop() async throws {
+        let door = SimulatorDoor(port: simulator.port, customerID: "nobody")
+        try await door.control("apps", ["bundle_id": Self.bundleID])
+        for (product, kind) in [("coins", "consumable"), ("pro", "non-consumable")] {
+            try await door.control(
+                "products",
+                [
+                    "bundle_id": Self.bundleID, "product_id": product, "kind": kind,
+                    "is_family_shareable": kind == "non-consumable",
+                ])
+        }
+        for (product, level) in [("yearly", 1), ("monthly", 2)] {
+            try await door.control(
+                "products",
+                [
+                    "bundle_id": Self.bundleID, "product_id": product, "kind": "auto-renewable",
+                    "subscription": ["group_id": "club", "level": level, "period": level == 1 ? "P1Y" : "P1M"],
+                ])
+        }
+    }
+
+    /// A device of a new customer.
+    func device(
+        _ customer: String = "customer-\(UUID().uuidString.prefix(8).lowercased())", isSigned: Bool = true
+    ) async throws -> KitDevice {
+        let door = SimulatorDoor(port: simulator.port, customerID: customer, isSigned: isSigned)
+        try await door.control("customers", ["customer_id": customer, "environment": "production"])
+        return KitDevice(world: self, customer: customer, door: door)
+    }
+
+    /// What the server says that a customer may use.
+    func entitlements(of customer: String) async throws -> [EntitlementMessage] {
+        let answer = try await server.execute(
+            uri: "/v1/customers/\(customer)/entitlements", method: .get,
+            headers: [.authorization: "Bearer \(backendKey)"])
+        return try JSONDecoder().decode(EntitlementList.self, from: Data(answer.body.readableBytesView)).entitlements
+    }
+}
+
+/// A device with the kit on it. `engine()` starts the app: each call is a new run over the same store.
+struct KitDevice: Sendable {
+    let world: KitWorld
+    let customer: String
+    let door: SimulatorDoor
+    let link: KitLink
+    let queue: KitQueue
+    let receipts: KitReceipts
+    let time = KitTime()
+    let store: FilePurchaseStore
+
+    init(world: KitWorld, customer: String, door: SimulatorDoor) {
+        (self.world, self.customer, self.door) = (world, customer, door)
+        link = KitLink(world.server)
+        queue = KitQueue(door)
+        receipts = KitReceipts(door)
+        store = FilePurchaseStore(
+            file: world.folder.appending(path: "\(customer).purchases"),
+            key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
+    }
+
+    /// A run of the app in which the customer is signed in.
+    func engine(
+        isSignedIn: Bool = true, hasServer: Bool = true, keys: AnswerKeys? = nil, version: String = "1.0",
+        bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
+        store other: (any PurchaseStore)? = nil
+    ) async throws -> PurchaseEngine {
+        let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
+        let engine = PurchaseEngine(
+            queue: queue, receipts: receipts,
+            verifier: DeviceVerifier(
+                app: AppIdentity(bundleID: bundleID, version: version), device: device ?? door,
+                anchors: try KitWorld.anchors()),
+            server: hasServer ? PurchaseConnection(service: link, key: world.clientKey, answerKeys: keys) : nil,
+            store: other ?? store, time: time)
+        if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }
+        return engine
+    }
+
+    /// The units of coins that the server has granted to the customer.
+    func coins() async throws -> Int64 {
+        try await world.entitlements(of: customer).filter { $0.productID == "coins" }.reduce(0) {
+            $0 + ($1.balance ?? 0)
+        }
+    }
+
+    /// The transactions that the app has not finished.
+    func unfinished() async throws -> Int { try await door.unfinished().count }
+}

@@ -1,0 +1,155 @@
+import Crypto
+import Foundation
+import KitTestSupport
+import PurchaseKit
+import Testing
+
+/// What counts without the server, when the clock jumps, and when the process ends.
+@Suite("Offline, clocks and processes")
+struct OfflineTests {
+    @Test(
+        "A signed answer counts offline until its period ends, at most seven days, and never longer by setting the clock back"
+    )
+    func clockJumps() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine()
+            #expect(await engine.buy("pro").code == "granted")
+            #expect(await engine.buy("monthly").code == "granted")
+            func active(_ engine: PurchaseEngine) async throws -> [String] {
+                try await engine.entitlements().filter(\.isActive).map(\.productID)
+            }
+            device.link.intercept { _, _ in throw LineCut() }
+            #expect(try await active(engine) == ["monthly", "pro"])
+            device.time.pass(6 * 86_400)
+            #expect(try await active(engine) == ["monthly", "pro"])
+            device.time.set(-30 * 86_400)
+            #expect(try await active(engine) == ["monthly", "pro"])
+            #expect(try await engine.diagnostics().isClockBehind)
+            device.time.pass(2 * 86_400)
+            #expect(try await active(engine).isEmpty)
+            // Another run of the app: the mark was stored.
+            let later = try await device.engine()
+            #expect(try await active(later).isEmpty)
+            // Forward beyond the period, and the server's answer decides again.
+            device.link.intercept(nil)
+            #expect(await later.buy("coins").code == "granted")
+            #expect(try await active(later).contains("coins"))
+        }
+    }
+
+    @Test("A device whose clock is years off is served like any other")
+    func wrongClock() async throws {
+        try await KitWorld.run { world in
+            for years in [-20.0, 20] {
+                let device = try await world.device()
+                device.time.set(years * 366 * 86_400)
+                #expect(try await device.engine().buy("coins").code == "granted")
+                #expect(try await device.unfinished() == 0)
+            }
+        }
+    }
+
+    @Test("A repetition that another clock planned is due")
+    func clockSetBack() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            device.time.set(366 * 86_400)
+            device.link.intercept { _, _ in throw LineCut() }
+            let engine = try await device.engine()
+            _ = await engine.buy("coins")
+            device.link.intercept(nil)
+            device.time.set(-366 * 86_400)
+            await engine.retryDue()
+            #expect(try await device.unfinished() == 0)
+        }
+    }
+
+    @Test("A stored document that was changed in any byte is not believed")
+    func damagedStore() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            #expect(try await device.engine().buy("coins").code == "granted")
+            let file = world.folder.appending(path: "\(device.customer).purchases")
+            let document = [UInt8](try Data(contentsOf: file))
+            #expect(document.count > 200)
+            for index in document.indices {
+                var changed = document
+                changed[index] ^= 1
+                try Data(changed).write(to: file)
+                #expect(throws: PurchaseError.self, "byte \(index)") { try device.store.read() }
+            }
+            for length in stride(from: 0, to: document.count, by: 7) {
+                try Data(document[..<length]).write(to: file)
+                #expect(throws: PurchaseError.self, "\(length) bytes") { try device.store.read() }
+            }
+            let engine = try await device.engine()
+            #expect(await engine.buy("coins").code == "store_damaged")
+            #expect(try device.store.setAside() != nil)
+            #expect(try await device.engine().buy("coins").code == "granted")
+            #expect(try await device.coins() == 2)
+        }
+    }
+
+    @Test("Exported purchases are imported once, and contain no evidence")
+    func exports() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            let engine = try await device.engine(hasServer: false)
+            #expect(await engine.buy("coins").code == "granted")
+            try await engine.consume(of: "coins", consumptionID: "one")
+            let exported = try await engine.exportPurchases()
+            #expect(!String(decoding: exported, as: UTF8.self).contains("eyJ"))
+            let other = try await device.engine(hasServer: false, store: device.otherStore)
+            for _ in 0..<2 { try await other.importPurchases(exported) }
+            #expect(try await other.balance(of: "coins") == 0)
+            #expect(try await other.purchases().count == 1)
+        }
+    }
+
+    @Test("Neither events nor diagnostics nor descriptions contain evidence or keys")
+    func secrets() async throws {
+        try await KitWorld.run { world in
+            let device = try await world.device()
+            device.link.intercept { _, _ in throw LineCut() }
+            let engine = try await device.engine()
+            let events = await engine.events()
+            _ = await engine.buy("coins")
+            var text = "\(try await engine.diagnostics())"
+            for await event in events {
+                dump(event, to: &text)
+                break
+            }
+            let transaction = try #require(try await device.door.unfinished().first)
+            dump(transaction, to: &text)
+            text += "\(transaction) \(String(reflecting: transaction))"
+            #expect(text.contains("coins") && !text.contains("eyJ") && !text.contains(world.clientKey))
+        }
+    }
+
+    @Test("A process that is killed at any step loses no purchase and grants none twice")
+    func killedProcess() async throws {
+        try await KitWorld.run { world in
+            var steps = 0
+            for step in 1...200 {
+                let device = try await world.device()
+                let folder = world.folder.appending(path: device.customer)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                let first = try await KitProcess.run(device, in: folder, step: step, "buy")
+                let wasSold = try await !device.door.history().isEmpty
+                let second = try await KitProcess.run(device, in: folder, step: 0, "resume")
+                #expect(second.status == 0, "step \(step): \(second.output)")
+                let history = try await device.door.history()
+                #expect(history.count == (wasSold ? 1 : 0) && history.allSatisfy(\.isFinished), "step \(step)")
+                #expect(try await device.coins() == (wasSold ? 1 : 0), "step \(step)")
+                #expect(
+                    second.output.contains("granted \(wasSold ? 1 : 0) waiting 0"), "step \(step): \(second.output)")
+                guard first.status != 0 else { break }
+                #expect(first.status == 9, "step \(step): \(first.output)")
+                steps = step
+            }
+            // Fewer steps than a purchase has would mean that the process ended without buying.
+            #expect((12..<200).contains(steps), "\(steps) steps")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+public import PurchaseVerification
+
+/// The checks on the device, without network: container, Apple's signature, bundle id, version, device; then product and
+/// transaction.
+public struct DeviceVerifier: Sendable {
+    private let verifier: PurchaseVerifier
+    private let app: AppIdentity
+    private let device: any DeviceIdentity
+
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - device: names this device.
+    ///   - anchors: certificates to trust. Others than Apple's belong into test builds.
+    public init(app: AppIdentity, device: any DeviceIdentity, anchors: [TrustAnchor] = TrustAnchor.apple) {
+        verifier = PurchaseVerifier(anchors: anchors)
+        self.app = app
+        self.device = device
+    }
+
+    /// The result of the checks.
+    public enum Verdict: Sendable {
+        case verified(VerifiedEvidence)
+        /// Apple did not sign it for this app.
+        case refused(PurchaseError)
+        /// It may be genuine, but does not prove the purchase on this device now; newer evidence may.
+        case undetermined(PurchaseError)
+    }
+
+    /// Checks evidence, and that it proves a transaction.
+    ///
+    /// - Parameters:
+    ///   - evidence: the evidence.
+    ///   - transaction: the transaction; `nil` to check the evidence alone, as at the launch of a Mac app.
+    public func verify(_ evidence: PurchaseEvidence, proves transaction: PaymentTransaction?) async -> Verdict {
+        let verified: VerifiedEvidence
+        do throws(VerificationError) {
+            verified = try verifier.verify(
+                evidence.bytes,
+                policies: [EnvironmentPolicy(accepting: app.environments), BundleIDPolicy(app.bundleID)])
+        } catch {
+            return Self.verdict(error)
+        }
+        do throws(VerificationError) {
+            // Only the app receipt is made again for each version of the app. A transaction receipt keeps the version of the purchase,
+            // and signed transactions have none.
+            if case .appReceipt(let receipt) = verified { try ApplicationVersionPolicy(app.version).check(receipt) }
+        } catch {
+            return .undetermined(PurchaseError(error))
+        }
+        if let error = await deviceError(verified) { return .undetermined(error) }
+        if let error = transaction.flatMap({ Self.error(of: $0, in: verified.facts.transactions) }) {
+            return .undetermined(error)
+        }
+        return .verified(verified)
+    }
+
+    /// An empty file is no forgery, and an environment that is not accepted is a matter of the settings.
+    private static func verdict(_ error: VerificationError) -> Verdict {
+        switch error.code {
+        case .evidenceEmpty: .undetermined(PurchaseError(.receiptMissing))
+        case .environmentNotAccepted: .undetermined(PurchaseError(error))
+        default: .refused(PurchaseError(error))
+        }
+    }
+
+    /// Why the evidence is not for this device; `nil` if it is.
+    private func deviceError(_ evidence: VerifiedEvidence) async -> PurchaseError? {
+        let candidates: [DeviceIdentifier]
+        switch evidence {
+        case .appReceipt, .transactionReceipt: candidates = await device.receiptIdentifiers()
+        default: candidates = await device.deviceVerificationID().map { [$0] } ?? []
+        }
+        var last = PurchaseError(.deviceUnknown)
+        for candidate in candidates {
+            do throws(VerificationError) {
+                try Self.require(candidate, evidence)
+                return nil
+            } catch {
+                last = PurchaseError(error)
+            }
+        }
+        return last
+    }
+
+    private static func require(
+        _ device: DeviceIdentifier, _ evidence: VerifiedEvidence
+    ) throws(VerificationError) {
+        try evidence.facts.requireDevice(device)
+    }
+
+    /// Two errors that must be told apart: the receipt is not of this purchase yet, or the purchase is not of this product.
+    private static func error(of transaction: PaymentTransaction, in facts: [TransactionFacts]) -> PurchaseError? {
+        // A restored transaction of the original API has an id of its own that its receipt need not contain.
+        let ids = [
+            transaction.transactionID, transaction.state == .restored ? transaction.originalTransactionID : nil,
+        ].compactMap(\.self)
+        guard
+            let found = facts.first(where: { fact in
+                ids.contains { $0.isSame(as: fact.transactionID) }
+                    || (transaction.state == .restored && ids.contains { $0.isSame(as: fact.originalTransactionID) })
+            })
+        else {
+            return PurchaseError(
+                .transactionNotInEvidence, expected: "transaction \(transaction.transactionID ?? "")",
+                found: "\(facts.count) others")
+        }
+        guard transaction.productID.isSame(as: found.productID) else {
+            return PurchaseError(.productMismatch, expected: transaction.productID, found: found.productID)
+        }
+        return nil
+    }
+}

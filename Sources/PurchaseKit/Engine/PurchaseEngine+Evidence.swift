@@ -1,0 +1,91 @@
+import Foundation
+public import PurchaseVerification
+
+extension PurchaseEngine {
+    /// The evidence of a transaction.
+    enum Gathered {
+        /// Verified here, or, if the value is `nil`, for the server alone to judge.
+        case verified(PurchaseEvidence, VerifiedEvidence?)
+        case refused(PurchaseError)
+        case undetermined(PurchaseError)
+    }
+
+    /// Gathers and verifies the evidence: the signed transaction, else the app receipt, else the transaction receipt.
+    func evidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
+        guard let text = transaction.signedTransaction, !text.isEmpty else {
+            return await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
+        }
+        let evidence = PurchaseEvidence.signedTransaction(text)
+        // Why StoreKit does not vouch for it is the server's to judge.
+        if !transaction.isVerifiedByStoreKit, server != nil { return .verified(evidence, nil) }
+        switch await verifier.verify(evidence, proves: transaction) {
+        case .refused(let error): return .refused(error)
+        case .undetermined(let error): return .undetermined(error)
+        case .verified(let verified):
+            guard transaction.isVerifiedByStoreKit else { return .undetermined(PurchaseError(.unverified)) }
+            return .verified(evidence, verified)
+        }
+    }
+
+    /// If the receipt does not prove the purchase, it is refreshed once and checked again. The first failure is not reported; the
+    /// second one, or the refresh's own error, is. The refresh may ask for a password, so without permission the app is told instead.
+    private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
+        let first = await loadedEvidence(for: transaction)
+        guard case .undetermined = first else { return first }
+        guard mayRefresh else {
+            emit(PurchaseEvent(.refreshNeeded, transaction))
+            return first
+        }
+        // Not again for a repetition: each refresh may ask for the password.
+        if let id = transaction.transactionID { refreshable.remove(id) }
+        do {
+            try await receipts.refresh()
+        } catch {
+            return .undetermined(
+                PurchaseError(.refreshFailed, found: (error as? PurchaseError)?.code.rawValue ?? "\(error)"))
+        }
+        return await loadedEvidence(for: transaction)
+    }
+
+    private func loadedEvidence(for transaction: PaymentTransaction) async -> Gathered {
+        let evidence: PurchaseEvidence
+        do {
+            if let receipt = try await receipts.load() {
+                evidence = .appReceipt(Data(receipt))
+            } else if let receipt = transaction.transactionReceipt {
+                evidence = .transactionReceipt(Data(receipt))
+            } else {
+                return .undetermined(PurchaseError(.evidenceMissing))
+            }
+        } catch {
+            return .undetermined(PurchaseError(.receiptMissing, error))
+        }
+        switch await verifier.verify(evidence, proves: transaction) {
+        case .verified(let verified): return .verified(evidence, verified)
+        case .refused(let error): return .refused(error)
+        case .undetermined(let error): return .undetermined(error)
+        }
+    }
+
+    /// Checks the app receipt as an app does at its launch, without network and without refreshing it.
+    ///
+    /// Without a receipt there is nothing to refuse: in the sandbox and in TestFlight there is none before the first purchase.
+    ///
+    /// - Returns: the verified receipt; `nil` if there is no receipt.
+    /// - Throws: `PurchaseError`: why the receipt is not accepted.
+    public func verifiedReceipt() async throws -> AppReceipt? {
+        let bytes: [UInt8]?
+        do {
+            bytes = try await receipts.load()
+        } catch {
+            throw PurchaseError(.receiptMissing, error)
+        }
+        guard let bytes, !bytes.isEmpty else { return nil }
+        switch await verifier.verify(.appReceipt(Data(bytes)), proves: nil) {
+        case .verified(.appReceipt(let receipt)): return receipt
+        case .verified(let other):
+            throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: other.kind.rawValue)
+        case .refused(let error), .undetermined(let error): throw error
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import PurchaseAPI
+
+/// Takes transactions from the payment queue to a granted purchase: verifies each one on the device and by the server, stores what
+/// was granted, and finishes the transaction, in this order.
+///
+///     let engine = PurchaseEngine(queue: queue, receipts: receipts, verifier: verifier, server: connection, store: store)
+///     Task { await engine.run() }
+///     await engine.signIn(PurchaseCustomer(id: "alice"))
+///     let outcome = await engine.buy("com.example.app.coins")
+///
+/// Make one for the whole life of the app: two over the same store would overwrite each other's record.
+public actor PurchaseEngine {
+    let queue: any PaymentQueue
+    let receipts: any ReceiptSource
+    let verifier: DeviceVerifier
+    let server: PurchaseConnection?
+    let store: any PurchaseStore
+    let time: any PurchaseTime
+    /// How long a signed answer counts offline, in seconds.
+    let offlineSeconds: Double
+
+    private(set) var record = PurchaseRecord()
+    private var isLoaded = false
+    private(set) var customer: PurchaseCustomer?
+    /// Purchases of this run, for which the receipt may be refreshed without asking.
+    var startedInThisRun: [StartedPurchase] = []
+    /// Transactions of these purchases.
+    var refreshable: Set<String> = []
+    /// What is being handled, so that the same transaction is not handled twice at once.
+    var handling: [String: Task<PurchaseOutcome, Never>] = [:]
+    /// What was finished in this run.
+    var settled: [TransactionVersion: PurchaseOutcome] = [:]
+    /// The time that was seen last, and when by the uptime.
+    var seenTime: (date: Date, uptime: Double)?
+    private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
+    private var handler: (@Sendable (PurchaseEvent) -> Void)?
+    private weak var delegate: (any PurchaseDelegate)?
+
+    /// The longest time for which answers count offline: seven days.
+    public static let longestOfflineSeconds: Double = 7 * 86_400
+
+    /// - Parameters:
+    ///   - queue: the payment queue.
+    ///   - receipts: the app receipt.
+    ///   - verifier: the checks on the device.
+    ///   - server: the purchase server; without one, the device decides alone.
+    ///   - store: the durable storage.
+    ///   - time: the clock.
+    ///   - offlineSeconds: how long the server's last answer counts offline; at most seven days.
+    public init(
+        queue: any PaymentQueue, receipts: any ReceiptSource = NoReceiptSource(), verifier: DeviceVerifier,
+        server: PurchaseConnection?, store: any PurchaseStore, time: any PurchaseTime = SystemTime(),
+        offlineSeconds: Double = PurchaseEngine.longestOfflineSeconds
+    ) {
+        self.queue = queue
+        self.receipts = receipts
+        self.verifier = verifier
+        self.server = server
+        self.store = store
+        self.time = time
+        self.offlineSeconds = max(0, min(offlineSeconds, Self.longestOfflineSeconds))
+    }
+
+    // MARK: Running
+
+    /// Runs until its task is cancelled: handles what is unfinished, every transaction that arrives, and each repetition.
+    public func run() async {
+        let updates = queue.updates()
+        await start()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await transaction in updates { await self.handle(transaction) } }
+            group.addTask { await self.keepRetrying() }
+            await group.waitForAll()
+        }
+    }
+
+    /// Handles the union of what the queue has not finished and what the outbox keeps. `run` calls it.
+    public func start() async {
+        guard loads() else { return }
+        var transactions: [PaymentTransaction] = []
+        do {
+            transactions = try await queue.unfinished()
+        } catch {
+            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.queueFailed, error)))
+        }
+        let known = transactions.compactMap(\.key)
+        // What the queue does not know any more was finished by another device, or is not finished only in the record.
+        transactions += record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }.map(\.transaction)
+        for transaction in transactions { await handle(transaction) }
+    }
+
+    /// Tries everything again that waits, now.
+    public func retryNow() async {
+        guard loads() else { return }
+        for entry in record.outbox { await handle(entry.transaction) }
+    }
+
+    /// Refreshes the receipt, which may ask the customer for their password, and tries everything again that waits. Call it when the
+    /// customer asks for it, after the event `refreshNeeded`.
+    public func refreshAndRetry() async {
+        do {
+            try await receipts.refresh()
+        } catch {
+            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.refreshFailed, error)))
+            return
+        }
+        await retryNow()
+    }
+
+    // MARK: The customer
+
+    /// Sets the customer to whom purchases go that name nobody else, and handles those that waited for one.
+    public func signIn(_ customer: PurchaseCustomer) async {
+        self.customer = customer
+        guard loads() else { return }
+        if let token = customer.appAccountToken, record.customers[token] != customer.id {
+            _ = changes { $0.customers[token] = customer.id }
+        }
+        for entry in record.outbox where entry.customerID == nil { await handle(entry.transaction) }
+    }
+
+    /// Purchases that name nobody wait from now on.
+    public func signOut() { customer = nil }
+
+    // MARK: Events
+
+    /// Every event from now on. Each call makes a stream of its own.
+    public func events() -> AsyncStream<PurchaseEvent> {
+        let id = UUID()
+        return AsyncStream { continuation in
+            listeners[id] = continuation
+            continuation.onTermination = { _ in Task { await self.removeListener(id) } }
+        }
+    }
+
+    /// Calls a closure with every event from now on, in the place of the closure before.
+    public func onEvent(_ handler: (@Sendable (PurchaseEvent) -> Void)?) { self.handler = handler }
+
+    /// Tells a delegate of every outcome from now on. The delegate is not retained.
+    public func setDelegate(_ delegate: (any PurchaseDelegate)?) { self.delegate = delegate }
+
+    /// Reports that the App Store asks for the purchase of a product that the customer chose there (`shouldAddStorePayment`,
+    /// `PurchaseIntent`). The app decides, and calls `buy`.
+    public func promote(_ productID: String) { emit(PurchaseEvent(.promoted, productID: productID)) }
+
+    func emit(_ event: PurchaseEvent) {
+        for listener in listeners.values { listener.yield(event) }
+        handler?(event)
+    }
+
+    func tellDelegate(_ transaction: PaymentTransaction, _ outcome: PurchaseOutcome) async {
+        switch outcome {
+        case .granted: await delegate?.didVerify(transaction, isValid: true)
+        case .refused: await delegate?.didVerify(transaction, isValid: false)
+        case .undetermined(let error), .failed(let error):
+            await delegate?.didFailToVerify(transaction, error: error)
+        case .pending: break
+        }
+    }
+
+    private func removeListener(_ id: UUID) { listeners[id] = nil }
+
+    // MARK: The record
+
+    /// Reads the record once.
+    func load() throws {
+        guard !isLoaded else { return }
+        if let document = try store.read() { record = try PurchaseRecord(document) }
+        isLoaded = true
+    }
+
+    /// Changes the record: durably, or not at all.
+    func change(_ body: (inout PurchaseRecord) -> Void) throws {
+        try load()
+        var next = record
+        body(&next)
+        guard next != record else { return }
+        do {
+            try store.write(try next.document())
+        } catch {
+            throw PurchaseError(.storeFailed, error)
+        }
+        record = next
+    }
+
+    /// Changes the record, or reports that it cannot be changed.
+    func changes(_ body: (inout PurchaseRecord) -> Void) -> Bool {
+        do {
+            try change(body)
+            return true
+        } catch {
+            emit(PurchaseEvent(.failedOutside, error: PurchaseError(.storeFailed, error)))
+            return false
+        }
+    }
+
+    /// Reads the record, or reports that it cannot be read.
+    func loads() -> Bool { changes { _ in } }
+}
+
+extension PaymentTransaction {
+    /// Its identity; `nil` if it has no id yet.
+    var key: TransactionKey? {
+        transactionID.map { TransactionKey(environment: environment, transactionID: $0) }
+    }
+}

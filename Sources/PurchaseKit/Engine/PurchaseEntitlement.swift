@@ -1,0 +1,49 @@
+public import Foundation
+
+/// What the customer may use now.
+public struct PurchaseEntitlement: Sendable, Codable, Equatable {
+    public var productID: String
+    public var environment: String?
+    /// Whether it counts now.
+    public var isActive: Bool
+    /// Until when; `nil` if it does not end.
+    public var until: Date?
+    /// The remaining units; only of consumables.
+    public var balance: Int64?
+    /// Who says so.
+    public var source: Source
+
+    /// The origin of an entitlement.
+    public enum Source: String, Sendable, Codable {
+        /// A signed answer of the server.
+        case server
+        /// What was granted on this device.
+        case device
+    }
+}
+
+/// The state of the kit for a report of an error: no evidence, no key and no customer.
+public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
+    public var startedPurchases: Int
+    public var waiting: [Waiting]
+    public var grantedPurchases: Int
+    public var storedAnswers: Int
+    public var isSignedIn: Bool
+    /// The latest time that was seen.
+    public var clockMark: Date?
+    /// Whether the device's clock is behind it.
+    public var isClockBehind: Bool
+
+    /// A transaction that is not finished.
+    public struct Waiting: Sendable, Codable, Equatable {
+        public var transactionID: String?
+        public var productID: String
+        public var environment: String?
+        public var attempts: Int
+        public var nextAttempt: Date?
+        public var code: String?
+        public var isDecided: Bool
+        public var hasCustomer: Bool
+        public var hasOrder: Bool
+    }
+}

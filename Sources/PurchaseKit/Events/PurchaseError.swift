@@ -1,0 +1,152 @@
+public import Foundation
+public import PurchaseAPI
+public import PurchaseVerification
+
+/// The reason why a purchase was refused, or could not be verified now.
+///
+/// The code is the contract: one of the kit's own, a code of the core (`ReasonCode`), or a code of the server. `expected` and
+/// `found` are the two facts that disagreed.
+public struct PurchaseError: Error, Sendable, Codable, Equatable {
+    public var code: Code
+    public var expected: String?
+    public var found: String?
+    /// A sentence for people.
+    public var detail: String?
+
+    /// An error of the kit.
+    public init(_ code: Code, expected: String? = nil, found: String? = nil, detail: String? = nil) {
+        self.code = code
+        self.expected = expected
+        self.found = found
+        self.detail = detail ?? code.sentence
+    }
+
+    /// An error of the core.
+    public init(_ error: VerificationError) {
+        code = Code(rawValue: error.code.rawValue)
+        expected = error.expected
+        found = error.found
+        detail = error.code.sentence
+    }
+
+    /// An error of something outside; its own words become the found fact.
+    init(_ code: Code, _ error: any Error) {
+        if let error = error as? PurchaseError {
+            self = error
+        } else {
+            self.init(code, found: String(describing: error))
+        }
+    }
+}
+
+extension PurchaseError: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        "\(code.rawValue): \(detail ?? "")" + (expected.map { " Expected \($0)." } ?? "")
+            + (found.map { " Found \($0)." } ?? "")
+    }
+
+    public var errorDescription: String? { description }
+}
+
+extension PurchaseError {
+    /// A code of the kit, of the core or of the server.
+    public struct Code: WireEnumeration {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        // On the device.
+        /// The device has no app receipt.
+        public static let receiptMissing = Code(rawValue: "receipt_missing")
+        /// The evidence does not contain the transaction.
+        public static let transactionNotInEvidence = Code(rawValue: "transaction_not_in_evidence")
+        /// The evidence states another product for the transaction.
+        public static let productMismatch = Code(rawValue: "product_mismatch")
+        /// The system does not name the device now.
+        public static let deviceUnknown = Code(rawValue: "device_unknown")
+        /// The refresh of the receipt failed or was cancelled.
+        public static let refreshFailed = Code(rawValue: "refresh_failed")
+        /// Neither a signed transaction, nor an app receipt, nor a transaction receipt.
+        public static let evidenceMissing = Code(rawValue: "evidence_missing")
+        /// StoreKit did not verify the transaction, and there is no server to decide.
+        public static let unverified = Code(rawValue: "unverified_by_store_kit")
+        /// The App Store refunded or revoked the purchase.
+        public static let purchaseRevoked = Code(rawValue: "purchase_revoked")
+        /// An upgrade took its place.
+        public static let purchaseUpgraded = Code(rawValue: "purchase_upgraded")
+        /// Nobody is signed in to whom the purchase could go.
+        public static let customerUnknown = Code(rawValue: "customer_unknown")
+
+        // On the way to the server.
+        /// A field of the request is empty.
+        public static let fieldMissing = Code(rawValue: "field_missing")
+        /// The request cannot be written.
+        public static let requestNotSerialised = Code(rawValue: "request_not_serialised")
+        /// There is no answer.
+        public static let connectionFailed = Code(rawValue: "connection_failed")
+        /// The answer is larger than any answer of the server.
+        public static let answerTooLarge = Code(rawValue: "answer_too_large")
+        /// The answer has no signature of the expected form.
+        public static let answerUnsigned = Code(rawValue: "answer_unsigned")
+        /// The signature names a key that the app does not pin.
+        public static let answerKeyUnknown = Code(rawValue: "answer_key_unknown")
+        /// The answer is one to another request.
+        public static let answerNonceMismatch = Code(rawValue: "answer_nonce_mismatch")
+        /// The signature does not match the content that arrived.
+        public static let answerDigestMismatch = Code(rawValue: "answer_digest_mismatch")
+        /// The signature does not match status, type, content and this request.
+        public static let answerSignatureInvalid = Code(rawValue: "answer_signature_invalid")
+        /// The signed answer is not what the server answers here.
+        public static let answerMalformed = Code(rawValue: "answer_malformed")
+        /// The signed answer is about another transaction, product or customer.
+        public static let answerMismatch = Code(rawValue: "answer_mismatch")
+
+        // Outside.
+        /// The store was changed from outside.
+        public static let storeDamaged = Code(rawValue: "store_damaged")
+        /// The store cannot be read or written.
+        public static let storeFailed = Code(rawValue: "store_failed")
+        /// The payment queue failed.
+        public static let queueFailed = Code(rawValue: "queue_failed")
+        /// The payment failed or was cancelled.
+        public static let paymentFailed = Code(rawValue: "payment_failed")
+        /// There are fewer units than should be consumed.
+        public static let balanceInsufficient = Code(rawValue: "balance_insufficient")
+
+        /// The app's backend consumes units, because the server counts them.
+        public static let consumedByServer = Code(rawValue: "consumed_by_server")
+
+        /// The meaning of the kit's own codes, in a sentence.
+        var sentence: String? { Self.sentences[self] }
+
+        private static let sentences: [Code: String] = [
+            .receiptMissing: "The device has no app receipt; refresh it.",
+            .transactionNotInEvidence: "The evidence does not contain the transaction; refresh it.",
+            .productMismatch: "The evidence states another product for the transaction.",
+            .deviceUnknown: "The system does not name the device; try again after the first unlock.",
+            .refreshFailed: "The receipt could not be refreshed.",
+            .evidenceMissing:
+                "The transaction has no evidence: no signed transaction, no app receipt, no transaction receipt.",
+            .unverified: "StoreKit did not verify the transaction, and there is no server to decide.",
+            .purchaseRevoked: "The App Store refunded or revoked the purchase.",
+            .purchaseUpgraded: "An upgrade replaced the subscription.",
+            .customerUnknown: "Nobody is signed in to whom the purchase could go; call signIn.",
+            .fieldMissing: "A field of the request is empty.",
+            .requestNotSerialised: "The request cannot be written as JSON.",
+            .connectionFailed: "The server did not answer.",
+            .answerTooLarge: "The answer is larger than any answer of the server.",
+            .answerUnsigned: "The answer is not signed as the server signs; a proxy may have written it.",
+            .answerKeyUnknown: "The answer is signed with a key that this app does not pin.",
+            .answerNonceMismatch: "The answer is one to another request.",
+            .answerDigestMismatch: "The content of the answer was changed on the way.",
+            .answerSignatureInvalid: "The signature does not match the answer and this request.",
+            .answerMalformed: "The signed answer has the wrong format.",
+            .answerMismatch: "The signed answer is about another transaction, product or customer.",
+            .storeDamaged: "The stored purchases were changed from outside.",
+            .storeFailed: "The stored purchases cannot be read or written.",
+            .queueFailed: "The payment queue failed.",
+            .paymentFailed: "The payment failed or was cancelled.",
+            .balanceInsufficient: "There are fewer units than should be consumed.",
+            .consumedByServer: "The server counts the units; let the app's backend consume them.",
+        ]
+    }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+
+/// Something that happened. Events name a transaction and never contain its evidence.
+///
+/// An event can be missed, for example when the app ends. What a customer may use is `PurchaseEngine.entitlements()`, not the sum of events.
+public struct PurchaseEvent: Sendable {
+    public let kind: Kind
+    public let transactionID: String?
+    public let productID: String?
+    /// The code of the outcome: `accepted`, or the reason.
+    public let code: PurchaseError.Code?
+    public let error: PurchaseError?
+    /// The submission in the server's record.
+    public let submissionID: String?
+    /// How often it was tried.
+    public let attempt: Int?
+    /// When it is tried again.
+    public let nextAttempt: Date?
+    /// The summary; only of `restored`.
+    public let summary: RestoreSummary?
+
+    /// What happened.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The purchase is stored.
+        case granted
+        /// Apple or the server says that it is worthless to this customer; its transaction is finished.
+        case refused
+        /// It could not be verified now; it is tried again.
+        case undetermined
+        /// It waits for an approval, such as a parent's.
+        case pending
+        /// The payment failed or was cancelled.
+        case failed
+        /// A receipt must be refreshed, which may ask for a password: call `refreshAndRetry` when the customer asks for it.
+        case refreshNeeded = "refresh_needed"
+        /// It waits for a customer to sign in.
+        case customerNeeded = "customer_needed"
+        /// A granted purchase was refunded, revoked or replaced by an upgrade.
+        case revoked
+        /// A restore ended.
+        case restored
+        /// The App Store asks the app to sell a product that the customer chose there.
+        case promoted
+        /// The queue or the store failed; it is tried again.
+        case failedOutside = "failed_outside"
+    }
+
+    init(
+        _ kind: Kind, _ transaction: PaymentTransaction? = nil, productID: String? = nil,
+        code: PurchaseError.Code? = nil, error: PurchaseError? = nil, submissionID: String? = nil,
+        attempt: Int? = nil, nextAttempt: Date? = nil, summary: RestoreSummary? = nil
+    ) {
+        self.kind = kind
+        transactionID = transaction?.transactionID
+        self.productID = transaction?.productID ?? productID
+        self.code = code ?? error?.code
+        self.error = error
+        self.submissionID = submissionID
+        self.attempt = attempt
+        self.nextAttempt = nextAttempt
+        self.summary = summary
+    }
+}
+
+/// The result of handling one transaction.
+public enum PurchaseOutcome: Sendable, Equatable {
+    /// Stored and finished. `isReplayed` if it was granted before.
+    case granted(GrantedPurchase, isReplayed: Bool)
+    /// Finished without granting anything.
+    case refused(PurchaseError)
+    /// Not finished; it is tried again.
+    case undetermined(PurchaseError)
+    /// It waits for the customer, an approval or the bank.
+    case pending
+    /// The customer did not pay.
+    case failed(PurchaseError)
+
+    /// Whether the customer has the purchase.
+    public var isGranted: Bool {
+        if case .granted = self { true } else { false }
+    }
+
+    /// The code of the outcome, for logs.
+    public var code: String {
+        switch self {
+        case .granted: "granted"
+        case .refused(let error), .undetermined(let error), .failed(let error): error.code.rawValue
+        case .pending: "pending"
+        }
+    }
+}
+
+/// The result of a restore: every restored transaction is in one of the three lists, by its id.
+public struct RestoreSummary: Sendable, Equatable {
+    public var granted: [GrantedPurchase] = []
+    /// Refused, with the reason.
+    public var refused: [String: PurchaseError] = [:]
+    /// Could not be verified now; tried again later.
+    public var undetermined: [String: PurchaseError] = [:]
+    /// Why nothing could be restored; `nil` if the restore took place.
+    public var error: PurchaseError?
+
+    /// An empty summary.
+    public init() {}
+}

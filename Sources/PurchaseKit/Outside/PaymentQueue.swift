@@ -1,0 +1,47 @@
+public import Foundation
+
+/// The payment queue of the App Store. `PurchaseKitStoreKit` has one for each API of StoreKit.
+public protocol PaymentQueue: Sendable {
+    /// Transactions as they arrive or change: renewals, purchases on other devices, approved and interrupted purchases, refunds.
+    func updates() -> AsyncStream<PaymentTransaction>
+
+    /// The transactions that are not finished.
+    func unfinished() async throws -> [PaymentTransaction]
+
+    /// Asks the customer to pay.
+    ///
+    /// - Throws: what the queue says about a purchase that did not begin; the engine never cancels an order for it.
+    func buy(_ payment: PaymentRequest) async throws -> PaymentResult
+
+    /// Tells the App Store that the purchase was delivered, or is worthless. Finishing a finished transaction does nothing.
+    func finish(_ transaction: PaymentTransaction) async throws
+
+    /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
+    func restore() async throws -> [PaymentTransaction]
+}
+
+/// A purchase that the customer is asked to make.
+public struct PaymentRequest: Sendable, Equatable {
+    public var productID: String
+    public var quantity: Int
+    /// The customer's UUID, which the App Store returns with the transaction.
+    public var appAccountToken: UUID?
+
+    /// A purchase of a product.
+    public init(productID: String, quantity: Int = 1, appAccountToken: UUID? = nil) {
+        self.productID = productID
+        self.quantity = quantity
+        self.appAccountToken = appAccountToken
+    }
+}
+
+/// The result of asking the customer to pay.
+public enum PaymentResult: Sendable, Equatable {
+    /// The transaction. `updates` does not repeat it.
+    case purchased(PaymentTransaction)
+    /// It waits for an approval or for the customer's bank; `updates` brings the transaction, perhaps much later.
+    case pending
+    case cancelled
+    /// `updates` brings everything, as in the original API.
+    case queued
+}

@@ -1,0 +1,109 @@
+public import Foundation
+
+/// A transaction as the payment queue reports it.
+public struct PaymentTransaction: Sendable, Codable, Equatable {
+    /// The transaction; `nil` if it has none yet, as in the states `purchasing`, `deferred` and `failed` of the original API.
+    public var transactionID: String?
+    /// The first transaction of a subscription or of a restored product.
+    public var originalTransactionID: String?
+    public var productID: String
+    public var state: State
+    public var quantity: Int
+    /// The environment that its evidence states; `nil` if nothing signed names it yet.
+    public var environment: String?
+    /// The customer's UUID that was handed to the purchase (`appAccountToken`, or `applicationUsername` of the original API).
+    public var appAccountToken: UUID?
+    /// StoreKit's proof (`VerificationResult.jwsRepresentation`).
+    public var signedTransaction: String?
+    /// Whether StoreKit itself verified the proof. If not, the proof is sent to the server, and never granted on the device.
+    public var isVerifiedByStoreKit: Bool
+    /// The receipt of the transaction alone (`SKPaymentTransaction.transactionReceipt`), for systems without an app receipt.
+    public var transactionReceipt: [UInt8]?
+    public var purchaseDate: Date?
+    /// When the paid period ends.
+    public var expirationDate: Date?
+    /// When the App Store refunded or revoked it.
+    public var revocationDate: Date?
+    /// Whether an upgrade took its place.
+    public var isUpgraded: Bool
+    /// Why it failed; only in the state `failed`.
+    public var failure: PurchaseError?
+
+    /// The states of a transaction.
+    public enum State: String, Sendable, Codable {
+        /// The customer has not paid yet.
+        case purchasing
+        /// It waits for somebody's approval, such as a parent's.
+        case deferred
+        /// The payment failed or was cancelled. A purchase that was interrupted can still arrive later, as another transaction.
+        case failed
+        case purchased
+        case restored
+    }
+
+    /// A transaction by its parts.
+    public init(
+        transactionID: String?, originalTransactionID: String? = nil, productID: String, state: State = .purchased,
+        quantity: Int = 1, environment: String? = nil, appAccountToken: UUID? = nil, signedTransaction: String? = nil,
+        isVerifiedByStoreKit: Bool = true, transactionReceipt: [UInt8]? = nil, purchaseDate: Date? = nil,
+        expirationDate: Date? = nil, revocationDate: Date? = nil, isUpgraded: Bool = false,
+        failure: PurchaseError? = nil
+    ) {
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.productID = productID
+        self.state = state
+        self.quantity = quantity
+        self.environment = environment
+        self.appAccountToken = appAccountToken
+        self.signedTransaction = signedTransaction
+        self.isVerifiedByStoreKit = isVerifiedByStoreKit
+        self.transactionReceipt = transactionReceipt
+        self.purchaseDate = purchaseDate
+        self.expirationDate = expirationDate
+        self.revocationDate = revocationDate
+        self.isUpgraded = isUpgraded
+        self.failure = failure
+    }
+}
+
+/// Evidence is neither printed nor dumped: it ends in logs.
+extension PaymentTransaction: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "\(productID) \(transactionID ?? "without an id") \(state.rawValue)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["transaction": description]) }
+}
+
+/// The identity of a transaction: two environments may use the same numbers.
+public struct TransactionKey: Sendable, Codable, Hashable {
+    /// The environment; `nil` if nothing signed names it yet.
+    public var environment: String?
+    public var transactionID: String
+
+    /// A transaction of an environment.
+    public init(environment: String?, transactionID: String) {
+        self.environment = environment
+        self.transactionID = transactionID
+    }
+
+    /// Whether both are the same transaction, as far as their environments are known.
+    func matches(_ other: TransactionKey) -> Bool {
+        transactionID == other.transactionID
+            && (environment == nil || other.environment == nil || environment == other.environment)
+    }
+}
+
+/// A state of a transaction that StoreKit delivers more than once: at the purchase, by `updates` and by `unfinished`.
+struct TransactionVersion: Hashable {
+    let key: TransactionKey
+    let revocationDate: Date?
+    let isUpgraded: Bool
+    let expirationDate: Date?
+
+    init(_ transaction: PaymentTransaction, _ key: TransactionKey) {
+        self.key = TransactionKey(environment: nil, transactionID: key.transactionID)
+        revocationDate = transaction.revocationDate
+        isUpgraded = transaction.isUpgraded
+        expirationDate = transaction.expirationDate
+    }
+}

@@ -1,0 +1,127 @@
+public import Crypto
+public import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A store in a file with an HMAC, so that a document that was edited is found and nothing of it is believed.
+///
+/// The key comes from the caller: on Apple's systems keep a random one in the Keychain. Whoever has file and key can write
+/// anything, and the HMAC does not notice that the file was replaced by an older copy of itself.
+public struct FilePurchaseStore: PurchaseStore {
+    private let file: URL
+    private let key: SymmetricKey
+
+    /// The first line, before the HMAC in hexadecimal.
+    private static let header = "assay-purchases-1 "
+    /// Above any real record: a thousand waiting purchases with a receipt of 60 kB each.
+    private static let largest = 64 << 20
+
+    /// - Parameters:
+    ///   - file: the file; its folder must exist.
+    ///   - key: the key of the HMAC, of 32 random bytes.
+    public init(file: URL, key: SymmetricKey) {
+        self.file = file
+        self.key = key
+    }
+
+    public func read() throws -> [UInt8]? {
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw Self.failure("open") }
+            return nil
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let content: [UInt8]
+        do {
+            content = [UInt8](try handle.read(upToCount: Self.largest + 1) ?? Data())
+        } catch {
+            throw PurchaseError(.storeFailed, error)
+        }
+        guard content.count <= Self.largest, let end = content.firstIndex(of: UInt8(ascii: "\n")),
+            content[..<end].starts(with: Self.header.utf8)
+        else { throw PurchaseError(.storeDamaged, found: "\(content.count) bytes without the first line of a store") }
+        let document = Array(content[(end + 1)...])
+        let stated = Self.bytes(hexadecimal: content[..<end].dropFirst(Self.header.utf8.count))
+        // CryptoKit compares in constant time.
+        guard let stated, HMAC<SHA256>.isValidAuthenticationCode(stated, authenticating: document, using: key) else {
+            throw PurchaseError(.storeDamaged, found: "another HMAC than the key's")
+        }
+        return document
+    }
+
+    public func write(_ document: [UInt8]) throws {
+        let code = HMAC<SHA256>.authenticationCode(for: document, using: key)
+        let hexadecimal = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let partial = file.path + ".new"
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("create") }
+        let isWritten = Self.write(Array("\(Self.header)\(hexadecimal)\n".utf8) + document, to: descriptor)
+        let isFlushed = isWritten && fsync(descriptor) == 0
+        let failure = Self.failure("write")
+        guard close(descriptor) == 0, isFlushed else { throw failure }
+        guard rename(partial, file.path) == 0 else { throw Self.failure("rename") }
+        try Self.flush(folder: file.deletingLastPathComponent().path)
+    }
+
+    /// Puts a damaged file aside, so that the engine starts empty: StoreKit delivers what is unfinished, a restore brings what the App
+    /// Store or the server knows, and balances of a kit without a server are lost.
+    ///
+    /// - Returns: where the file is now; `nil` if there was none.
+    @discardableResult
+    public func setAside() throws -> URL? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let place = file.appendingPathExtension("damaged-\(UUID().uuidString)")
+        try FileManager.default.moveItem(at: file, to: place)
+        return place
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// A renamed file is durable when its folder is.
+    private static func flush(folder: String) throws {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the folder of") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("flush the folder of") }
+    }
+
+    private static func bytes(hexadecimal digits: ArraySlice<UInt8>) -> [UInt8]? {
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for digit in digits {
+            guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | UInt8(value))
+                high = nil
+            } else {
+                high = UInt8(value)
+            }
+        }
+        return bytes
+    }
+
+    private static func failure(_ action: String) -> PurchaseError {
+        PurchaseError(.storeFailed, expected: "to \(action) the file", found: String(cString: strerror(errno)))
+    }
+}
+
+/// The system's call, which the type's own method would hide.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,50 @@
+public import Foundation
+
+/// A purchase that was granted on this device. Consumables and non-renewing subscriptions are in a receipt once, so this is the
+/// only place on the device where they are.
+public struct GrantedPurchase: Sendable, Codable, Equatable {
+    public var key: TransactionKey
+    public var originalTransactionID: String?
+    public var productID: String
+    /// The kind of product; `nil` if the evidence does not state it.
+    public var kind: ProductKind?
+    public var quantity: Int64
+    public var customerID: String?
+    public var orderID: String?
+    public var purchaseDate: Date?
+    /// When the paid period ends; `nil` if it does not end.
+    public var expirationDate: Date?
+    public var grantedAt: Date
+    /// When a refund, a revocation or an upgrade ended it.
+    public var endedAt: Date?
+    /// The submission in the server's record.
+    public var submissionID: String?
+
+    /// A purchase by its parts, for the migration of what an app stored before.
+    public init(
+        key: TransactionKey, originalTransactionID: String? = nil, productID: String, kind: ProductKind? = nil,
+        quantity: Int64 = 1, customerID: String? = nil, orderID: String? = nil, purchaseDate: Date? = nil,
+        expirationDate: Date? = nil,
+        grantedAt: Date, endedAt: Date? = nil, submissionID: String? = nil
+    ) {
+        self.key = key
+        self.originalTransactionID = originalTransactionID
+        self.productID = productID
+        self.kind = kind
+        self.quantity = quantity
+        self.customerID = customerID
+        self.orderID = orderID
+        self.purchaseDate = purchaseDate
+        self.expirationDate = expirationDate
+        self.grantedAt = grantedAt
+        self.endedAt = endedAt
+        self.submissionID = submissionID
+    }
+}
+
+/// Units that the app used up, under a name that makes a repeated call harmless.
+public struct ConsumedUnits: Sendable, Codable, Equatable {
+    public var consumptionID: String
+    public var productID: String
+    public var quantity: Int64
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before or after.
+struct PurchaseRecord: Codable, Equatable {
+    /// The version of the document. A newer one is refused, not guessed at.
+    static let currentVersion = 1
+    /// More started purchases than this wait for nothing; the oldest is dropped. Its transaction still names its customer by token.
+    static let startedLimit = 50
+
+    var version = currentVersion
+    var started: [StartedPurchase] = []
+    var outbox: [OutboxEntry] = []
+    var granted: [GrantedPurchase] = []
+    var consumed: [ConsumedUnits] = []
+    /// The customers by the tokens that their purchases carry.
+    var customers: [UUID: String] = [:]
+    /// The last signed answers with entitlements, newest last.
+    var answers: [StoredAnswer] = []
+    /// The latest time that was seen. It never goes back.
+    var clockMark: Date?
+
+    /// An answer, and when it came by the device's clock.
+    struct StoredAnswer: Codable, Equatable {
+        let answer: SignedAnswer
+        let isRestore: Bool
+        let customerID: String
+        let receivedAt: Date
+    }
+
+    /// The entry of a transaction.
+    func entry(_ key: TransactionKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
+
+    /// Puts an entry in the place of the one of the same transaction, or at the end.
+    mutating func put(_ entry: OutboxEntry) {
+        if let index = outbox.firstIndex(where: { $0.key.matches(entry.key) }) {
+            outbox[index] = entry
+        } else {
+            outbox.append(entry)
+        }
+    }
+
+    mutating func remove(_ key: TransactionKey) { outbox.removeAll { $0.key.matches(key) } }
+
+    /// The granted purchase of a transaction.
+    func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
+
+    /// Stores a purchase under its transaction; one that is there is not added again.
+    mutating func grant(_ purchase: GrantedPurchase) {
+        guard granted(purchase.key) == nil else { return }
+        granted.append(purchase)
+    }
+
+    /// Ends a granted purchase.
+    mutating func end(_ key: TransactionKey, at date: Date) -> GrantedPurchase? {
+        guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
+            return nil
+        }
+        granted[index].endedAt = date
+        return granted[index]
+    }
+
+    /// Keeps an answer, in the place of those that say nothing that it does not say.
+    mutating func keep(_ answer: StoredAnswer, products: (StoredAnswer) -> Set<String>) {
+        let own = products(answer)
+        guard !own.isEmpty else { return }
+        answers.removeAll { $0.customerID != answer.customerID || products($0).isSubset(of: own) }
+        answers.append(answer)
+    }
+}
+
+extension PurchaseRecord {
+    /// Reads a stored document.
+    init(_ document: [UInt8]) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        do {
+            self = try decoder.decode(PurchaseRecord.self, from: Data(document))
+        } catch {
+            throw PurchaseError(.storeDamaged, error)
+        }
+        guard version <= Self.currentVersion else {
+            throw PurchaseError(
+                .storeDamaged, expected: "version \(Self.currentVersion) or older", found: "version \(version)")
+        }
+    }
+
+    func document() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.outputFormatting = .sortedKeys
+        do {
+            return [UInt8](try encoder.encode(self))
+        } catch {
+            throw PurchaseError(.storeFailed, error)
+        }
+    }
+}

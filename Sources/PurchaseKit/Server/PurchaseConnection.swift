@@ -1,0 +1,117 @@
+import Crypto
+import Foundation
+import PurchaseAPI
+
+/// The connection to the purchase server. It returns an answer only if a pinned key signed it for this very request; there is no
+/// way to switch that off.
+public struct PurchaseConnection: Sendable {
+    private let service: any PurchaseService
+    private let key: String
+    let answerKeys: AnswerKeys
+
+    /// - Parameters:
+    ///   - service: carries requests to the server.
+    ///   - key: an API key with the scope `client`. It can be extracted from the app: it submits and restores, and nothing else.
+    ///   - answerKeys: the keys of the server's answers.
+    public init(service: any PurchaseService, key: String, answerKeys: AnswerKeys) {
+        self.service = service
+        self.key = key
+        self.answerKeys = answerKeys
+    }
+
+    /// What the server answered.
+    enum Decision<Answer: Sendable>: Sendable {
+        case accepted(Answer, SignedAnswer)
+        case problem(ProblemDocument)
+    }
+
+    /// Claims one purchase.
+    ///
+    /// - Throws: `PurchaseError`; the purchase is then undetermined.
+    func submit(_ request: PurchaseRequest) async throws -> Decision<PurchaseAnswer> {
+        let fields = [
+            ("product_id", request.productID), ("transaction_id", request.transactionID),
+            ("order_id or customer_id", request.orderID ?? request.customerID ?? ""),
+            ("receipt_data or signed_transaction", request.receiptData ?? request.signedTransaction ?? ""),
+        ]
+        try Self.require(fields + [("order_id", request.orderID ?? " "), ("customer_id", request.customerID ?? " ")])
+        let decision: Decision<PurchaseAnswer> = try await send("/v1/purchases", request)
+        if case .accepted(let answer, _) = decision { try Self.compare(answer, with: request) }
+        return decision
+    }
+
+    /// Sends evidence of which a customer gets everything that is theirs.
+    ///
+    /// - Throws: `PurchaseError`; nothing is then known about the purchases.
+    func restore(_ request: RestoreRequest) async throws -> Decision<RestoreAnswer> {
+        let evidence = request.receiptData ?? (request.signedTransactions?.isEmpty == false ? " " : "")
+        try Self.require([("customer_id", request.customerID), ("receipt_data or signed_transactions", evidence)])
+        let decision: Decision<RestoreAnswer> = try await send("/v1/restores", request)
+        if case .accepted(let answer, _) = decision, !Self.isSame(answer.customerID, request.customerID) {
+            throw PurchaseError(.answerMismatch, expected: request.customerID, found: answer.customerID)
+        }
+        return decision
+    }
+
+    private func send<Answer: Codable & Sendable>(
+        _ path: String, _ message: some Encodable
+    ) async throws -> Decision<Answer> {
+        let body: [UInt8]
+        do {
+            body = [UInt8](try JSONEncoder().encode(message))
+        } catch {
+            throw PurchaseError(.requestNotSerialised, error)
+        }
+        let nonce = Self.nonce()
+        let digest = ContentDigest.text(sha256: Array(SHA256.hash(data: body)))
+        let request = ServiceRequest(
+            method: "POST", path: path,
+            headers: [
+                "authorization": "Bearer \(key)", "content-type": "application/json", "accept-encoding": "identity",
+                "cache-control": "no-store", "content-digest": digest,
+                "accept-signature": AnswerSignature.Wanted(label: SignedAnswer.label, nonce: nonce).text,
+            ], body: body)
+        let answer: ServiceAnswer
+        do {
+            answer = try await service.send(request)
+        } catch {
+            throw PurchaseError(.connectionFailed, error)
+        }
+        let signed = try SignedAnswer(answer, requestDigest: digest, nonce: nonce)
+        try signed.verify(answerKeys)
+        do {
+            guard signed.status == 200 else {
+                return .problem(try JSONDecoder().decode(ProblemDocument.self, from: signed.body))
+            }
+            return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signed)
+        } catch {
+            throw PurchaseError(.answerMalformed, error)
+        }
+    }
+
+    /// 32 random bytes, new for each attempt.
+    private static func nonce() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<AnswerSignature.nonceBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return Data(bytes).base64EncodedString()
+    }
+
+    private static func require(_ fields: [(name: String, value: String)]) throws {
+        for (name, value) in fields where value.isEmpty { throw PurchaseError(.fieldMissing, expected: name) }
+    }
+
+    /// The answer must be about what was asked. The signature proves it already; this finds a server that is wrong.
+    private static func compare(_ answer: PurchaseAnswer, with request: PurchaseRequest) throws {
+        let transaction = answer.transaction
+        let pairs = [
+            (request.transactionID, transaction.transactionID), (request.productID, transaction.productID),
+            (request.customerID, transaction.customerID), (request.orderID, answer.order?.orderID),
+        ]
+        for (expected, found) in pairs {
+            guard let expected, !isSame(expected, found ?? "") else { continue }
+            throw PurchaseError(.answerMismatch, expected: expected, found: found ?? "nothing")
+        }
+    }
+
+    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}

@@ -1,0 +1,57 @@
+import Crypto
+import Foundation
+import PurchaseAPI
+
+/// An answer with its signature, as it is stored: it is verified again whenever it is read.
+struct SignedAnswer: Sendable, Codable, Equatable {
+    let status: Int
+    let contentType: String
+    let body: Data
+    let input: String
+    let signature: String
+    /// What was sent: `Content-Digest` of the request.
+    let requestDigest: String
+    let nonce: String
+
+    /// The signature's label in our requests.
+    static let label = "assay"
+    private static let method = "POST"
+
+    /// An answer to a request, if it has the fields of a signature.
+    init(_ answer: ServiceAnswer, requestDigest: String, nonce: String) throws {
+        guard answer.body.count <= ServiceAnswer.largestBody else { throw PurchaseError(.answerTooLarge) }
+        guard let input = answer.headers[AnswerSignature.inputField.lowercased()],
+            let signature = answer.headers[AnswerSignature.signatureField.lowercased()],
+            let contentType = answer.headers["content-type"]
+        else { throw PurchaseError(.answerUnsigned, found: "status \(answer.status)") }
+        status = answer.status
+        body = Data(answer.body)
+        (self.contentType, self.input, self.signature) = (contentType, input, signature)
+        (self.requestDigest, self.nonce) = (requestDigest, nonce)
+        // The digest of what arrived is what the signature must cover, so this comparison only tells the causes apart.
+        if let stated = answer.headers[ContentDigest.field.lowercased()], stated != contentDigest {
+            throw PurchaseError(.answerDigestMismatch)
+        }
+    }
+
+    /// Verifies the signature, against the content that arrived and the request that was sent. When it was signed is not compared
+    /// with the clock of the device: the nonce proves that it is new.
+    func verify(_ keys: AnswerKeys) throws {
+        guard
+            let (parameters, signature) = AnswerSignature.read(
+                label: Self.label, input: input, signature: signature)
+        else { throw PurchaseError(.answerUnsigned) }
+        guard parameters.nonce.utf8.elementsEqual(nonce.utf8) else { throw PurchaseError(.answerNonceMismatch) }
+        guard let key = keys.key(parameters.keyID) else {
+            throw PurchaseError(.answerKeyUnknown, found: parameters.keyID)
+        }
+        let message = AnswerSignature.Message(
+            status: status, contentType: contentType, contentDigest: contentDigest, method: Self.method,
+            requestDigest: requestDigest)
+        guard key.isValidSignature(signature, for: parameters.base(of: message)) else {
+            throw PurchaseError(.answerSignatureInvalid)
+        }
+    }
+
+    private var contentDigest: String { ContentDigest.text(sha256: Array(SHA256.hash(data: body))) }
+}

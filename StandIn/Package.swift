@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// Compiles and runs the StoreKit adapters where there is no StoreKit. It is a package of its own, with a scratch folder of its own,
+// because a module that is called StoreKit would otherwise be found by whatever asks whether there is one.
+let package = Package(
+    name: "assay-stand-in",
+    platforms: [.macOS(.v12)],
+    dependencies: [
+        .package(name: "assay", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+    ],
+    targets: [
+        // The declarations that the adapters use, as a client of the simulator.
+        .target(name: "StoreKit", path: "Sources/StoreKit", swiftSettings: strict),
+        // A link to the sources that are shipped.
+        .target(
+            name: "StoreKitAdapters",
+            dependencies: [
+                "StoreKit",
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+            ],
+            path: "Adapters",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StoreKitAdapterTests",
+            dependencies: [
+                "StoreKit", "StoreKitAdapters",
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "TestSupport", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests",
+            swiftSettings: strict
+        ),
+    ]
+)
