@@ -14,7 +14,9 @@ struct ReplyComparisonTests {
         var counts = (genuine: 0, edited: 0, others: 0)
         var pairs: [(item: CorpusItem, evidence: VerifiedEvidence, reply: VerifyReceiptResponse)] = []
         for item in try Corpus.items("verify-receipt-response") where item.pair != nil {
-            guard let reply = try? VerifyReceiptResponse(json: [UInt8](GoldenPairReport.undoSubstitutions(Data(try item.bytes())))), reply.status == .valid,
+            guard
+                let reply = try? VerifyReceiptResponse(
+                    json: [UInt8](GoldenPairReport.undoSubstitutions(Data(try item.bytes())))), reply.status == .valid,
                 let evidence = try evidence(item)
             else { continue }
             pairs.append((item, evidence, reply))

@@ -51,10 +51,10 @@ struct JSONDocument: Sendable, Equatable {
     /// Reads one value with the white space around it.
     static func read(_ bytes: [UInt8], bounds: Bounds = Bounds()) -> Result<JSONDocument, Flaw> {
         guard bytes.count <= bounds.bytes else { return .failure(.tooMuch("\(bytes.count) bytes")) }
-        // Strings are not checked one by one.
-        guard !bytes.contains(where: { $0 >= 0x80 }) || String(bytes: bytes, encoding: .utf8) != nil else {
-            return .failure(.malformed(offset: 0))
-        }
+        // Strings are not checked one by one. What is not UTF-8 is repaired, and differs then.
+        guard
+            !bytes.contains(where: { $0 >= 0x80 }) || String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
+        else { return .failure(.malformed(offset: 0)) }
         var reader = JSONDocumentReader(bytes, bounds)
         do {
             return .success(JSONDocument(bytes: bytes, nodes: try reader.read()))

@@ -33,7 +33,9 @@ struct ServiceState: Sendable {
     mutating func counting<Value>(_ body: (inout ServiceState) throws -> Value) rethrows -> Value {
         let before = (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments)
         let value = try body(&self)
-        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments) { revision += 1 }
+        if before != (store.state.changeCount, answerFaults, evidenceFaults, certificateFaults, payments) {
+            revision += 1
+        }
         return value
     }
 

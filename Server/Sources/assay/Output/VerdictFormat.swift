@@ -75,7 +75,9 @@ struct TextVerdictFormat: VerdictFormat {
             return
         }
         let word = text.prefix { $0 != " " }
-        output += "\u{1B}[\(verdict.outcome == .verified ? "32" : verdict.outcome == .rejected ? "31" : "33")m\(word)\u{1B}[0m".utf8
+        output +=
+            "\u{1B}[\(verdict.outcome == .verified ? "32" : verdict.outcome == .rejected ? "31" : "33")m\(word)\u{1B}[0m"
+            .utf8
         output += text.dropFirst(word.count).utf8
     }
 
