@@ -252,8 +252,8 @@ struct TableDump: Sendable {
                 """)
     ]
 
-    /// The corrections of a repair, and events of erased customers and their purchases, cannot be computed again. An erased
-    /// purchase has no product.
+    /// The corrections of a repair cannot be computed again, nor what an erasure took away: events of erased customers, of originals
+    /// with an erased purchase, and of customers who had such a purchase before, since it was in their balances.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -272,7 +272,22 @@ struct TableDump: Sendable {
             events.type <> 'corrected'
             AND (events.customer_key IS NULL OR customers.customer_key IS NULL OR customers.name IS NOT NULL)
             AND (events.transaction_key IS NULL OR transactions.transaction_key IS NULL OR transactions.product_key <> 0)
+            AND (events.original_key IS NULL OR events.original_key NOT IN (\(erasedOriginals)))
+            AND (events.customer_key IS NULL OR events.customer_key NOT IN (
+                WITH RECURSIVE touched (customer_key) AS (
+                    SELECT customer_key FROM ownership_acts WHERE original_key IN (\(erasedOriginals))
+                    UNION
+                    SELECT former_key FROM ownership_acts
+                    WHERE original_key IN (\(erasedOriginals)) AND former_key IS NOT NULL
+                    UNION
+                    SELECT customers.merged_into FROM touched
+                    JOIN customers ON customers.customer_key = touched.customer_key
+                    WHERE customers.merged_into IS NOT NULL)
+                SELECT customer_key FROM touched))
             """)
+
+    /// The originals with an erased purchase, which has no product (`transactions_erased`).
+    private static let erasedOriginals = "SELECT original_key FROM transactions WHERE product_key = 0"
 
     /// A join of a table by the key that both have.
     private static func join(_ table: String, _ key: String, _ referring: String) -> String {

@@ -60,6 +60,8 @@ enum SchemaVersion1Purchases {
         // Facts of products that the settings do not know yet, or know under another kind.
         .definition(
             "CREATE INDEX transactions_without_kind ON transactions (product_key, original_key) WHERE kind IS NULL"),
+        // Erased purchases have no product. The audit leaves out what cannot be computed without them.
+        .definition("CREATE INDEX transactions_erased ON transactions (original_key) WHERE product_key = 0"),
         .definition(
             """
             CREATE TABLE ownership_acts (
