@@ -112,8 +112,8 @@ check_documents() {
 # would be taken for StoreKit.
 stand_in() {
     local output="$folder/stand-in.tests"
-    swift build --package-path StandIn --scratch-path .build-stand-in --build-tests || return
-    NO_COLOR=1 swift test --package-path StandIn --scratch-path .build-stand-in --skip-build --disable-xctest 2>&1 |
+    swift build --package-path StandIn --scratch-path .build-stand-in --disable-build-manifest-caching --build-tests || return
+    NO_COLOR=1 swift test --package-path StandIn --scratch-path .build-stand-in --disable-build-manifest-caching --skip-build --disable-xctest 2>&1 |
         tee "$output" || return
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
 }
