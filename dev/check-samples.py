@@ -7,6 +7,7 @@ Every command and option of `assay` that a document names must be in the help of
 parse; a block of YAML that holds settings must be accepted by the program; a block of Swift that imports our modules must
 compile against those beside the program. dev/check-tutorial.sh runs the tutorial. Exit status 0 if all agree.
 """
+import os
 import functools
 import json
 import pathlib
@@ -16,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = sys.argv[1]
+PROGRAM = os.path.abspath(sys.argv[1])
 # Programs that a command line may end with, before the next command.
 END = re.compile(r"[|;&)<>`'\"]| #|\$ ")
 
@@ -127,6 +128,9 @@ def settings_fault(block):
 def swift_fault(block):
     """What the compiler says about a block, with the names that the text around it introduces."""
     lines = block.splitlines()
+    if "import PurchaseKitStoreKit" in lines and sys.platform != "darwin":
+        print("samples: a block for Apple's platforms is not compiled here")
+        return None
     imports = [line for line in lines if line.startswith("import ")]
     rest = [line for line in lines if not line.startswith("import ")]
     source = "\n".join(["import Foundation", *imports, "func sample(bytes: [UInt8], folder: URL) async throws {", *rest, "}"])
