@@ -35,11 +35,11 @@ public struct AppStoreAnswer: Sendable, Equatable {
             at = date.millisecondsSince1970
         }
 
-        var key: TransactionKey {
+        public var key: TransactionKey {
             TransactionKey(environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID))
         }
 
-        var date: Timestamp { Timestamp(millisecondsSince1970: at) }
+        public var date: Timestamp { Timestamp(millisecondsSince1970: at) }
     }
 
     /// A word by its parts.

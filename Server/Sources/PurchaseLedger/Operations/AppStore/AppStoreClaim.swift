@@ -118,6 +118,10 @@ public struct DecidedClaim: Sendable, Equatable {
     public var leafHash: [UInt8]
     /// Why it was refused; `nil` if it was accepted.
     public var rejection: Rejection?
+
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+    public var verdict: Verdict { Verdict(code: code) }
 }
 
 /// The decision about a claim; `nil` if it waits, or never did.
