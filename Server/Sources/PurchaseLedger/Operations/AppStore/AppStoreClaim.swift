@@ -158,3 +158,17 @@ extension Rejection {
         }
     }
 }
+
+/// How many claims the App Store is still to be asked about, counted up to a limit.
+public struct WaitingAppStoreClaims: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var limit: Int
+
+    /// At most so many are counted.
+    public init(limit: Int = 100_000) { self.limit = limit }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Int {
+        try AppStoreClaimsTable(connection: reader.connection).count(limit: Int64(limit))
+    }
+}
