@@ -22,6 +22,7 @@ public final class AppStoreDesk: Service {
     private struct State {
         var terms: Terms
         var questions: [UUID: Task<Result, Never>] = [:]
+        var isEnded = false
     }
 
     /// What a reload of the settings replaces together.
@@ -158,6 +159,16 @@ public final class AppStoreDesk: Service {
                 group.addTask { await self.workOff() }
             }
         }
+        await end()
+    }
+
+    /// Closes the connections, and waits for the questions that are on their way. A desk that never ran needs it, too.
+    public func end() async {
+        let isFirst = state.withLock { state in
+            defer { state.isEnded = true }
+            return !state.isEnded
+        }
+        guard isFirst else { return }
         do {
             try await endClient()
         } catch {

@@ -3,10 +3,10 @@ import Foundation
 
 /// Where the App Store is asked about claims, and how long they wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
-    /// The address of `verifyReceipt` for production; `nil` for Apple's.
-    public var verifyReceiptProduction: String?
-    /// The address of `verifyReceipt` for the sandbox; `nil` for Apple's.
-    public var verifyReceiptSandbox: String?
+    /// The address of `verifyReceipt` for production.
+    public var verifyReceiptProduction = Self.apple.production
+    /// The address of `verifyReceipt` for the sandbox.
+    public var verifyReceiptSandbox = Self.apple.sandbox
     /// A PEM file with the authorities that these addresses are trusted by; `nil` for the system's.
     public var tlsTrust: String?
     /// How long a claim waits for the App Store at most.
@@ -14,14 +14,22 @@ public struct AppStoreSettings: Sendable, Equatable {
 
     public init() {}
 
+    private static let apple = (
+        production: AppStoreConnectionSettings.apple.verifyReceiptProduction.absoluteString,
+        sandbox: AppStoreConnectionSettings.apple.verifyReceiptSandbox.absoluteString
+    )
+
+    /// Whether one of the addresses is Apple's and the other is not: a receipt of one environment would go to the wrong place.
+    var isMixed: Bool {
+        (verifyReceiptProduction == Self.apple.production) != (verifyReceiptSandbox == Self.apple.sandbox)
+    }
+
     /// The addresses, checked.
     ///
     /// - Throws: `AppStoreConnectionSettingsError`.
     package func connection() throws(AppStoreConnectionSettingsError) -> AppStoreConnectionSettings {
-        let apple = AppStoreConnectionSettings.apple
-        return try AppStoreConnectionSettings(
-            production: verifyReceiptProduction ?? apple.verifyReceiptProduction.absoluteString,
-            sandbox: verifyReceiptSandbox ?? apple.verifyReceiptSandbox.absoluteString, trustFile: tlsTrust)
+        try AppStoreConnectionSettings(
+            production: verifyReceiptProduction, sandbox: verifyReceiptSandbox, trustFile: tlsTrust)
     }
 
     var timing: AppStoreTiming {

@@ -184,21 +184,22 @@ extension ServerSetting {
     }
 
     package static let appStoreProduction = ServerSetting(
-        "app_store.verify_receipt_production", default: "Apple's",
+        "app_store.verify_receipt_production", default: "https://buy.itunes.apple.com/verifyReceipt",
         "The address that claims of apps with mode apple or both are asked about, for production"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.verifyReceiptProduction = try appStoreURL(value)
     }
 
     package static let appStoreSandbox = ServerSetting(
-        "app_store.verify_receipt_sandbox", default: "Apple's", "The same for the sandbox"
+        "app_store.verify_receipt_sandbox", default: "https://sandbox.itunes.apple.com/verifyReceipt",
+        "The same for the sandbox"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.verifyReceiptSandbox = try appStoreURL(value)
     }
 
     package static let appStoreTrust = ServerSetting(
-        "app_store.tls_trust", default: "the system's authorities",
-        "The certificate authorities, in PEM, that these two addresses are trusted by", path: .whole
+        "app_store.tls_trust", default: "none",
+        "The certificate authorities in PEM that these two addresses are trusted by, instead of the system's", path: .whole
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
 
     package static let appStoreWait = ServerSetting(

@@ -1,3 +1,4 @@
+import AppStoreConnection
 import ArgumentParser
 import Foundation
 import Hummingbird
@@ -96,6 +97,7 @@ struct Serve: AsyncParsableCommand {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
         if let error = error as? LogError { return "\(error)" }
+        if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
@@ -150,10 +152,12 @@ struct Serve: AsyncParsableCommand {
                     try await application.runService()
                 } catch {
                     await webhooks.stop()
+                    await desk.end()
                     throw error
                 }
                 group.cancelAll()
                 await webhooks.stop()
+                await desk.end()
             }
         } catch {
             Terminal.complain(Self.words(error, configuration))

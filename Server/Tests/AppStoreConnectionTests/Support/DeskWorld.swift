@@ -114,10 +114,12 @@ struct DeskWorld: Sendable {
         return String(buffer: response.body)
     }
 
-    /// Waits until nothing more is to be asked.
+    /// Waits until nothing more is to be asked, while time passes.
     func settle() async throws {
         for _ in 0..<6000 {
             if try await ledger.answer(WaitingAppStoreClaims()) == 0 { return }
+            // A question that was on its way can have been put off meanwhile.
+            clock.advance(seconds: 1)
             try await Task.sleep(for: .milliseconds(20))
         }
         Issue.record("claims still wait")
