@@ -44,7 +44,9 @@ struct Problem: Error {
 
     /// A problem that its status describes completely.
     init(_ status: HTTPResponse.Status) {
-        self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"))
+        // Only the router answers 404 without a code of its own.
+        let detail = status == .notFound ? "There is no such route; GET /openapi.yaml lists all." : nil
+        self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"), detail)
     }
 
     init(_ refusal: LedgerRefusal) {
