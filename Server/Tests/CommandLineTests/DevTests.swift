@@ -61,7 +61,8 @@ struct DevTests {
                     let result = try await Program.shell(
                         "timeout 120 assay dev --no-open \(option) \(port) \(other) 0", in: folder)
                     #expect(result.status == 2)
-                    let words = "assay: port \(port) is in use; choose another with \(option), or a free one with \(option) 0"
+                    let words =
+                        "assay: port \(port) is in use; choose another with \(option), or a free one with \(option) 0"
                     #expect(result.output.contains(words), "\(result.output)")
                 }
             }

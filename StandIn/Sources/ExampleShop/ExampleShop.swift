@@ -63,7 +63,8 @@ struct ExampleShop {
     /// The simulated store's roots. An app that is sold leaves `anchors` out and trusts Apple's.
     private static func anchors() throws -> [TrustAnchor] {
         try ["root.der", "signed-data/root.der"].map { name in
-            try TrustAnchor(certificate: [UInt8](try Data(contentsOf: URL(fileURLWithPath: "assay-dev/authority/\(name)"))))
+            let file = URL(fileURLWithPath: "assay-dev/authority").appendingPathComponent(name)
+            return try TrustAnchor(certificate: [UInt8](try Data(contentsOf: file)))
         }
     }
 

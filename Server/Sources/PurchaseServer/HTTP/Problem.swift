@@ -116,7 +116,8 @@ struct Problem: Error {
             title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
-            verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) }, replayed: submissionID.map { _ in false },
+            verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
+            replayed: submissionID.map { _ in false },
             submissionID: submissionID, leafHash: leafHash)
     }
 

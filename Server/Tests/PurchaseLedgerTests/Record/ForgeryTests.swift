@@ -61,7 +61,9 @@ struct ForgeryTests {
         return key
     }
 
-    @Test("A claim without evidence and its rows for 1,000,000 coins are reported, although every hash was computed again")
+    @Test(
+        "A claim without evidence and its rows for 1,000,000 coins are reported, although every hash was computed again"
+    )
     func coins() async throws {
         try await SealedWorld.with { sealed in
             let world = sealed.world
@@ -124,7 +126,9 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A grant that was written into the journal and its pending table by hand is refused by the sealer and reported by the audit")
+    @Test(
+        "A grant that was written into the journal and its pending table by hand is refused by the sealer and reported by the audit"
+    )
     func handGrant() async throws {
         try await SealedWorld.with { sealed in
             _ = try await sealed.world.order()
