@@ -85,6 +85,10 @@ public struct ReplyComparison: Sendable {
                 continue
             }
             for field in expected.fields { compare("\(path).\(field.name)", field.value, purchase.value(field)) }
+            // Only subscriptions have an end, and their receipts prove it.
+            if expected.expiresDate == nil, let end = purchase.expiresDate {
+                add("\(path).expires_date", nil, end.greenwich)
+            }
         }
         for purchase in left.values { add("receipt.in_app", purchase.transactionID, nil) }
     }

@@ -89,17 +89,35 @@ public final class AppStoreDesk: Service {
     ///
     /// - Parameter isNew: whether this server has the lease of the claim, because it just recorded it.
     /// - Returns: `nil` if nothing is known yet.
-    func result(of claim: UUID, isNew: Bool) async -> Result? {
-        guard let question = question(claim, isNew: isNew) else { return nil }
+    func result(of claim: UUID, isNew: Bool) async throws -> Result? {
+        let end = ContinuousClock.now + timing.answersWithin
+        while true {
+            if let question = question(claim, isNew: isNew) { return await first(of: question, until: end) }
+            // Another request is about to ask, or another server asks.
+            switch try await ledger.answer(AppStoreClaimState(claim)) {
+            case .decided: return .recorded(.alreadyRecorded)
+            case .rests(let next): return .postponed(to: next)
+            case nil: return nil
+            case .asked: break
+            }
+            guard ContinuousClock.now < end else { return nil }
+            try await Task.sleep(for: min(Self.glance, timing.answersWithin))
+        }
+    }
+
+    /// How often a request looks whether another server has the outcome.
+    private static let glance = Duration.milliseconds(200)
+
+    /// The outcome of a question, if it comes in time.
+    private func first(of question: Task<Result, Never>, until end: ContinuousClock.Instant) async -> Result? {
         let (first, continuation) = AsyncStream<Result?>.makeStream(bufferingPolicy: .bufferingOldest(1))
         let watch = Task {
             continuation.yield(await question.value)
             continuation.finish()
         }
-        let limit = timing.answersWithin
         let timer = Task {
             do {
-                try await Task.sleep(for: limit)
+                try await Task.sleep(until: end, clock: .continuous)
                 continuation.yield(nil)
             } catch {
                 // The answer came first.

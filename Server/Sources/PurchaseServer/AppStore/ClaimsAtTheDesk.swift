@@ -10,7 +10,7 @@ extension PurchaseAPIContext {
             if let claim = outcome.asksAppStore { desk?.begin(claim) }
             return outcome
         }
-        switch await desk?.result(of: outcome.submissionID, isNew: outcome.asksAppStore != nil) {
+        switch try await desk?.result(of: outcome.submissionID, isNew: outcome.asksAppStore != nil) {
         case .recorded(.decided(let decided)) where outcome.asksAppStore != nil: return decided
         case .postponed(let next):
             var waiting = outcome
@@ -39,7 +39,7 @@ extension PurchaseAPIContext {
         var refused: [[UInt8]: DecidedClaim] = [:]
         var isDecided = false
         for waiting in outcome.waiting {
-            _ = await desk?.result(of: waiting.claim, isNew: false)
+            _ = try await desk?.result(of: waiting.claim, isNew: false)
             guard let decision = try await ledger.answer(DecisionOfClaim(waiting.claim)) else { continue }
             isDecided = true
             if decision.rejection != nil { refused[waiting.sha256] = decision }

@@ -172,3 +172,29 @@ public struct WaitingAppStoreClaims: LedgerQuery {
         try AppStoreClaimsTable(connection: reader.connection).count(limit: Int64(limit))
     }
 }
+
+/// How far a claim is that the App Store is asked about.
+public struct AppStoreClaimState: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var claim: UUID
+
+    public init(_ claim: UUID) { self.claim = claim }
+
+    public enum State: Sendable, Equatable {
+        case decided(DecidedClaim)
+        /// A server asks about it now.
+        case asked
+        /// It is asked about later.
+        case rests(until: Timestamp)
+    }
+
+    /// - Returns: `nil` for a claim that does not wait.
+    public func answer(_ reader: LedgerTransaction) throws -> State? {
+        if let decision = try DecisionOfClaim(claim).answer(reader) { return .decided(decision) }
+        guard let entry = try JournalTable(connection: reader.connection).row(id: claim),
+            let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key), let next = row.nextAt
+        else { return nil }
+        return row.leasedUntil.map { $0 > reader.now } ?? false ? .asked : .rests(until: next)
+    }
+}
