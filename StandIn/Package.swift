@@ -14,6 +14,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "assay-stand-in",
     platforms: [.macOS(.v12)],
+    products: [.executable(name: "example-shop", targets: ["ExampleShop"])],
     dependencies: [
         .package(name: "assay", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
@@ -30,6 +31,17 @@ let package = Package(
                 .product(name: "PurchaseVerification", package: "assay"),
             ],
             path: "Adapters",
+            swiftSettings: strict
+        ),
+        // The example app (a link to it) over both, as the tutorial of the app's side runs it.
+        .executableTarget(
+            name: "ExampleShop",
+            dependencies: [
+                "StoreKit", "StoreKitAdapters",
+                .product(name: "PurchaseKit", package: "assay"),
+                .product(name: "PurchaseVerification", package: "assay"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

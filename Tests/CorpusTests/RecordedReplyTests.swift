@@ -43,7 +43,7 @@ struct RecordedReplyTests {
         #expect((response.flatRenewalInfo != nil) == (recorded["auto_renew_status"] != nil), "\(file)")
     }
 
-    @Test("Nothing of Apple's own replies is unknown; what was edited shows")
+    @Test("Every field of Apple's own replies is known; edited fields are shown")
     func unread() throws {
         var edited = 0
         for item in try Corpus.items("verify-receipt-response") {

@@ -5,7 +5,7 @@ import Testing
 @Suite("Structured fields and the signature of answers")
 struct AnswerSignatureTests {
     @Test(
-        "What is read is written again as it was",
+        "A document that was read is written back unchanged",
         arguments: [
             "", "a=1", "a=-999999999999999, b", "sha-256=:AAEC:", #"a="\"\\ x";p=1;q"#, "a=(), b=(1 2);x", "a;b=?0",
             #"sig=("@status" "content-digest";req);created=1700000000;nonce="x";tag="assay-answer""#, "t=*to/ken:x",
@@ -61,7 +61,7 @@ struct AnswerSignatureTests {
         #expect(String(decoding: signature.base(of: message), as: UTF8.self) == expected)
     }
 
-    @Test("A request's wish is read back, and any other wish is not ours")
+    @Test("What a request asks to be signed is read back; requests for other signatures are ignored")
     func wanted() throws {
         let wanted = AnswerSignature.Wanted(label: "sig1", nonce: "bm9uY2U=")
         #expect(AnswerSignature.Wanted(acceptSignature: wanted.text) == wanted)

@@ -100,7 +100,7 @@ struct ReplyReadingTests {
     }
 
     @Test(
-        "What is not a reply is refused",
+        "Anything but a reply of verifyReceipt is refused",
         arguments: [
             "", "null", "[]", "0", "<html></html>", #"{"environment":"Sandbox"}"#, #"{"status":true}"#,
             #"{"status":-1}"#, #"{"status":1.0}"#, #"{"status":99999999999999999999999}"#, #"{"status":0}}"#,

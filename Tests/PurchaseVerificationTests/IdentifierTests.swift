@@ -38,7 +38,7 @@ struct IdentifierTests {
         }
     }
 
-    @Test("So are an equivalent app version, product and transaction id")
+    @Test("Canonically equivalent app versions, products and transaction ids are different, too")
     func others() throws {
         var receipt = MintedWorld.receipt()
         receipt.applicationVersion = "1\u{212A}"

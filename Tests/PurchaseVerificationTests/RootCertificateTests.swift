@@ -13,7 +13,7 @@ struct RootCertificateTests {
         #expect(try TrustAnchor(certificate: root.der).subject.contains("CN=\(root.rawValue)"))
     }
 
-    @Test("All three are trusted")
+    @Test("All three of Apple's roots are trusted")
     func anchors() {
         #expect(TrustAnchor.apple.count == 3)
         #expect(AppleRootCertificate.allCases.count == 3)

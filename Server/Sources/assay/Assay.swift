@@ -26,12 +26,7 @@ struct Assay: AsyncParsableCommand {
             Foundation.exit(ExitCode.unusable.rawValue)
         }
         do {
-            var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
+            try await run(parseAsRoot())
         } catch {
             let status = status(of: error)
             let message = fullMessage(for: error)
@@ -42,6 +37,23 @@ struct Assay: AsyncParsableCommand {
             Foundation.exit(status.rawValue)
         }
         LogOutput.standardError.flush()
+    }
+
+    /// Runs a command. A value that it refuses while it runs is its own, so the message names its help: the parser, which knows
+    /// only the command that it parsed last, would print the usage of the program.
+    private static func run(_ command: any ParsableCommand) async throws {
+        var command = command
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ValidationError {
+            let words = CommandSuggestion.words(of: type(of: command))
+            Terminal.write("Error: \(error.message)\n  See '\(words) --help' for more information.\n", toErrors: true)
+            throw ExitCode.unusable
+        }
     }
 
     /// The status that a command asked for; success for help; everything else is wrong usage or I/O.

@@ -78,7 +78,7 @@ struct FaultTableTests {
         }
     }
 
-    @Test("A fault that passes within the schedule costs nothing but attempts")
+    @Test("A fault that ends within the schedule of attempts delays the delivery and loses nothing")
     func passing() async throws {
         try await ConnectionWorld.run { world in
             let receipt = try await world.receipt(of: "coins")
@@ -160,7 +160,7 @@ struct FaultTableTests {
         }
     }
 
-    @Test("Nobody listens, and a name that does not exist")
+    @Test("A port without a listener, and a host name that does not exist")
     func unreachable() async throws {
         try await ConnectionWorld.run { world in
             for base in ["http://127.0.0.1:1", "https://name.invalid"] {

@@ -41,7 +41,7 @@ struct AskAppleTests {
         }
     }
 
-    @Test("Apple's word decides with the signature: agreed, refused, contradicted, or not to be had")
+    @Test("Apple's answer and the signature decide together: agreed, refused, contradicted, or not available")
     func verdicts() async throws {
         try await store { post, verify, folder in
             let withSecret = "\(verify) --shared-secret-file secret"

@@ -114,7 +114,7 @@ struct CopyCommandTests {
         }
     }
 
-    @Test("The files that move with a ledger are listed, and the keys of another one are refused")
+    @Test("The files that must be copied with a ledger are listed, and the keys of another ledger are refused")
     func files() async throws {
         try await RecordCommandTests.inFolder { folder in
             let copied = try await Self.output("copy --from sqlite:assay.sqlite --to sqlite:new.sqlite", folder)

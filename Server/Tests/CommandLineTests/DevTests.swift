@@ -52,6 +52,23 @@ struct DevTests {
         }
     }
 
+    @Test("A port in use is an error message that names the option of the port, with exit status 2")
+    func portTaken() async throws {
+        try await Program.inTemporaryFolder { folder in
+            try await RunningServer.run("assay serve --port 0", in: folder) { server in
+                let port = server.address.components(separatedBy: ":").last ?? ""
+                for (option, other) in [("--port", "--store-port"), ("--store-port", "--port")] {
+                    let result = try await Program.shell(
+                        "timeout 120 assay dev --no-open \(option) \(port) \(other) 0", in: folder)
+                    #expect(result.status == 2)
+                    let words =
+                        "assay: port \(port) is in use; choose another with \(option), or a free one with \(option) 0"
+                    #expect(result.output.contains(words), "\(result.output)")
+                }
+            }
+        }
+    }
+
     @Test("The keys of answers: made once, printed again, rotated to the key that was announced")
     func answerKeys() async throws {
         try await Program.inTemporaryFolder { folder in

@@ -26,6 +26,8 @@ struct MistakeTests {
             ("touch file && assay serve --database sqlite:file/assay.sqlite", "is a file, not a folder"),
             ("mkdir empty && assay verify empty", "the folder has no files"),
             ("assay verify missing", "no such file"),
+            ("assay serve --log-format xml", "See 'assay serve --help'"),
+            ("assay mint --kind xcode --fault bad-signature", "See 'assay mint --help'"),
         ])
     func mistakes(command: String, words: String) async throws {
         try await Program.inTemporaryFolder { folder in

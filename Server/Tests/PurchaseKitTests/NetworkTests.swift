@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// The line between device and server: cut at every step, and with an attacker in it.
-@Suite("The line to the server")
+@Suite("The connection of an app to the server")
 struct NetworkTests {
     @Test("Each cut and each forgery ends with the purchase granted once or not at all", arguments: cuts + forgeries)
     func table(_ line: KitCase) async throws { try await line.check() }

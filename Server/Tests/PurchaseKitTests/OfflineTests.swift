@@ -5,7 +5,7 @@ import PurchaseKit
 import Testing
 
 /// What counts without the server, when the clock jumps, and when the process ends.
-@Suite("Offline, clocks and processes")
+@Suite("Offline, with wrong clocks and killed processes")
 struct OfflineTests {
     @Test(
         "A signed answer counts offline until its period ends, at most seven days, and never longer by setting the clock back"
@@ -65,7 +65,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A stored document that was changed in any byte is not believed")
+    @Test("A stored document is rejected if any byte was changed")
     func damagedStore() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -153,7 +153,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("Other customers keep their purchases and the evidence")
+    @Test("Other customers keep their purchases and their evidence")
     func others() async throws {
         try await LedgerWorld.with { world in
             let token = UUID()
@@ -186,7 +186,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("Details or evidence that are missing without an erasure are named, exactly")
+    @Test("Details or evidence that are missing without an erasure are reported, and nothing else")
     func missing() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

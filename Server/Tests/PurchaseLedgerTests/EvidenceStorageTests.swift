@@ -178,7 +178,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Evidence stored as a prefix is completed when it verifies, and never the reverse")
+    @Test("Evidence stored as a prefix is completed when it verifies; complete evidence is never shortened")
     func prefixBecomesWhole() async throws {
         try await TemporaryFolder.with { folder in
             // No entry names the evidence, so its audit would have findings.

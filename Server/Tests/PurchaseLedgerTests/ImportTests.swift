@@ -108,7 +108,7 @@ struct ImportTests {
         }
     }
 
-    @Test("What a batch had committed when it broke is recognised, and the rest is imported")
+    @Test("After a batch failed, its committed rows are recognised and the others are imported")
     func resume() async throws {
         try await LedgerWorld.with { world in
             let rows = try (0..<40).map { row("customer \($0 % 7)", try LedgerWorld.signed("\(100 + $0)")) }

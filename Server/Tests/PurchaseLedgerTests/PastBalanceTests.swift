@@ -3,7 +3,7 @@ import PurchaseLedger
 import TestSupport
 import Testing
 
-@Suite("A balance at a past time")
+@Suite("Balances at a past time")
 struct PastBalanceTests {
     @Test("has no shortfall before the use of a lot that is another customer's now")
     func transferredLot() async throws {

@@ -51,7 +51,7 @@ struct PostgreSQLConcurrencyTests {
     }
 
     @Test(
-        "Two servers with several customers who want each other's purchases: nothing is granted twice, and no claim fails"
+        "On two servers, customers claim each other's purchases: nothing is granted twice, and no claim fails"
     )
     func rivals() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in

@@ -20,7 +20,7 @@ struct AccessTests {
         (.get, "/v1/submissions/x", .backend), (.get, "/v1/submissions/x/evidence", .backend),
     ]
 
-    @Test("Without a key 401, with one for something else 403, with the right one an answer")
+    @Test("Without a key the answer is 401, with a key of another scope 403")
     func access() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (method, path, scope) in Self.routes {

@@ -46,7 +46,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A body in chunks is a body")
+    @Test("A body in chunks is read like one with a length")
     func chunks() async throws {
         try await withServer { port in
             let body = try Self.json()
@@ -66,7 +66,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Chunks that are none are answered with 400, once, and the connection ends")
+    @Test("Malformed chunks are answered with 400, once, and the connection is closed")
     func badChunks() async throws {
         try await withServer { port in
             let answer = try await RawConnection.open(port: port) { connection in

@@ -44,7 +44,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("Addresses of this machine, and of proxies, are not counted")
+    @Test("Addresses of this machine and of trusted proxies are not limited")
     func uncounted() async throws {
         for proxies in [[], ["127.0.0.1"].compactMap(AddressRange.init)] {
             try await PurchaseServerWorld.run {
@@ -62,7 +62,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("The body of a request that was refused is not read on and on: the connection ends")
+    @Test("The rest of a refused request's body is not read: the connection is closed")
     func bodyAfterRefusal() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for (head, status) in [
@@ -175,7 +175,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "While every thread that verifies is busy, /healthz and short requests are answered, and long ones as soon as one is free"
+        "While all verifying threads are busy, /healthz and short requests are answered, and long requests as soon as a thread is free"
     )
     func healthWhileVerifying() async throws {
         try await PurchaseServerWorld.run { world async throws in

@@ -237,7 +237,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    @Test("A name in a path is all of its bytes: a byte order mark makes it another's")
+    @Test("A name in a path is compared by all of its bytes: with a byte order mark it is another customer")
     func pathNames() async throws {
         try await PurchaseServerWorld.run { world async throws in
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The purchase server on a database that fails, and with many clients at once, over real HTTP.
-@Suite("Trouble and many clients")
+@Suite("Failures, and many clients")
 struct PurchaseTroubleTests {
     @Test("A database that cannot be written gives 503 with its code and not ready; nothing is lost, and it recovers")
     func trouble() async throws {

@@ -302,6 +302,7 @@ struct VerifyReceiptTests {
             #expect(unknown.status == .notFound)
             #expect(unknown.headers[.contentType] == "application/problem+json")
             #expect(try object(unknown)["code"] as? String == "not_found")
+            #expect(try object(unknown)["detail"] as? String == "There is no such route; GET /openapi.yaml lists all.")
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Judges Apple's recorded replies by the receipts that they belong to, as the manifest says.
 @Suite("Recorded replies against their receipts", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct ReplyComparisonTests {
-    @Test("Apple's replies agree with the receipts; edited ones, and those to other receipts, are found out")
+    @Test("Apple's replies agree with the receipts; edited replies, and replies to other receipts, are detected")
     func replies() throws {
         var counts = (genuine: 0, edited: 0, others: 0)
         var pairs: [(item: CorpusItem, evidence: VerifiedEvidence, reply: VerifyReceiptResponse)] = []

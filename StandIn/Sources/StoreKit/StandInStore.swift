@@ -56,9 +56,19 @@ public struct StandInStore: Sendable {
         return try await answer(request)
     }
 
+    /// Sends a request. A cancelled task waits for its answer: on Linux, `URLSession.data(for:)` can deadlock when its task is
+    /// cancelled while the answer arrives.
+    private static func send(_ request: URLRequest) async throws -> (Data, Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            URLSession.shared.dataTask(with: request) { data, response, error in
+                if let error { return continuation.resume(throwing: error) }
+                continuation.resume(returning: (data ?? Data(), (response as? HTTPURLResponse)?.statusCode ?? 0))
+            }.resume()
+        }
+    }
+
     private func answer<Answer: Decodable>(_ request: URLRequest) async throws -> Answer {
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        let (data, status) = try await Self.send(request)
         guard (200..<300).contains(status) else {
             throw Refusal(status: status, text: String(decoding: data, as: UTF8.self))
         }

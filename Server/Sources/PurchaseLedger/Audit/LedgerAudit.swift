@@ -23,8 +23,11 @@ extension PurchaseLedger {
     /// A rebuild from a changed journal or from evidence that is missing or refused would lose purchases, so it is not written.
     ///
     /// - Returns: what was found before.
-    public func repair(in folder: URL = FileManager.default.temporaryDirectory) async throws -> AuditReport {
-        try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: true)
+    public func repair(
+        in folder: URL = FileManager.default.temporaryDirectory,
+        progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
+    ) async throws -> AuditReport {
+        try await LedgerAudit(ledger: self, folder: folder, progress: progress).run(isRepairing: true)
     }
 }
 

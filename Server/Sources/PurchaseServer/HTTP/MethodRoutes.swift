@@ -13,7 +13,10 @@ struct MethodRoutes {
             let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !methods.contains(method) {
                 router.on(RouterPath(path), method: method) { _, _ in
-                    var response = Problem(.methodNotAllowed, "method_not_allowed").response()
+                    let problem = Problem(
+                        .methodNotAllowed, "method_not_allowed", "The path does not support this method.",
+                        expected: allowed, found: method.rawValue)
+                    var response = problem.response()
                     response.headers[.allow] = allowed
                     return response
                 }

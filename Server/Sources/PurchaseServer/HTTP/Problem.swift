@@ -47,7 +47,9 @@ struct Problem: Error {
 
     /// A problem that its status describes completely.
     init(_ status: HTTPResponse.Status) {
-        self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"))
+        // Only the router answers 404 without a code of its own.
+        let detail = status == .notFound ? "There is no such route; GET /openapi.yaml lists all." : nil
+        self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"), detail)
     }
 
     init(_ refusal: LedgerRefusal) {
@@ -114,7 +116,8 @@ struct Problem: Error {
             title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
-            verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) }, replayed: submissionID.map { _ in false },
+            verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
+            replayed: submissionID.map { _ in false },
             submissionID: submissionID, leafHash: leafHash)
     }
 

@@ -61,7 +61,7 @@ struct Dev: AsyncParsableCommand {
         do {
             try await serve(folder, authority, database, time, logger)
         } catch {
-            Terminal.complain("assay dev stopped: \(error)")
+            Terminal.complain("\(error)")
             try await database.close()
             throw ExitCode.unusable
         }
@@ -97,10 +97,14 @@ struct Dev: AsyncParsableCommand {
             ready.yield(address)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask { [configuration] in
                 // A server that cannot start ends the wait for its address.
                 defer { ready.finish() }
-                try await server.runService()
+                do {
+                    try await server.runService()
+                } catch {
+                    throw StartFailure(description: Serve.words(error, configuration))
+                }
             }
             for await address in addresses {
                 var settings = SimulatorConfiguration()
@@ -118,7 +122,14 @@ struct Dev: AsyncParsableCommand {
                     }
                     if !noOpen { Self.open(storeAddress) }
                 }
-                group.addTask { try await store.runService() }
+                group.addTask { [settings] in
+                    do {
+                        try await store.runService()
+                    } catch {
+                        let words = SimulatorFailure.words(error, settings, portOption: "--store-port")
+                        throw StartFailure(description: words)
+                    }
+                }
                 break
             }
             // Both end with the signal; if one fails, the other is cancelled.
@@ -182,4 +193,9 @@ struct Dev: AsyncParsableCommand {
             Terminal.complain("the page was not opened: \(error.localizedDescription)")
         }
     }
+}
+
+/// Describes in words why one of the two programs does not run.
+private struct StartFailure: Error, CustomStringConvertible {
+    let description: String
 }

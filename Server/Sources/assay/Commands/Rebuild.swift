@@ -27,7 +27,7 @@ struct Rebuild: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withLedger(repair ? .writing : .auditing, trust: trust) { ledger in
-            let report = repair ? try await ledger.repair() : try await ledger.audit()
+            let report = try await report(on: ledger)
             AuditOutput.write(report)
             guard !report.findings.isEmpty else {
                 Terminal.write("assay: the tables equal the rebuild\n")
@@ -44,5 +44,12 @@ struct Rebuild: AsyncParsableCommand {
             }
             Terminal.write("assay: the tables were replaced by the rebuild\n")
         }
+    }
+
+    /// Audits or repairs, and shows the progress meanwhile.
+    private func report(on ledger: PurchaseLedger) async throws -> AuditReport {
+        let bar = AuditBar()
+        defer { bar.clear() }
+        return repair ? try await ledger.repair { bar.show($0) } : try await ledger.audit { bar.show($0) }
     }
 }

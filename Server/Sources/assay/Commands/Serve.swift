@@ -93,14 +93,15 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Why the server does not run, and what to do.
-    private static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
+    static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
         if let error = error as? LogError { return "\(error)" }
         if let error = error as? AppStoreConnectionSettingsError { return "\(error)" }
         if let refusal = error as? NewRulesRefusal { return refusal.line }
         return switch (error as? IOError)?.errnoCode {
-        case EADDRINUSE: "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
+        case EADDRINUSE:
+            "port \(configuration.port) is in use; choose another with --port, or a free one with --port 0"
         case EACCES: "port \(configuration.port) is not permitted; choose one above 1023 with --port"
         case EADDRNOTAVAIL: "\(configuration.host) is not an address of this machine; choose another with --host"
         default: "the server stopped: \(error)"

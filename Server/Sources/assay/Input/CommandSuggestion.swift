@@ -20,4 +20,16 @@ enum CommandSuggestion {
         let shown = "\(path) \(word.prefix(WordSuggestion.largestWord))".dropFirst("assay ".count)
         return "there is no command '\(shown)'; \(hint)'\(path) --help' lists all commands"
     }
+
+    /// The words that call a command, such as "assay keys create".
+    static func words(of command: any ParsableCommand.Type) -> String {
+        func search(_ group: any ParsableCommand.Type, _ path: String) -> String? {
+            if group == command { return path }
+            for next in group.configuration.subcommands {
+                if let found = search(next, "\(path) \(next._commandName)") { return found }
+            }
+            return nil
+        }
+        return search(Assay.self, "assay") ?? "assay"
+    }
 }

@@ -3,7 +3,7 @@ import PurchaseVerification
 import Testing
 
 /// The eight rows of docs/ledger.md that are most likely to go wrong, by their names.
-@Suite("Rows that are most likely to go wrong")
+@Suite("Likely mistakes")
 struct LikelyMistakeTests {
     private let alice = PurchaseStory.alice
     private let bob = PurchaseStory.bob

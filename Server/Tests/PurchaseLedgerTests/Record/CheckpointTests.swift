@@ -46,7 +46,7 @@ struct CheckpointTests {
         #endif
     }
 
-    @Test("The examples of C2SP are read, and are of no known key")
+    @Test("The examples of C2SP are read, and none is signed by a known key")
     func specification() throws {
         let text = "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n"
         let checkpoint = try Checkpoint(text: Array(text.utf8))

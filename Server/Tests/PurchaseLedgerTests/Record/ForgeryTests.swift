@@ -61,7 +61,9 @@ struct ForgeryTests {
         return key
     }
 
-    @Test("A claim without evidence and its rows for 1,000,000 coins are named, although every hash was computed again")
+    @Test(
+        "A claim without evidence and its rows for 1,000,000 coins are reported, although every hash was computed again"
+    )
     func coins() async throws {
         try await SealedWorld.with { sealed in
             let world = sealed.world
@@ -98,7 +100,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("Cutting off the last entry, which revived a revoked key, is named, although every hash was computed again")
+    @Test("Removing the last entry, which revoked a key, is reported, although every hash was computed again")
     func cutOff() async throws {
         try await SealedWorld.with { sealed in
             let ledger = sealed.world.ledger
@@ -124,7 +126,9 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A hand grant in the journal and its pending table is refused by the sealer and named by the audit")
+    @Test(
+        "A grant that was written into the journal and its pending table by hand is refused by the sealer and reported by the audit"
+    )
     func handGrant() async throws {
         try await SealedWorld.with { sealed in
             _ = try await sealed.world.order()
@@ -157,7 +161,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A claim that was accepted without evidence is named, although a server with the key wrote it")
+    @Test("A claim that was accepted without evidence is reported, although a server with the key wrote it")
     func withoutEvidence() async throws {
         try await SealedWorld.with { sealed in
             _ = try await sealed.world.order()
@@ -176,7 +180,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("Each dropped or changed trigger, index and table is named")
+    @Test("Each dropped or changed trigger, index and table is reported")
     func schema() async throws {
         try await SealedWorld.with { sealed in
             let objects = try await sealed.database.read(.lists) { connection in
@@ -205,7 +209,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("Bytes behind stored evidence are named")
+    @Test("Bytes after the end of stored evidence are reported")
     func appended() async throws {
         try await SealedWorld.with { sealed in
             _ = try await sealed.world.claim("1", try LedgerWorld.signed("1"))

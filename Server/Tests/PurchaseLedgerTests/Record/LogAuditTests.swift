@@ -6,7 +6,7 @@ import Testing
 @Suite("Audit of the Merkle log")
 struct LogAuditTests {
     @Test(
-        "Each change of the log is named",
+        "Each change of the log is reported",
         arguments: [
             ("UPDATE journal SET leaf = leaf || x'00' WHERE entry_key = 5", [LogFinding.Kind.recordRewritten]),
             (

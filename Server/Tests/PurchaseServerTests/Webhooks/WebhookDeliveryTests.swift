@@ -68,7 +68,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("An answer that is longer than anybody reads counts by its status, and the connection is not used again")
+    @Test("An answer beyond 64 KiB counts by its status, and its connection is not used again")
     func longAnswer() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run({ _, _ in .answer(200, bodyBytes: 4 << 20) }) { receiver in
@@ -157,7 +157,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("410 disables the webhook; enabled again, it goes on where it ended")
+    @Test("410 disables the webhook; when it is enabled again, it continues after the last delivered event")
     func gone() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run({ _, _ in .answer(410) }) { receiver in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The form of webhooks")
 struct WebhookFormTests {
-    @Test("A secret is whsec_ and 24 to 64 bytes; it is never printed")
+    @Test("A secret is whsec_ followed by base64 of 24 to 64 bytes; it is never printed")
     func secrets() throws {
         for size in 0...80 {
             let text = "whsec_" + Data(repeating: 65, count: size).base64EncodedString()
@@ -36,7 +36,7 @@ struct WebhookFormTests {
         #expect(WebhookURL("https://Example.COM/x")?.host == "example.com")
     }
 
-    @Test("An event is attempted fourteen times over three days, later and later")
+    @Test("An event is attempted fourteen times over three days, with growing pauses")
     func schedule() {
         #expect(RetrySchedule.pauses.reduce(0, +) == 258_155)
         #expect(RetrySchedule.pauses == RetrySchedule.pauses.sorted())

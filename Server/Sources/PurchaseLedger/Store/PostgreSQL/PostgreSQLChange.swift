@@ -1,10 +1,10 @@
-/// A change that a write made, and that is sent later.
+/// A buffered change of a write.
 struct PostgreSQLChange {
     let text: PostgreSQLTexts.Text
     let parameters: [LedgerValue]
-    /// Whether it keeps its place among the others of the transaction.
+    /// Whether it must be executed in order with the other changes of the transaction.
     var isOrdered = false
-    /// How many rows it must change.
+    /// The number of rows that it must change.
     var rows: Int?
 
     /// The statements that carry out changes. Insertions into one table are one statement, unless the table is changed in another way
@@ -79,7 +79,7 @@ struct PostgreSQLChange {
         return rounds
     }
 
-    /// A statement that fails on the server, by a division by zero, unless it changes a number of rows. So a later `COMMIT` of the
+    /// A statement that fails on the server, by a division by zero, unless it changes this number of rows. So a later `COMMIT` of the
     /// same round trip is not executed.
     private static func counted(_ statement: String, rows: String) -> String {
         """

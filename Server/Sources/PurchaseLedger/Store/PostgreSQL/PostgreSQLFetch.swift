@@ -52,7 +52,7 @@ struct PostgreSQLFetch {
         }
     }
 
-    /// Keeps what was read.
+    /// Stores the rows that were read.
     func take(
         _ outputs: [PostgreSQLSession.Output], _ known: inout [LedgerStatement: [LedgerRow]],
         _ keys: inout [String: ArraySlice<Int64>]

@@ -7,7 +7,7 @@ final class PostgreSQLSession {
     /// Statements with lists of values have many texts, so not all are kept prepared.
     private static let maximumPrepared = 512
 
-    /// The others have no plan.
+    /// Other statements are not prepared.
     private static let preparable = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"]
 
     private let connection: OpaquePointer
@@ -18,10 +18,10 @@ final class PostgreSQLSession {
     private(set) var roundTrips = 0
     /// How many statements were sent.
     private(set) var statements = 0
-    /// What the texts of statements say.
+    /// The parsed texts of statements.
     let texts = PostgreSQLTexts()
 
-    /// What one statement returned.
+    /// The result of one statement.
     struct Output {
         var rows: [LedgerRow] = []
         /// The rows that it inserted, changed or deleted.

@@ -3,13 +3,13 @@ import Foundation
 
 /// How to connect: a URL of libpq, and the limits of the ledger.
 struct PostgreSQLSettings: Sendable {
-    /// A purchase takes milliseconds; what takes this long hangs.
+    /// A purchase takes milliseconds; a statement that takes this long hangs.
     private static let statementSeconds = 60
     /// Writes of one customer wait for each other this long.
     private static let lockSeconds = 10
     /// After this time PostgreSQL ends the transaction of a server that stopped in the middle of it.
     private static let idleSeconds = 15
-    /// libpq waits for ever unless it is told otherwise.
+    /// Without a limit, libpq waits forever.
     private static let connectSeconds = 5
 
     /// The URL as libpq takes it.
@@ -65,7 +65,7 @@ struct PostgreSQLSettings: Sendable {
         if given["connect_timeout"] == nil, environment["PGCONNECT_TIMEOUT"] == nil {
             parameters.append(("connect_timeout", "\(Self.connectSeconds)"))
         }
-        // A server whose machine is gone is noticed after this time, not after the hours of the operating system.
+        // A lost machine is noticed after this time; the default of the operating system is hours.
         if given["tcp_user_timeout"] == nil { parameters.append(("tcp_user_timeout", "30000")) }
         if given["keepalives_idle"] == nil { parameters.append(("keepalives_idle", "30")) }
         if preparesStatements {

@@ -1,8 +1,8 @@
-/// What the text of a statement says. Texts are few, and each is read once for a connection.
+/// The parsed texts of statements. There are few texts, and each is parsed once for a connection.
 final class PostgreSQLTexts {
-    /// What one text says.
+    /// One parsed text.
     final class Text {
-        /// Whether it only reads.
+        /// Whether the statement only reads.
         let isQuery: Bool
         /// The table whose rows it changes.
         let changedTable: String?

@@ -1,11 +1,11 @@
-/// A transaction that several writes share, in few round trips: one that locks and reads what they will probably need, and one
-/// that writes and commits. What they did not expect is read in rounds, for all of them together.
+/// A transaction that several writes share. It needs few round trips: one locks and reads the rows that they will probably need, and
+/// one writes and commits. Other rows are read in rounds, for all writes together.
 ///
 /// It is used by the thread of its session alone.
 final class PostgreSQLTransaction {
-    /// Parts of the ledger have negative numbers, and the places of events positive ones.
+    /// Advisory locks of parts of the ledger have negative numbers, those of event positions positive ones.
     static let partBit = Int64.min
-    /// The highest 16 bits of the number under which a writer of events is known.
+    /// The highest 16 bits of the lock that identifies a writer of events.
     static let eventMark: Int64 = 0x4153 << 48
     /// Tables whose rows belong to no part of the ledger: names that are numbered when they are first seen.
     private static let dictionaries: Set<String> = ["products", "environments", "evidence_parts", "apps"]
@@ -13,9 +13,9 @@ final class PostgreSQLTransaction {
     let session: PostgreSQLSession
     /// Whether several writes share it.
     let isShared: Bool
-    /// What the writes that are done have changed, and the server does not know yet.
+    /// The changes of finished writes that were not sent to the server yet.
     private var pending: [PostgreSQLChange] = []
-    /// What was read for the present writes.
+    /// The rows that were read for the current writes.
     private var known: [LedgerStatement: [LedgerRow]] = [:]
     /// The queries that were expected, by their text.
     private var shapes: [String: [ReadShape]] = [:]
@@ -74,9 +74,9 @@ final class PostgreSQLTransaction {
 
     // MARK: Reading
 
-    /// What was read, if it was.
+    /// The result of a read that was made already.
     ///
-    /// - Parameter new: the numbers of rows that the write has just made, which no other row names.
+    /// - Parameter new: the numbers of rows that the write has just inserted; no other row refers to them.
     func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
         if let rows = known[statement] { return rows }
         for shape in shapes[statement.sql] ?? [] {
@@ -90,9 +90,9 @@ final class PostgreSQLTransaction {
         return nil
     }
 
-    /// Reads in one round trip, after everything that is pending was sent.
+    /// Reads in one round trip, after the pending changes were sent.
     ///
-    /// - Parameter forgets: whether what was read before may have been changed by what is pending.
+    /// - Parameter forgets: whether the pending changes may affect the rows that were read before.
     func fetch(
         _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int], forgets: Bool
     ) throws(LedgerStorageError) {
@@ -104,15 +104,15 @@ final class PostgreSQLTransaction {
         try take(outputs.dropFirst(changes.count), of: fetch)
     }
 
-    /// Sends everything that is pending, and statements in their order.
+    /// Sends the pending changes, and then statements in their order.
     func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [PostgreSQLSession.Output] {
         let changes = PostgreSQLChange.statements(pending)
         pending = []
         return Array(try session.run(changes + statements).dropFirst(changes.count))
     }
 
-    /// Locks more parts for writes that turned out to need them, without waiting, and reads again: nothing may have been read before
-    /// its lock, and no number reserved.
+    /// Locks more parts for writes that turned out to need them, without waiting, and reads again, because rows must be read and
+    /// numbers reserved after the lock.
     ///
     /// - Returns: for each set of parts whether all of them are locked.
     func lock(
@@ -146,7 +146,7 @@ final class PostgreSQLTransaction {
 
     // MARK: Writing
 
-    /// Adds the changes of a write that is done.
+    /// Adds the changes of a finished write.
     func add(_ changes: [PostgreSQLChange]) {
         pending += changes
         for change in changes {
@@ -156,7 +156,7 @@ final class PostgreSQLTransaction {
         }
     }
 
-    /// Sends what is pending, and commits.
+    /// Sends the pending changes, and commits.
     ///
     /// - Throws: `outcomeUnknown` if the connection is lost before PostgreSQL answers.
     func commit() throws(LedgerStorageError) {
@@ -173,7 +173,7 @@ final class PostgreSQLTransaction {
         }
     }
 
-    /// Ends the transaction without its writes.
+    /// Rolls the transaction back.
     func rollBack() {
         pending = []
         guard !session.isLost, session.isInTransaction else { return }

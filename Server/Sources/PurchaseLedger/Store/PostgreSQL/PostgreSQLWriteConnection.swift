@@ -1,12 +1,12 @@
 /// The connection of one write of a transaction. It is used by the thread of its session alone.
 ///
-/// A write that was planned runs on what the transaction has read, and its changes are kept back. If it asks for something else, it
-/// ends with `isIncomplete`, and runs again once that was read. If it reads a table that it has changed, everything is sent to the
-/// server first, and from then on it works there, behind a savepoint.
+/// A planned write uses the rows that the transaction has prefetched, and its changes are buffered. If it needs another row, it
+/// ends with `isIncomplete`, and runs again after that row was read. If it reads a table that it has changed, the buffered changes are
+/// sent to the server first, and from then on the write runs there, behind a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
-    /// More changes than this wait for no other one.
+    /// The number of buffered changes at which they are sent.
     private static let maximumChanges = 512
-    /// After so many rounds a write works on the server: it may ask for something new each time.
+    /// The number of rounds after which a write runs on the server, because it may need another row in each round.
     private static let maximumRounds = 24
 
     private let transaction: PostgreSQLTransaction
@@ -14,7 +14,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private var locked: Set<LedgerLock>?
     private var changes: [PostgreSQLChange] = []
     private var changedTables: Set<String> = []
-    /// Numbers of rows that it took, which it takes again when it runs again.
+    /// The row numbers that the write has used; it uses the same ones when it runs again.
     private var keys: [String: [Int64]] = [:]
     private var usedKeys: [String: Int] = [:]
     private var rounds = 0
@@ -22,18 +22,18 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private let isPlanned: Bool
     private var isSaved = false
 
-    /// What it asked for and was not read yet.
+    /// The reads that the write needs and that were not made yet.
     private(set) var missing: [LedgerStatement] = []
-    /// The tables and columns of which it needs numbers.
+    /// The tables and columns for which the write needs row numbers.
     private(set) var missingKeys: [String: Int] = [:]
-    /// The parts that it needs and has not locked.
+    /// The parts of the ledger that the write needs and has not locked.
     private(set) var needed: Set<LedgerLock> = []
-    /// The first error of the server, after which the transaction cannot go on.
+    /// The first error of the server, after which the transaction cannot continue.
     private(set) var failure: LedgerStorageError?
 
     /// A connection for one write.
     ///
-    /// - Parameter isPlanned: whether it runs on what was read for it.
+    /// - Parameter isPlanned: whether it uses prefetched rows.
     init(_ transaction: PostgreSQLTransaction, _ locks: LedgerLocks, isPlanned: Bool) {
         self.transaction = transaction
         self.locks = locks
@@ -41,7 +41,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         if case .parts(let parts) = locks { locked = parts } else { locked = nil }
     }
 
-    /// Whether it ended because something was not read yet.
+    /// Whether it ended because a row was not read yet.
     var isIncomplete: Bool { !missing.isEmpty || !missingKeys.isEmpty }
 
     /// Begins the write, for the first time or again.
@@ -52,7 +52,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         if rounds > Self.maximumRounds { isDirect = true }
     }
 
-    /// Ends the write, and gives its changes to the transaction.
+    /// Ends the write, and adds its changes to those of the transaction.
     func end() {
         if isSaved {
             for index in changes.indices { changes[index].isOrdered = true }
@@ -64,7 +64,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
         changes = []
     }
 
-    /// Undoes what the write did.
+    /// Rolls the write back.
     func undo() throws(LedgerStorageError) {
         changes = []
         guard isSaved else { return }

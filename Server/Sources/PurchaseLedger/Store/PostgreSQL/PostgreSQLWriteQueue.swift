@@ -7,7 +7,7 @@ import Foundation
 final class PostgreSQLWriteQueue: @unchecked Sendable {
     /// The most writes that share a transaction. A transaction with more than 64 savepoints makes every other one slower.
     private static let batchSize = 32
-    /// So many writes do not wait for others to join them.
+    /// The number of writes that are taken at once, without waiting for others to join them.
     private static let enough = 24
     /// How long a write waits for others to join it, in seconds: as long as a transaction of purchases takes.
     private static let patience = 0.004
@@ -71,7 +71,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         }
     }
 
-    /// Puts writes back that need more parts. They are the next.
+    /// Puts writes that need more locks back at the head of the queue.
     func putBack(_ jobs: [any PostgreSQLWriteJob]) {
         condition.lock()
         waiting.insert(contentsOf: jobs.map { ($0, .distantPast) }, at: 0)
@@ -79,7 +79,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Refuses new writes. Those that wait are performed.
+    /// Refuses new writes. Waiting writes are still performed.
     func close() {
         condition.lock()
         isClosed = true
@@ -87,7 +87,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// The places of the writes that a writer can take.
+    /// The positions of the writes that a writer can take.
     private func select() -> [Int] {
         var busy: Set<LedgerLock> = []
         for locks in running.values {

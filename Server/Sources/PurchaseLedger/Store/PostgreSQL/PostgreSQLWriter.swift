@@ -2,7 +2,7 @@
 ///
 /// Unchecked because only its own thread touches the session.
 final class PostgreSQLWriter: @unchecked Sendable {
-    /// How often writes are tried on a new connection after theirs was lost before the commit.
+    /// How often writes are retried on a new connection after theirs was lost before the commit.
     private static let connectionAttempts = 3
 
     private let number: Int
@@ -24,11 +24,11 @@ final class PostgreSQLWriter: @unchecked Sendable {
         session = nil
     }
 
-    /// What became of the writes of a transaction.
+    /// The outcome of the writes of a transaction.
     private struct Batch {
         var done: [any PostgreSQLWriteJob] = []
         var failed: [(any PostgreSQLWriteJob, any Error)] = []
-        /// Writes that need more parts of the ledger.
+        /// Writes that need to lock more parts of the ledger.
         var again: [any PostgreSQLWriteJob] = []
     }
 
@@ -59,10 +59,10 @@ final class PostgreSQLWriter: @unchecked Sendable {
                 return
             case .refused(let error):
                 if jobs.count > 1 {
-                    // Each gets a transaction of its own, so that the error of one does not touch the others.
+                    // Each gets a transaction of its own, so that an error of one does not affect the others.
                     for job in jobs { perform([job]) }
                 } else if error.isDuplicate, !isRepeated {
-                    // Another server inserted the row meanwhile. Now it is found.
+                    // Another server has inserted the row; the next try finds it.
                     perform(jobs, isRepeated: true)
                 } else {
                     for job in jobs { job.fail(error) }
@@ -135,8 +135,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return .committed(batch)
     }
 
-    /// Writes in groups whose members have no part of the ledger in common. Those of a group may not see each other's changes, as if
-    /// they ran side by side; those of the next group see them.
+    /// Writes in groups whose members have no part of the ledger in common. The writes of a group do not see each other's changes, as
+    /// if they ran concurrently; the writes of the next group see them.
     private static func waves(of jobs: [any PostgreSQLWriteJob]) -> [[any PostgreSQLWriteJob]] {
         var waves: [[any PostgreSQLWriteJob]] = []
         var next: [LedgerLock: Int] = [:]
@@ -168,9 +168,9 @@ final class PostgreSQLWriter: @unchecked Sendable {
         try perform(ready, transaction, &batch)
     }
 
-    /// Performs writes that have no part of the ledger in common. What they did not expect to read is read in rounds.
+    /// Performs writes that have no part of the ledger in common. Rows that were not prefetched are read in rounds.
     ///
-    /// - Throws: an error after which the transaction cannot go on.
+    /// - Throws: an error after which the transaction cannot continue.
     private func perform(
         _ jobs: [any PostgreSQLWriteJob], _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
@@ -202,7 +202,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         } catch {
             failure = error
         }
-        // The server's own error, whatever the write made of it.
+        // The server's own error, even if the write threw another one.
         if let error = connection.failure { throw error }
         if connection.isIncomplete { return }
         let needed = connection.needed

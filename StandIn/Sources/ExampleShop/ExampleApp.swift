@@ -1,0 +1,1 @@
+../../../Server/Tests/PurchaseKitTests/ExampleApp.swift
