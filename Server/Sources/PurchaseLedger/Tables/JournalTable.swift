@@ -138,13 +138,11 @@ struct JournalTable {
 
     /// Whether a claim, or the decision about one, names both an order and a transaction.
     func hasClaim(naming orderKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
-        for kind in [JournalKind.claim, .decision] {
-            let rows = try connection.rows(
-                "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = ?3 LIMIT 1",
-                [.integer(orderKey), .integer(transactionKey), .integer(Int64(kind.rawValue))])
-            if !rows.isEmpty { return true }
-        }
-        return false
+        // 3 is `JournalKind.claim`, 32 is `JournalKind.decision`.
+        try !connection.rows(
+            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind IN (3, 32) LIMIT 1",
+            [.integer(orderKey), .integer(transactionKey)]
+        ).isEmpty
     }
 
     /// The claims with a piece of evidence whose entries refer to a transaction.

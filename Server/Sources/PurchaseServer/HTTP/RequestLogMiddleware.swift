@@ -8,7 +8,7 @@ import Logging
 /// of the server's. So no receipt, key, secret or customer can be in it.
 ///
 /// An answer that succeeds on `verifyReceipt`, and on the routes of monitors, is logged at level debug. The drop-in answers in
-/// microseconds and anybody may call it; a line for each request would cost a tenth of its speed. All other answers are logged
+/// microseconds and anybody may call it; a line for each request would cost nearly half of its rate. All other answers are logged
 /// at level info or above.
 struct RequestLogMiddleware: RouterMiddleware {
     private let clock = ContinuousClock()
