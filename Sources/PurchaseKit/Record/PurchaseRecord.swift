@@ -44,10 +44,19 @@ struct PurchaseRecord: Codable, Equatable {
     /// The granted purchase of a transaction.
     func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
-    /// Stores a purchase under its transaction; one that is there is not added again.
+    /// Stores a purchase under its transaction; one that is there is not added again. One that had ended counts again: its refund was
+    /// reversed.
     mutating func grant(_ purchase: GrantedPurchase) {
-        guard granted(purchase.key) == nil else { return }
-        granted.append(purchase)
+        guard let index = granted.firstIndex(where: { $0.key.matches(purchase.key) }) else {
+            granted.append(purchase)
+            return
+        }
+        granted[index].endedAt = nil
+    }
+
+    /// Adds a purchase that was granted elsewhere; one that is there stays as it is.
+    mutating func add(_ purchase: GrantedPurchase) {
+        if granted(purchase.key) == nil { granted.append(purchase) }
     }
 
     /// Ends a granted purchase.
