@@ -42,14 +42,16 @@ extension PurchaseEngine {
     ) async -> [PaymentTransaction] {
         var others: [PaymentTransaction] = []
         for transaction in transactions {
-            guard server != nil, let key = transaction.key, let entry = record.entry(key) else {
+            guard server != nil, let key = transaction.key, let entry = record.waiting(transaction) else {
                 others.append(transaction)
                 continue
             }
             if let owner = entry.customerID, owner != customer?.id {
                 summary.undetermined[key.transactionID] = PurchaseError(.customerUnknown)
             } else if entry.wasStarted {
-                summary.add(await handle(entry.transaction), of: key)
+                summary.add(await handle(entry.transaction), of: entry.key)
+                // The copy leaves the queue as every other.
+                if !entry.key.matches(key) { others.append(transaction) }
             } else {
                 others.append(transaction)
             }

@@ -84,7 +84,9 @@ extension PurchaseEngine {
         let matched = started == nil ? startedPurchase(of: transaction) : nil
         let started = started ?? matched
         let entry = OutboxEntry(
-            transaction: transaction, customerID: started?.customerID ?? customerID(of: transaction),
+            transaction: transaction,
+            customerID: started?.customerID ?? record.customerID(ofOriginal: transaction)
+                ?? customerID(of: transaction),
             orderID: started?.orderID, wasStarted: started != nil)
         if let started, let index = startedInThisRun.lastIndex(of: started) {
             startedInThisRun.remove(at: index)
@@ -124,7 +126,9 @@ extension PurchaseEngine {
             return .refused(PurchaseError(entry.code ?? .purchaseRevoked))
         }
         let isWithdrawn = entry.transaction.revocationDate != nil || entry.transaction.isUpgraded
-        guard let purchase = record.granted(entry.purchaseKey), purchase.endedAt == nil, !isWithdrawn else { return nil }
+        guard let purchase = record.granted(entry.purchaseKey), purchase.endedAt == nil, !isWithdrawn else {
+            return nil
+        }
         return .granted(purchase, isReplayed: true)
     }
 
