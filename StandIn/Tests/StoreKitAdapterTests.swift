@@ -35,7 +35,8 @@ struct StoreKitAdapterTests {
     }
 
     @Test(
-        "The original API: StoreKit 2's signed transaction proves the purchase, and without a receipt nothing is refreshed")
+        "The original API: StoreKit 2's signed transaction proves the purchase, and without a receipt nothing is refreshed"
+    )
     func signedProof() async throws {
         try await Simulator.run { simulator in
             let receipt = simulator.folder.appendingPathComponent("receipt")
@@ -175,9 +176,10 @@ struct Simulator {
         let words = line.split { " ;\n".contains($0) }
         let found = try #require(words.first { $0.hasPrefix("http://") }, "\(line)")
         let address = try #require(URL(string: String(found)))
-        let anchors = try ["root.der", "signed-data/root.der"].map { name in
-            let file = folder.appendingPathComponent("authority").appendingPathComponent(name)
-            return try TrustAnchor(certificate: [UInt8](try Data(contentsOf: file)))
+        let trust = folder.appendingPathComponent("authority").appendingPathComponent("trust.pem")
+        let lines = try String(contentsOf: trust, encoding: .utf8).split(separator: "\n")
+        let anchors = try lines.split { $0.hasPrefix("-----") }.compactMap { Data(base64Encoded: $0.joined()) }.map {
+            try TrustAnchor(certificate: [UInt8]($0))
         }
         StandInStore.current = StandInStore(
             address: address, bundleID: bundleID, customerID: customerID,
