@@ -9,7 +9,9 @@ extension VerifiedEvidence {
     /// a subscription, the newest period that was not withdrawn.
     func facts(proving transaction: PaymentTransaction) -> TransactionFacts? {
         let all = facts.transactions
-        if let own = all.first(where: { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }) { return own }
+        if let own = all.first(where: { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }) {
+            return own
+        }
         guard transaction.state == .restored else { return nil }
         let ids = [transaction.transactionID, transaction.originalTransactionID].compactMap(\.self)
         let copies = all.filter { fact in
