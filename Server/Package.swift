@@ -277,7 +277,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreConnectionTests",
             dependencies: [
-                "AppStoreConnection", "AppStoreSimulator", "ServerTestSupport",
+                "AppStoreConnection", "AppStoreSimulator", "PurchaseLedger", "PurchaseServer", "ServerTestSupport",
+                .product(name: "PurchaseVerification", package: "assay"),
                 .product(name: "EvidenceMint", package: "assay"),
                 .product(name: "PurchaseAPI", package: "assay"),
                 .product(name: "TestSupport", package: "assay"),

@@ -35,6 +35,8 @@ public struct SubmissionVerdict: WireEnumeration {
 
     public static let accepted = SubmissionVerdict(rawValue: "accepted")
     public static let rejected = SubmissionVerdict(rawValue: "rejected")
+    /// It could not be decided yet: it waits for the App Store.
+    public static let undetermined = SubmissionVerdict(rawValue: "undetermined")
 }
 
 /// The environment of the App Store in which something was bought. Simulators have environments of other names.

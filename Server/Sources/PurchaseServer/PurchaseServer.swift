@@ -8,17 +8,18 @@ public import ServiceLifecycle
 ///
 /// - Parameters:
 ///   - configuration: the settings.
+///   - desk: asks the App Store about claims; it must be among the services.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
 ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
 ///   - services: what runs beside the server and ends after it, such as the sealing of the record.
 ///   - onReady: called once with the address, when the server takes connections.
 ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
 public func purchaseServer(
-    _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, logger: Logger,
+    _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil, logger: Logger,
     services: [any Service] = [],
     onReady: @escaping @Sendable (String) async -> Void = { _ in },
     uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 ) -> some ApplicationProtocol {
-    ReloadableServer(configuration, ledger: ledger, uptime: uptime)
+    ReloadableServer(configuration, ledger: ledger, desk: desk, uptime: uptime)
         .application(logger: logger, services: services, onReady: onReady)
 }

@@ -21,6 +21,7 @@ public final class ReloadableServer: Sendable {
     private let access: AccessLimits
     private let wrongSecrets: RateLimiter
     private let connections: ConnectionLimiter
+    private let desk: AppStoreDesk?
     private let inForce: Mutex<InForce>
 
     /// The parts that a reload replaces together.
@@ -32,13 +33,15 @@ public final class ReloadableServer: Sendable {
     /// - Parameters:
     ///   - configuration: the settings.
     ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
+    ///   - desk: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
     ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
     public init(
-        _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil,
+        _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil,
         uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
     ) {
         let limits = configuration.limits
         started = configuration
+        self.desk = desk
         self.uptime = uptime
         health = HealthRoutes(ledger: ledger, uptime: uptime)
         bodies = BodyReader(limits)
@@ -56,6 +59,7 @@ public final class ReloadableServer: Sendable {
     /// (`ServerConfiguration.settingsThatNeedRestart`).
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger? = nil) {
         let limits = configuration.limits
+        if let ledger { desk?.replaceSettings(by: configuration, ledger: ledger) }
         access.limit(to: limits)
         wrongSecrets.limit(to: limits.wrongSecrets)
         connections.limit(to: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
@@ -139,7 +143,8 @@ public final class ReloadableServer: Sendable {
     ) {
         let limits = configuration.limits
         let api = PurchaseAPIContext(
-            ledger: ledger, bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers)
+            ledger: ledger, bodies: bodies.limited(to: min(limits.apiBodyBytes, limits.bodyBytes)), workers: workers,
+            desk: desk)
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(
@@ -173,6 +178,7 @@ extension ServerConfiguration {
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
         if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
+        if appStore != running.appStore { settings.append(.appStoreProduction) }
         return settings
     }
 }

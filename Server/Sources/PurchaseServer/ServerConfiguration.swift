@@ -31,6 +31,8 @@ public struct ServerConfiguration: Sendable {
     /// Signs the answers to apps that ask for it; `nil` signs none.
     public var answerSigner: AnswerSigner?
     public var limits = Limits()
+    /// Where the App Store is asked about claims.
+    public var appStore = AppStoreSettings()
     /// The receivers of the apps' events.
     public var webhooks: [Webhook] = []
 

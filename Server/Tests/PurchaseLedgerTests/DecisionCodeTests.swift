@@ -30,11 +30,33 @@ struct DecisionCodeTests {
             let receipt = try LedgerWorld.receipt([MintedWorld.purchases()[0]])
             note(try await world.claim("2000000000000001", receipt))
         }
+        for outcome in try await appStore() { note(outcome) }
         let missing = DecisionCode.allCases.filter { found[$0] == nil }
         #expect(missing == [], "no claim ends with these")
         for (code, dispositions) in found {
             #expect(dispositions.isSubset(of: Self.dispositions(of: code)), "\(code): \(dispositions)")
         }
+    }
+
+    /// Claims that wait for the App Store, and what its word makes of them.
+    private func appStore() async throws -> [PurchaseOutcome] {
+        var outcomes: [PurchaseOutcome] = []
+        try await TemporaryFolder.with { folder in
+            var app = LedgerWorld.app()
+            app.mode = .apple
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            let world = try await LedgerWorld(database, apps: [app])
+            for code in [
+                DecisionCode.appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch, .appStoreUnanswered,
+            ] {
+                let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+                outcomes.append(claim)
+                outcomes.append(
+                    try await world.decision(claim.submissionID, AppStoreAnswer(refusal: Rejection(code))))
+            }
+            try await database.close()
+        }
+        return outcomes
     }
 
     @Test("Codes are unique, differ from the core's, and have a sentence")
@@ -52,12 +74,15 @@ struct DecisionCodeTests {
         switch code {
         case .accepted: [.granted]
         case .alreadyClaimed, .purchaseRevoked, .purchaseCancelled, .purchaseWithdrawn, .purchaseUpgraded,
-            .subscriptionExpired, .appAccountTokenMismatch:
+            .subscriptionExpired, .appAccountTokenMismatch, .appStoreRefused:
             [.refused]
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch,
-            .productMismatch, .quantityMismatch, .orderUnknown, .orderOfAnotherCustomer:
+            .productMismatch, .quantityMismatch, .orderUnknown, .orderOfAnotherCustomer, .appStoreContradicts,
+            .appStoreSecretMismatch:
             [.operator]
-        case .transactionNotFound, .accountTokenNeeded, .evidenceNotAPurchase, .noPurchases: [.retry]
+        case .transactionNotFound, .accountTokenNeeded, .evidenceNotAPurchase, .noPurchases, .appStorePending,
+            .appStoreUnanswered:
+            [.retry]
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
             .purchaseNotPaid:
             [.granted, .refused]

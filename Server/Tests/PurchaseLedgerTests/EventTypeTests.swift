@@ -18,6 +18,7 @@ struct EventTypeTests {
             try await owners(&history)
             try await operators(&history)
             try await settings(&history)
+            try await appStore(&history)
             let world = history.world
             _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
             try await history.expect(.customerErased)
@@ -139,6 +140,18 @@ struct EventTypeTests {
         }
         _ = try await world.ledger.repair()
         try await history.expect(.corrected, .corrected)
+    }
+
+    private func appStore(_ history: inout EventHistory) async throws {
+        let former = history.world
+        var app = LedgerWorld.app()
+        app.mode = .apple
+        history.world = try await former.restarted([app])
+        let claim = try await history.world.claim("80", try LedgerWorld.coinReceipt(80))
+        try await history.expect()
+        try await history.world.answer(claim.submissionID, LedgerWorld.agreement())
+        try await history.expect(.granted, .claimDecided)
+        history.world = former
     }
 
     private func settings(_ history: inout EventHistory) async throws {

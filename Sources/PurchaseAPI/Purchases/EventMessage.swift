@@ -22,6 +22,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var until: String?
     /// The reason of an operator's act, or the fields that contradict each other.
     public var reason: String?
+    /// The claim that a decision is about (`claim_decided`), or the App Store's word (`contradicted`).
+    public var submissionID: String?
     /// The entry of the record that caused the event.
     public var entryID: String
 
@@ -58,6 +60,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         case transactionID = "transaction_id"
         case originalTransactionID = "original_transaction_id"
         case orderID = "order_id"
+        case submissionID = "submission_id"
         case entryID = "entry_id"
     }
 }
@@ -105,6 +108,8 @@ extension EventMessage {
         public static let tokenAssigned = Kind(rawValue: "token_assigned")
         /// A product was registered, so its known purchases now count.
         public static let registered = Kind(rawValue: "registered")
+        /// A claim that waited for the App Store was decided. The reason is its code.
+        public static let claimDecided = Kind(rawValue: "claim_decided")
         /// Newer rules, or a repair, give another result than before.
         public static let corrected = Kind(rawValue: "corrected")
     }

@@ -30,6 +30,14 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var leafNumber: Int64?
     /// Whether its details were erased.
     public var erased: Bool
+    /// The decision about a claim that waited for the App Store.
+    public var decision: SubmissionDecision?
+    /// The claim that this decision is about.
+    public var decides: String?
+    /// The entry of the App Store's word on the claim. Its evidence is the reply as it came.
+    public var appStoreAnswerID: String?
+    /// When the App Store is asked again.
+    public var nextAttemptAt: String?
 
     /// A submission by its parts.
     public init(
@@ -62,7 +70,9 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case verdict, code, expected, found, replayed, restore, quantity, erased
+        case verdict, code, expected, found, replayed, restore, quantity, erased, decision, decides
+        case appStoreAnswerID = "app_store_answer_id"
+        case nextAttemptAt = "next_attempt_at"
         case submissionID = "submission_id"
         case receivedAt = "received_at"
         case customerID = "customer_id"

@@ -31,7 +31,7 @@ struct JournalCheck {
             try EvidenceTable(connection: connection).row(key: key)
         }
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
-        if leaf.kind == .claim, leaf.evidence == nil, leaf.code.isSame(as: DecisionCode.accepted.rawValue) {
+        if leaf.kind == .claim || leaf.kind == .decision, leaf.evidence == nil, leaf.code.isSame(as: DecisionCode.accepted.rawValue) {
             findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
         }
         let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix
@@ -55,10 +55,12 @@ struct JournalCheck {
     private func transactionFinding(
         of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8]
     ) throws(LedgerStorageError) -> AuditFinding? {
-        guard leaf.kind == .claim else { return nil }
+        guard leaf.kind == .claim || leaf.kind == .decision else { return nil }
         let claim: ClaimDetails
         do throws(LedgerStorageError) {
-            claim = try ClaimDetails(encoded: details)
+            claim =
+                leaf.kind == .claim
+                ? try ClaimDetails(encoded: details) : try DecisionDetails(encoded: details).decided
         } catch {
             return AuditFinding(kind: .auditIncomplete, detail: "entry \(row.key): \(error.detail)")
         }

@@ -48,8 +48,9 @@ struct JournalReplay {
         }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there.
-        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil
+        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there. A reply of the App
+        // Store has no signature.
+        let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try check(examined, leaf, details)
         let step = try step(leaf, details, examined, evidence)
@@ -106,6 +107,8 @@ struct JournalReplay {
         var wasAccepted = leaf.code == DecisionCode.accepted.rawValue
         if leaf.kind == .claim, !wasAccepted {
             wasAccepted = try ClaimDetails(encoded: details).outcomes.contains(where: \.binds)
+        } else if leaf.kind == .decision, !wasAccepted {
+            wasAccepted = try DecisionDetails(encoded: details).decided.outcomes.contains(where: \.binds)
         }
         guard wasAccepted else { return }
         findings.append(

@@ -11,7 +11,9 @@ extension ReplayStep {
         case .orderCreated:
             guard let customer, let id = leaf.order else { return }
             _ = try transaction.orders.insert(OrderRow(erased: id, customerKey: customer.key, at: leaf.at))
-        case .evidence, .claim: try observe(entry, app, claims: nil)
+        case .evidence, .claim, .decision:
+            guard !isWithoutEffect else { return }
+            try observe(entry, app, claims: nil)
         default: return
         }
     }

@@ -18,7 +18,7 @@ struct ReplayStep {
         switch leaf.kind {
         case .rules:
             try RulesTable(connection: connection).insertIfNew(RulesDetails(encoded: details).version, entry: entry.key)
-        case .appStoreAnswer, .decision, .recordContinued: return
+        case .recordContinued: return
         case .keyCreated: try createKey(try KeyCreatedDetails(encoded: details))
         case .keyRevoked:
             _ = try APIKeysTable(connection: connection).revoke(
@@ -33,7 +33,9 @@ struct ReplayStep {
 
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
-        case .claim: try observe(entry, app, claims: try ClaimDetails(encoded: details))
+        case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
+        case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
+        case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
         case .orderCancelled:
             try changeOrder(entry, app) {
@@ -60,13 +62,16 @@ struct ReplayStep {
                 try RegisterSettings(apps: [], verifier: verifier).observeHeld(bundleID, of: app, transaction, entry)
             }
         case .bundleBound: try bind(try BundleBoundDetails(encoded: details), entry, app)
-        case .evidence, .appStoreAnswer, .keyCreated, .keyRevoked, .rules, .recordContinued, .decision: return
+        case .evidence, .keyCreated, .keyRevoked, .rules, .recordContinued: return
         }
     }
 
     // MARK: Evidence and claims
 
-    func observe(_ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?) throws {
+    func observe(
+        _ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?,
+        cancellations: [AppStoreAnswer.Cancellation] = []
+    ) throws {
         let examined = evidence?.examined
         let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
         var customer: CustomerRow?
@@ -78,6 +83,7 @@ struct ReplayStep {
         let changes = LedgerChanges(transaction, app: target)
         if observer != nil, let evidence, let examined, case .success(let observation) = examined.verified {
             try changes.observe(observation, evidence: evidence.key)
+            for cancellation in cancellations { try changes.observe(cancellation) }
         }
         var named: TransactionKey?
         for outcome in claims?.outcomes ?? [] where outcome.binds {

@@ -13,7 +13,7 @@ struct TableDump: Sendable {
     var condition: String?
 
     /// Every table that the journal determines.
-    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [events]
+    static let all: [TableDump] = registry + customers + purchases + entitlements + orders + [appStoreClaims, events]
 
     /// The tables, and the columns of orders, that entries determine without their evidence.
     static let ofEntries: [TableDump] =
@@ -251,6 +251,22 @@ struct TableDump: Sendable {
                 LEFT JOIN environments AS payer ON payer.environment_key = transactions.environment
                 """)
     ]
+
+    /// Attempts and leases come and go without an entry.
+    private static let appStoreClaims = TableDump(
+        name: "app_store_claims", keyCount: 1, pageKey: ["app_store_claims.entry_key"],
+        columns: """
+            journal.entry_id, apps.name, customers.reference, evidence.sha256, app_store_claims.waits,
+            app_store_claims.received_at, CASE WHEN app_store_claims.next_at IS NULL THEN 1 ELSE 0 END,
+            answers.entry_id, decisions.entry_id
+            """,
+        source: """
+            app_store_claims \(join("journal", "entry_key", "app_store_claims"))
+            \(join("apps", "app_key", "app_store_claims")) \(join("customers", "customer_key", "app_store_claims"))
+            \(join("evidence", "evidence_key", "app_store_claims"))
+            LEFT JOIN journal AS answers ON answers.entry_key = app_store_claims.answer_entry
+            LEFT JOIN journal AS decisions ON decisions.entry_key = app_store_claims.decision_entry
+            """)
 
     /// The corrections of a repair cannot be computed again, nor what an erasure took away: events of erased customers, of originals
     /// with an erased purchase, and of customers who had such a purchase before, since it was in their balances.

@@ -4,6 +4,7 @@ extension ClaimDetails {
     func canonicalJSON() -> [UInt8] {
         var json = JSONText(capacity: 512)
         json.open()
+        json.add("appStore", appStore?.rawValue)
         json.add("customer", customer)
         json.add("evidenceKind", evidenceKind)
         json.add("expected", expected)

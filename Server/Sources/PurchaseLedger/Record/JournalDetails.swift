@@ -51,6 +51,7 @@ enum UnverifiedEvidence: String, Codable, Sendable {
         let stated: UnverifiedEvidence?
         switch kind {
         case .claim: stated = try ClaimDetails(encoded: details).unverified
+        case .decision: stated = try DecisionDetails(encoded: details).decided.unverified
         case .evidence: stated = try EvidenceDetails(encoded: details).unverified
         default: stated = nil
         }
@@ -90,6 +91,8 @@ struct ClaimDetails: JournalDetails {
     var transfer: String
     /// The transactions that the claim binds, and what became of each.
     var outcomes: [Outcome]
+    /// For a claim that the App Store is asked about.
+    var appStore: AppStoreQuestion?
     /// For a row of an import. Then `transactionID` is the transaction that was to pay the order.
     var imported: ImportNote?
 
@@ -144,6 +147,39 @@ extension ClaimDetails {
         guard text.utf8.count > fieldBytes else { return text }
         return String(decoding: text.utf8.prefix(fieldBytes), as: UTF8.self) + "…"
     }
+}
+
+/// What the App Store's word on a claim is for.
+enum AppStoreQuestion: String, Codable, Sendable {
+    /// The claim is decided after it.
+    case waits
+    /// The claim was granted already.
+    case confirms
+}
+
+/// `app_store_answer`: the App Store's word on a claim, or that it gave none in time. The entry's evidence is the reply as it came.
+struct AppStoreAnswerDetails: JournalDetails {
+    static var kind: JournalKind { .appStoreAnswer }
+    /// The id of the claim's entry.
+    var claim: String
+    var environment: String?
+    var status: Int64?
+    var expected: String?
+    var found: String?
+    var isContradiction: Bool
+    /// The cancellations that count. A claim that waited has them in its decision.
+    var cancellations: [AppStoreAnswer.Cancellation]
+}
+
+/// `decision`: the outcome of a claim that waited for the App Store.
+struct DecisionDetails: JournalDetails {
+    static var kind: JournalKind { .decision }
+    /// The id of the claim's entry.
+    var claim: String
+    /// The cancellations that the App Store stated.
+    var cancellations: [AppStoreAnswer.Cancellation]
+    /// The claim as it was decided.
+    var decided: ClaimDetails
 }
 
 /// What an import notes beside a claim.

@@ -14,6 +14,8 @@ struct RecordedSettings: Codable {
     var sandbox_access: String
     var refund_shortfall: String
     var require_account_token: Bool
+    /// Absent for `offline`.
+    var mode: String?
 
     struct Product: Codable {
         var kind: String
@@ -33,7 +35,8 @@ extension RegisteredApp {
                     kind: $0.kind.rawValue, duration: $0.duration?.description, entitlements: $0.entitlements)
             },
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
-            refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken)
+            refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
+            mode: mode == .offline ? nil : mode.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -69,5 +72,6 @@ extension RegisteredApp {
         sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
         refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
         requiresAccountToken = settings.require_account_token
+        mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
     }
 }

@@ -8,5 +8,5 @@ enum SchemaVersion1 {
         number: 1, title: "The journal, facts, owners, entitlements, orders and keys",
         statements: SchemaVersion1Journal.statements + SchemaVersion1Log.statements + SchemaVersion1Customers.statements
             + SchemaVersion1Purchases.statements
-            + SchemaVersion1Access.statements + SchemaVersion1Webhooks.statements)
+            + SchemaVersion1Access.statements + SchemaVersion1Webhooks.statements + SchemaVersion1AppStore.statements)
 }

@@ -48,6 +48,9 @@ public struct LedgerLock: Sendable, Hashable {
     /// A webhook: its cursor, its lease and the events that wait.
     static func webhook(_ app: String, _ url: String) -> LedgerLock { LedgerLock(9, app.utf8, url.utf8) }
 
+    /// The leases of the claims that the App Store is asked about.
+    static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
+
     /// FNV-1a with 64 bits: the same in every process, and collisions only cost time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -136,12 +136,15 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_key = ?1", [.integer(key)], connection)
     }
 
-    /// Whether a claim names both an order and a transaction.
+    /// Whether a claim, or the decision about one, names both an order and a transaction.
     func hasClaim(naming orderKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
-        try !connection.rows(
-            "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = 3 LIMIT 1",
-            [.integer(orderKey), .integer(transactionKey)]
-        ).isEmpty
+        for kind in [JournalKind.claim, .decision] {
+            let rows = try connection.rows(
+                "SELECT entry_key FROM journal WHERE order_key = ?1 AND transaction_key = ?2 AND kind = ?3 LIMIT 1",
+                [.integer(orderKey), .integer(transactionKey), .integer(Int64(kind.rawValue))])
+            if !rows.isEmpty { return true }
+        }
+        return false
     }
 
     /// The claims with a piece of evidence whose entries refer to a transaction.

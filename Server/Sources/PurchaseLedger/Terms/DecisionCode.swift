@@ -41,6 +41,28 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case purchaseOutsideOrder = "purchase_outside_order"
     case alreadyClaimed = "already_claimed"
 
+    // MARK: The App Store's word (docs/ask-apple.md)
+
+    /// The claim waits for the App Store's word. Nothing was decided.
+    case appStorePending = "app_store_pending"
+    /// The App Store gave no word as long as the claim waited. Nothing was decided.
+    case appStoreUnanswered = "app_store_unanswered"
+    case appStoreRefused = "app_store_refused"
+    case appStoreContradicts = "app_store_contradicts"
+    case appStoreSecretMismatch = "app_store_secret_mismatch"
+
+    /// Whether a claim with this outcome changes nothing: its evidence is kept, and is not observed.
+    var isWithoutEffect: Bool {
+        switch self {
+        case .appStorePending, .appStoreUnanswered, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
+            true
+        default: false
+        }
+    }
+
+    /// Whether it leaves open what becomes of the claim.
+    var isUndetermined: Bool { self == .appStorePending || self == .appStoreUnanswered }
+
     /// The sentence for people.
     public var sentence: String {
         switch self {
@@ -72,6 +94,12 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderEnvironmentMismatch: "The order is for purchases of another environment."
         case .purchaseOutsideOrder: "The purchase was not made during the life of the order."
         case .alreadyClaimed: "The purchase was claimed before."
+        case .appStorePending: "The App Store has not answered yet; the claim is kept and waits. Send it again later."
+        case .appStoreUnanswered: "The App Store did not answer in time, and the claim no longer waits; send it again."
+        case .appStoreRefused: "The App Store refuses the receipt."
+        case .appStoreContradicts: "The App Store's reply and the receipt contradict each other; look at both."
+        case .appStoreSecretMismatch:
+            "The App Store refuses the shared secret; correct shared_secret_file of the app, and send the claim again."
         }
     }
 
@@ -84,7 +112,9 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .accepted: .granted
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch:
             .operator
-        case .transactionNotFound, .accountTokenNeeded: .retry
+        case .transactionNotFound, .accountTokenNeeded, .appStorePending, .appStoreUnanswered: .retry
+        // What Apple's reply contradicts, somebody has to look at.
+        case .appStoreContradicts, .appStoreSecretMismatch: .operator
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
             .purchaseNotPaid:
             hasPurchase ? .granted : .refused
@@ -92,7 +122,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderUnknown, .orderOfAnotherCustomer, .productMismatch, .quantityMismatch: .operator
         case .evidenceNotAPurchase, .noPurchases: .retry
         case .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded, .purchaseWithdrawn, .subscriptionExpired,
-            .appAccountTokenMismatch, .alreadyClaimed:
+            .appAccountTokenMismatch, .alreadyClaimed, .appStoreRefused:
             .refused
         }
     }
@@ -134,9 +164,21 @@ public struct Rejection: Error, Sendable, Equatable {
         found = error.found
     }
 
+    /// A recorded rejection by the core.
+    init(_ code: ReasonCode, expected: String?, found: String?) {
+        reason = .verification(code)
+        self.expected = expected
+        self.found = found
+    }
+
     /// The purchase was claimed already.
     static func alreadyClaimed(_ prior: PriorClaim) -> Rejection {
         Rejection(.alreadyClaimed, found: prior.rawValue)
+    }
+
+    /// Whether it leaves open what becomes of the claim.
+    var isUndetermined: Bool {
+        if case .decision(let code) = reason { code.isUndetermined } else { false }
     }
 
     /// The holder of the earlier claim, if that is the reason.

@@ -14,6 +14,8 @@ struct EventFigures: Sendable, Equatable {
     var reason: String?
     /// Whether webhooks deliver it. Events of an import are only listed, unless the operator had them announced.
     var isAnnounced = true
+    /// The id of the claim that a decision is about.
+    var submission: String?
 
     init() {}
 
@@ -25,8 +27,9 @@ struct EventFigures: Sendable, Equatable {
         shortfall = try reader.optional()
         until = try reader.optional()
         reason = try reader.optional(ExactText.self)?.string
-        // Nearly all events are announced, so only the others say so.
+        // Nearly all events are announced and about no decision, so only the others say so.
         if !reader.isAtEnd { isAnnounced = try reader.byte() != 0 }
+        if !reader.isAtEnd { submission = try reader.optional(ExactText.self)?.string }
         guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }
     }
 
@@ -37,7 +40,8 @@ struct EventFigures: Sendable, Equatable {
         writer.write(optional: shortfall)
         writer.write(optional: until)
         writer.write(optional: reason.map { ExactText($0) })
-        if !isAnnounced { writer.write(byte: 0) }
+        if !isAnnounced || submission != nil { writer.write(byte: isAnnounced ? 1 : 0) }
+        if let submission { writer.write(optional: ExactText(submission)) }
         return writer.bytes
     }
 }

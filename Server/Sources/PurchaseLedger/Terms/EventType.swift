@@ -35,6 +35,8 @@ public enum EventType: String, Sendable, CaseIterable {
     /// A customer was erased. The event has no name.
     case customerErased = "customer_erased"
     case tokenAssigned = "token_assigned"
+    /// A claim that waited for the App Store was decided. The reason is its code.
+    case claimDecided = "claim_decided"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, give another result than before.

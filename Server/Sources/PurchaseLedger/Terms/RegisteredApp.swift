@@ -27,6 +27,8 @@ public struct RegisteredApp: Sendable, Equatable {
     public var refundShortfall = RefundShortfallPolicy.forgive
     /// Whether new purchases need evidence with an account token, which app receipts do not have.
     public var requiresAccountToken = false
+    /// Whether the App Store is asked about the receipts of claims.
+    public var mode = AppStoreMode.offline
     /// The budget for unverified evidence that is stored whole.
     public var unverifiedEvidence = EvidenceBudget()
 

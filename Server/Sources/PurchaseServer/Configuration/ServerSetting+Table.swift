@@ -1,3 +1,5 @@
+import AppStoreConnection
+import Foundation
 import Logging
 import PurchaseLedger
 import PurchaseVerification
@@ -181,6 +183,38 @@ extension ServerSetting {
         configuration.limits.idleSeconds = try number(value, in: 1...86_400)
     }
 
+    package static let appStoreProduction = ServerSetting(
+        "app_store.verify_receipt_production", default: "Apple's",
+        "The address that claims of apps with mode apple or both are asked about, for production"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.verifyReceiptProduction = try appStoreURL(value)
+    }
+
+    package static let appStoreSandbox = ServerSetting(
+        "app_store.verify_receipt_sandbox", default: "Apple's", "The same for the sandbox"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.verifyReceiptSandbox = try appStoreURL(value)
+    }
+
+    package static let appStoreTrust = ServerSetting(
+        "app_store.tls_trust", default: "the system's authorities",
+        "The certificate authorities, in PEM, that these two addresses are trusted by", path: .whole
+    ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
+
+    package static let appStoreWait = ServerSetting(
+        "app_store.wait_hours", default: "72", "How many hours a claim waits at most for the App Store's word"
+    ) { value, _, configuration throws(SettingFault) in
+        configuration.appStore.waitHours = try number(value, in: 1...8760)
+    }
+
+    private static func appStoreURL(_ value: ServerSettingValue) throws(SettingFault) -> String {
+        do throws(AppStoreConnectionSettingsError) {
+            return try AppStoreConnectionSettings.url(value.text).absoluteString
+        } catch {
+            throw SettingFault("is wrong: \(error)", "Write https://HOST/verifyReceipt")
+        }
+    }
+
     /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
     package static let all: [ServerSetting] =
         [
@@ -194,6 +228,7 @@ extension ServerSetting {
         + rate(
             "limits.per_address", \.perAddress, 50_000, 100_000, "requests to /v1 and verifyReceipt from one address")
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
+        + [appStoreProduction, appStoreSandbox, appStoreTrust, appStoreWait]
 
     /// A rate: so many a second, and so many at once after a pause; twice as many, where only the first is given.
     private static func rate(

@@ -30,6 +30,13 @@ package struct ServerSettings {
         var configuration = ServerConfiguration()
         for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
         try checkEnvironments(configuration)
+        let appStore = configuration.appStore
+        // A sandbox receipt would go to Apple, and a production receipt to a test server, or the other way round.
+        guard (appStore.verifyReceiptProduction == nil) == (appStore.verifyReceiptSandbox == nil) else {
+            throw Fault(
+                description: "app_store has one of two addresses. "
+                    + "Write both verify_receipt_production and verify_receipt_sandbox, or none.")
+        }
         configuration.apps = file.apps.mapValues(\.app)
         for app in file.apps.values {
             var secret = app.sharedSecret

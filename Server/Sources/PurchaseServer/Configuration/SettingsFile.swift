@@ -98,7 +98,7 @@ extension SettingsReader {
     fileprivate mutating func values(of top: inout SettingsSection) -> [String: ServerSettingValue] {
         var values: [String: ServerSettingValue] = [:]
         let paths = ServerSetting.all.map { setting in (setting, setting.name.split(separator: ".").map(String.init)) }
-        for name in ["server", "record", "limits"] {
+        for name in ["server", "record", "limits", "app_store"] {
             guard var section = section(&top, name) else { continue }
             var inner: [String: SettingsSection] = [:]
             for (setting, path) in paths where path.first == name {
@@ -166,6 +166,7 @@ extension SettingsReader {
         if let policy = choice(&section, "refund_shortfall", RefundShortfallPolicy.self) {
             app.refundShortfall = policy
         }
+        if let mode = choice(&section, "mode", AppStoreMode.self) { app.mode = mode }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
         if var budget = self.section(&section, "unverified_evidence") {
             let bytes: ClosedRange<Int64> = 0...(1 << 40)

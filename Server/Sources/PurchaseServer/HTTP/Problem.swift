@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import PurchaseAPI
 import PurchaseLedger
+import PurchaseVerification
 
 import enum PurchaseLedger.Disposition
 import enum PurchaseLedger.PriorClaim
@@ -29,6 +30,8 @@ struct Problem: Error {
     var submissionID: String?
     /// The hash of its leaf.
     var leafHash: String?
+    /// What became of the claim.
+    var verdict: Verdict?
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String? = nil, expected: String? = nil,
@@ -96,6 +99,13 @@ struct Problem: Error {
         claimedBy = outcome.claimedBy
         submissionID = outcome.submissionID.text
         leafHash = outcome.leafHash.hexadecimal
+        verdict = outcome.verdict
+        guard outcome.verdict == .undetermined else { return }
+        // The claim is worked on meanwhile, so asking again soon finds the outcome.
+        let wait = outcome.nextAttemptAt.map {
+            ($0.millisecondsSince1970 - Timestamp(Date()).millisecondsSince1970) / 1000 + 1
+        }
+        retryAfter = Int(min(max(wait ?? 5, 1), 600))
     }
 
     /// The document.
@@ -104,7 +114,7 @@ struct Problem: Error {
             title: status.reasonPhrase, status: status.code, code: code, detail: detail, expected: expected,
             found: found, disposition: disposition.map { PurchaseAPI.Disposition($0) },
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
-            verdict: submissionID.map { _ in .rejected }, replayed: submissionID.map { _ in false },
+            verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) }, replayed: submissionID.map { _ in false },
             submissionID: submissionID, leafHash: leafHash)
     }
 

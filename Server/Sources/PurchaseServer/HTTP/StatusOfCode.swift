@@ -18,8 +18,9 @@ extension HTTPResponse.Status {
         case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch, .productUnknown,
             .productKindMismatch, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
             .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch, .accountTokenNeeded,
-            .purchaseNotPaid:
+            .purchaseNotPaid, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
             self = .unprocessableContent
+        case .appStorePending, .appStoreUnanswered: self = .serviceUnavailable
         }
     }
 

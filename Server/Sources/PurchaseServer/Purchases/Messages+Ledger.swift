@@ -169,5 +169,13 @@ extension SubmissionMessage {
             leafNumber: submission.leafNumber, erased: submission.isErased)
         evidenceSize = submission.evidenceSize
         evidenceKept = submission.evidenceKept?.rawValue
+        decision = submission.decision.map {
+            SubmissionDecision(
+                submissionID: $0.id.text, verdict: SubmissionVerdict(rawValue: $0.verdict.rawValue), code: $0.code,
+                expected: $0.rejection?.expected, found: $0.rejection?.found)
+        }
+        decides = submission.decides?.text
+        appStoreAnswerID = submission.appStoreAnswer?.text
+        nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }
     }
 }

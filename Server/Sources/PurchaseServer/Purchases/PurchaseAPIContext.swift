@@ -11,6 +11,8 @@ import Synchronization
 final class PurchaseAPIContext: Sendable {
     let ledger: PurchaseLedger
     let bodies: BodyReader
+    /// Asks the App Store about claims.
+    let desk: AppStoreDesk?
     private let workers: WorkerPool
 
     /// The number of requests with an idempotency key.
@@ -20,7 +22,8 @@ final class PurchaseAPIContext: Sendable {
     /// Old keys are deleted with one of so many requests that have one.
     private static let keysPerDeletion = 1024
 
-    init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool) {
+    init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool, desk: AppStoreDesk? = nil) {
+        self.desk = desk
         self.ledger = ledger
         self.bodies = bodies
         self.workers = workers

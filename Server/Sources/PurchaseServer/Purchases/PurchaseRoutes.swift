@@ -65,7 +65,7 @@ struct PurchaseRoutes {
             submission.fill(from: body)
             return ledger.examine(submission)
         }
-        let outcome = try await ledger.perform(ClaimPurchase(examined))
+        let outcome = try await api.claim(examined)
         if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
         return try Response.json(PurchaseAnswer(outcome))
     }

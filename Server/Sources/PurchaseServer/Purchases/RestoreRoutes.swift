@@ -26,7 +26,7 @@ struct RestoreRoutes {
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
-            let outcome = try await ledger.perform(RestorePurchases(examined))
+            let outcome = try await api.restore(examined)
             return try Response.json(RestoreAnswer(outcome, customerID: restore.customerID))
         }
     }

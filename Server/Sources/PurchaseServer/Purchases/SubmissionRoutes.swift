@@ -16,9 +16,10 @@ struct SubmissionRoutes {
             try Response.json(SubmissionMessage(try await submission(context)))
         }
         group.get("submissions/:id/evidence") { _, context in
-            let submission = try await submission(context)
-            let query = EvidenceOfSubmission(app: submission.app, submissionID: submission.submissionID)
-            guard let evidence = try await api.ledger.answer(query) else {
+            let (app, id) = try Self.place(context)
+            guard let id, let evidence = try await api.ledger.answer(EvidenceOfSubmission(app: app, submissionID: id))
+            else {
+                _ = try await submission(context)
                 throw Problem(.notFound, "evidence_unknown", "The submission has no evidence, or it was erased.")
             }
             return Self.response(evidence)
@@ -40,12 +41,16 @@ struct SubmissionRoutes {
 
     /// The submission that the path names.
     private func submission(_ context: ServerContext) async throws -> SubmissionRecord {
-        let app = try context.requireCaller(.backend).app.id
-        let id = try context.identifier("id")
-        guard let submissionID = UUID(uuidString: id),
-            let submission = try await api.ledger.answer(SubmissionByID(app: app, submissionID: submissionID))
+        let (app, id) = try Self.place(context)
+        guard let id, let submission = try await api.ledger.answer(SubmissionByID(app: app, submissionID: id))
         else { throw Problem(.notFound, "submission_unknown", "There is no such submission.") }
         return submission
+    }
+
+    /// The app, and the entry that the path names; `nil` if that is no id.
+    private static func place(_ context: ServerContext) throws -> (app: String, entry: UUID?) {
+        let app = try context.requireCaller(.backend).app.id
+        return (app, UUID(uuidString: try context.identifier("id")))
     }
 
     /// The filter of a request; `nil` if nothing can match it.

@@ -130,7 +130,9 @@ struct Serve: AsyncParsableCommand {
             try await Self.warn(apps, ledger, logger)
             let sealing = try RecordSealing(
                 ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
-            let server = ReloadableServer(configuration, ledger: ledger)
+            let desk = try AppStoreDesk(
+                ledger: ledger, configuration: configuration, clock: { Timestamp(Date()) }, logger: logger)
+            let server = ReloadableServer(configuration, ledger: ledger, desk: desk)
             let webhooks = WebhookDispatcher(logger: logger)
             let reload = SettingsReload(
                 server: server, webhooks: webhooks, ledger: ledger, started: configuration, logger: logger
@@ -138,7 +140,7 @@ struct Serve: AsyncParsableCommand {
                 [options, database = self.ledger] in
                 try database.readPlace(environment, isTrustExtended: isTrustExtended).configuration(options: options)
             }
-            let application = server.application(logger: logger, services: [sealing]) { address in
+            let application = server.application(logger: logger, services: [sealing, desk]) { address in
                 Terminal.write("assay: ready on \(address)\n")
             }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,5 +1,6 @@
 import AppStoreConnection
 import PurchaseAPI
+import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
@@ -15,24 +16,12 @@ struct AppleQuestion: Sendable {
     /// Apple's word on verified evidence; `nil` if Apple is not asked: `verifyReceipt` reads app receipts and transaction receipts
     /// only, and none of Xcode's.
     func ask(_ evidence: VerifiedEvidence, _ item: EvidenceItem) async -> AppleWord? {
-        let (environment, autoRenewables): (AppStoreEnvironment?, ReceiptValidationRequest.AutoRenewables)
-        switch evidence {
-        case .appReceipt(let receipt):
-            environment = receipt.environment
-            // Without purchases, the receipt does not tell whether the customer has a subscription.
-            autoRenewables =
-                receipt.inAppPurchases.isEmpty
-                ? .unknown : receipt.inAppPurchases.contains(where: \.isAutoRenewable) ? .present : .absent
-        case .transactionReceipt(let receipt):
-            environment = receipt.environment
-            autoRenewables = receipt.expiresDate == nil ? .absent : .present
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return nil
-        }
-        guard environment != .xcode, let bytes = Self.bytes(item) else { return nil }
-        let request = ReceiptValidationRequest(
-            receipt: bytes, app: "", autoRenewables: autoRenewables, excludesOldTransactions: excludesOldTransactions,
-            sharedSecret: sharedSecret)
-        switch await client.validate(request) {
+        guard let bytes = Self.bytes(item),
+            let question = ReceiptQuestion(
+                evidence, bytes: bytes, app: "", excludesOldTransactions: excludesOldTransactions,
+                sharedSecret: sharedSecret)
+        else { return nil }
+        switch await client.validate(question.request) {
         case .undetermined(let reason): return AppleWord(undetermined: reason)
         case .conclusive(let reply): return AppleWord(reply, evidence)
         }
@@ -81,52 +70,9 @@ struct AppleWord: Sendable {
     init(_ reply: AppStoreReply, _ evidence: VerifiedEvidence) {
         status = reply.status.rawValue
         environment = reply.environment.rawValue
-        let contradiction = Self.contradiction(reply, evidence)
-        (verdict, code, message) = Self.judge(reply.status, evidence, contradiction)
-        switch code {
-        case nil: (expected, found) = (nil, nil)
-        case "app_store_contradicts" where contradiction != nil:
-            let path = contradiction?.path ?? ""
-            expected = "\(path) \(contradiction?.proven ?? "absent")"
-            // A reply may say anything, at any length.
-            found = contradiction?.replied.map { String($0.prefix(200)) } ?? "absent"
-        default: (expected, found) = ("status 0", "status \(reply.status.rawValue)")
-        }
-    }
-
-    /// The codes are those of the server.
-    private static func judge(
-        _ status: VerifyReceiptStatus, _ evidence: VerifiedEvidence, _ contradiction: ReplyComparison.Contradiction?
-    ) -> (AppleVerdict, code: String?, message: String) {
-        switch (status, evidence) {
-        case (.valid, _), (.expired, .transactionReceipt):
-            guard contradiction != nil else { return (.verified, nil, "Apple agrees.") }
-            return (.rejected, "app_store_contradicts", "Apple's reply and the receipt contradict each other.")
-        case (.notAuthenticated, _), (.accountNotFound, _):
-            return (.rejected, "app_store_refused", "Apple refuses the receipt.")
-        case (.secretMismatch, _):
-            return (
-                .rejected, "app_store_secret_mismatch",
-                "The shared secret is missing or not the one of the app; correct it and ask again."
-            )
-        default: return (.rejected, "app_store_contradicts", "Apple's reply and the receipt contradict each other.")
-        }
-    }
-
-    private static func contradiction(
-        _ reply: AppStoreReply, _ evidence: VerifiedEvidence
-    ) -> ReplyComparison.Contradiction? {
-        guard reply.status == .valid || reply.status == .expired else { return nil }
-        switch evidence {
-        case .appReceipt(let receipt):
-            let proven = VerifyReceiptResponse.Receipt(receipt, requestDate: nil)
-            return ReplyComparison(reply.response, environment: receipt.environment?.name, proven: proven)
-                .contradictions.first
-        case .transactionReceipt(let receipt):
-            let proven = FlatReceipt(receipt)
-            return ReplyComparison(reply.response, environment: receipt.environment?.name, proven: proven)
-                .contradictions.first
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return nil
-        }
+        let answer = AppStoreAnswer(reply, evidence)
+        verdict = answer.refusal == nil ? .verified : .rejected
+        (code, expected, found) = (answer.refusal?.code, answer.refusal?.expected, answer.refusal?.found)
+        message = answer.refusal?.sentence ?? "Apple agrees."
     }
 }

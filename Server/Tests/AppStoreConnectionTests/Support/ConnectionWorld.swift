@@ -25,7 +25,7 @@ struct ConnectionWorld: Sendable {
 
     var http: String { "http://127.0.0.1:\(control.port)" }
 
-    private static let authority = Result { try AppStoreAuthority() }
+    static let authority = Result { try AppStoreAuthority() }
 
     /// Runs the store while the body runs.
     static func run(_ body: @escaping @Sendable (ConnectionWorld) async throws -> Void) async throws {

@@ -16,6 +16,7 @@ struct FuzzedWorld {
         self.folder = folder
         let sealed = try await SealedWorld(folder)
         try await Self.fill(sealed.world)
+        try await Self.ask(sealed)
         try await sealed.sealing.round()
         // The last orders stay pending, so that no table is empty.
         try await sealed.write(2)
@@ -80,6 +81,23 @@ struct FuzzedWorld {
         _ = try await ledger.perform(RevokeAPIKey(id: key.key.id))
         try await ledger.perform(ProbeReadiness())
         try await deliver(ledger, world.clock.now)
+    }
+
+    /// Claims that wait for the App Store, that it decided, and that it confirmed.
+    private static func ask(_ sealed: SealedWorld) async throws {
+        var app = LedgerWorld.app()
+        app.mode = .apple
+        let apple = try await LedgerWorld(
+            sealed.database, clock: sealed.world.clock, apps: [app], entryKey: sealed.entryKey)
+        _ = try await apple.claim("20", try LedgerWorld.coinReceipt(20))
+        let decided = try await apple.claim("21", try LedgerWorld.coinReceipt(21))
+        try await apple.answer(decided.submissionID, LedgerWorld.agreement())
+        app.mode = .both
+        let both = try await LedgerWorld(
+            sealed.database, clock: sealed.world.clock, apps: [app], entryKey: sealed.entryKey)
+        let confirmed = try await both.claim("22", try LedgerWorld.coinReceipt(22))
+        try await both.answer(confirmed.submissionID, LedgerWorld.agreement())
+        _ = try await sealed.world.restarted([LedgerWorld.app()], entryKey: sealed.entryKey)
     }
 
     /// A webhook that refused an event.

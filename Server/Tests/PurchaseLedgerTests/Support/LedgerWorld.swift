@@ -76,8 +76,8 @@ struct LedgerWorld: Sendable {
     }
 
     /// The same database under other settings.
-    func restarted(_ apps: [RegisteredApp]) async throws -> LedgerWorld {
-        try await LedgerWorld(database, clock: clock, apps: apps)
+    func restarted(_ apps: [RegisteredApp], entryKey: EntryKey? = nil) async throws -> LedgerWorld {
+        try await LedgerWorld(database, clock: clock, apps: apps, entryKey: entryKey)
     }
 
     static func verifier() throws -> PurchaseVerifier {

@@ -8,14 +8,9 @@ public struct ClaimPurchase: LedgerOperation {
     public init(_ examined: ExaminedSubmission) { self.examined = examined }
 
     public func perform(_ transaction: LedgerTransaction) throws -> PurchaseOutcome {
+        if let waiting = try WaitingClaim(of: examined, transaction) { return try waiting.write() }
         var judgement = try ClaimJudgement(transaction, examined)
-        try judgement.observe()
-        do {
-            try judgement.judge()
-        } catch let rejection as Rejection {
-            judgement.rejection = rejection
-        }
-        return try judgement.write()
+        return try judgement.outcome()
     }
 }
 
@@ -24,7 +19,11 @@ struct ClaimJudgement {
     let transaction: LedgerTransaction
     let examined: ExaminedSubmission
     let app: RegistryApp
-    var rejection: Rejection?
+    /// The App Store's word, if the claim waited for it.
+    let word: AppStoreWord?
+    private(set) var rejection: Rejection?
+    /// The entry that was written.
+    private(set) var entry: JournalEntry?
     private var changes: LedgerChanges
     private var kept: KeptEvidence?
     private var parties = ClaimParties()
@@ -37,17 +36,40 @@ struct ClaimJudgement {
 
     private var claim: ClaimFields { examined.submission.claim }
 
-    init(_ transaction: LedgerTransaction, _ examined: ExaminedSubmission) throws(LedgerStorageError) {
+    init(
+        _ transaction: LedgerTransaction, _ examined: ExaminedSubmission, word: AppStoreWord? = nil
+    ) throws(LedgerStorageError) {
         self.transaction = transaction
         self.examined = examined
+        self.word = word
         app = try transaction.app(examined.submission.app)
         changes = LedgerChanges(transaction, app: app)
+    }
+
+    /// Observes, decides and records.
+    mutating func outcome() throws -> PurchaseOutcome {
+        if let refusal = word?.answer.refusal {
+            // The claim has no effect, so its evidence is not observed, either.
+            (rejection, isSettled) = (refusal, true)
+            if let evidence = examined.evidence {
+                kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+            }
+            parties = try ClaimParties(of: claim, transaction, app)
+            return try write()
+        }
+        try observe()
+        do {
+            try judge()
+        } catch let rejection as Rejection {
+            self.rejection = rejection
+        }
+        return try write()
     }
 
     // MARK: Observe
 
     /// Stores the evidence and observes it, whatever becomes of the claim.
-    mutating func observe() throws(LedgerStorageError) {
+    private mutating func observe() throws(LedgerStorageError) {
         guard let evidence = examined.evidence else { return }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
         self.kept = kept
@@ -56,6 +78,7 @@ struct ClaimJudgement {
         if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
             if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
             try changes.observe(observation, evidence: kept.key)
+            for cancellation in word?.answer.cancellations ?? [] { try changes.observe(cancellation) }
         }
     }
 
@@ -64,14 +87,14 @@ struct ClaimJudgement {
     /// Decides about the claim.
     ///
     /// - Throws: `Rejection` if it is refused, `LedgerStorageError` if the operation as a whole fails.
-    mutating func judge() throws {
+    private mutating func judge() throws {
         if let flaw = examined.flaw { throw flaw }
         let (evidence, observation) = try verified()
         parties = try ClaimParties(of: claim, transaction, app)
         let customer = try parties.requireCustomer(of: claim)
         changes.identities.know(locked: customer)
         let proven = try claimed(in: observation, evidence)
-        let tokenOwner = try changes.identities.customer(of: proven.accountToken)
+        let tokenOwner = try changes.identities.customer(of: proven.accountToken ?? word?.answer.tokens[proven.key])
         try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
         try find(proven)
         if let record, record.isErased {
@@ -178,7 +201,7 @@ struct ClaimJudgement {
     // MARK: Record
 
     /// Writes the journal entry, and what names it.
-    mutating func write() throws(LedgerStorageError) -> PurchaseOutcome {
+    private mutating func write() throws(LedgerStorageError) -> PurchaseOutcome {
         // A claim that does not count has evidence that does.
         if !isSettled { try changes.settle() }
         var answer = ClaimAnswer(
@@ -190,11 +213,32 @@ struct ClaimJudgement {
         }
         (answer.binds, answer.isReplayed, answer.entitlement) = (binds, isReplayed, entitlement)
         answer.kept = kept
-        let entry = try transaction.journal.append(try draft(answer), answer.details)
+        var details = answer.details
+        let confirms = word == nil && app.settings.mode == .both && isFirstGrant && examined.canBeAskedAbout
+        if confirms { details.appStore = .confirms }
+        let entry: JournalEntry
+        if let word {
+            entry = try transaction.journal.append(
+                try draft(answer),
+                DecisionDetails(
+                    claim: word.claim.text, cancellations: rejection == word.answer.refusal && rejection != nil
+                        ? [] : word.answer.cancellations, decided: details))
+        } else {
+            entry = try transaction.journal.append(try draft(answer), details)
+        }
+        self.entry = entry
         try changes.finish(entry)
         try transaction.hold(examined.evidence, kept?.key, entry)
-        return try answer.outcome(entry)
+        var outcome = try answer.outcome(entry)
+        if confirms, let customer = parties.customer, let kept {
+            try transaction.ask(entry, app, customer, kept.key, .confirms)
+            outcome.asksAppStore = entry.id
+        }
+        return outcome
     }
+
+    /// Whether the claim was accepted and gives a purchase its first owner.
+    private var isFirstGrant: Bool { rejection == nil && record.map { $0.formerRow?.ownerKey == nil } ?? false }
 
     private func draft(_ answer: ClaimAnswer) throws(LedgerStorageError) -> JournalDraft {
         var draft = transaction.draft(app)

@@ -2,10 +2,21 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// The two verdicts of a claim.
+/// The verdicts of a claim.
 public enum Verdict: String, Sendable, CaseIterable {
     case accepted
     case rejected
+    /// It could not be decided yet: it waits for the App Store.
+    case undetermined
+
+    /// The verdict of an entry with a code.
+    init(code: String) {
+        switch DecisionCode(rawValue: code) {
+        case .accepted: self = .accepted
+        case .some(let code) where code.isUndetermined: self = .undetermined
+        default: self = .rejected
+        }
+    }
 }
 
 /// The answer to a claim.
@@ -41,13 +52,17 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var order: Order?
     /// The customer's present entitlement to the product.
     public var entitlement: Entitlement?
+    /// When the App Store is asked again, if the claim waits for it.
+    public var nextAttemptAt: Timestamp?
+    /// The claim that the App Store is to be asked about; `nil` if it need not be.
+    public var asksAppStore: UUID?
 
     /// The id of the order that the transaction paid.
     public var orderID: UUID? { order?.id }
     /// The state of that order.
     public var orderStatus: OrderStatus? { order?.status }
     /// The verdict.
-    public var verdict: Verdict { rejection == nil ? .accepted : .rejected }
+    public var verdict: Verdict { rejection.map { $0.isUndetermined ? .undetermined : .rejected } ?? .accepted }
     /// `accepted`, or the code of the rejection.
     public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
     public var expected: String? { rejection?.expected }

@@ -45,6 +45,20 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var refused: [RefusedEvidence]
     /// The customer's present entitlements to the restored products.
     public var entitlements: [Entitlement]
+    /// The claims of this restore that wait for the App Store, with the evidence of each.
+    public var waiting: [WaitingEvidence] = []
+    /// The claims that the App Store is to be asked about because of this restore.
+    public var asksAppStore: [UUID] = []
+    /// The entries that were written, in the order of the evidence.
+    var entries: [UUID] = []
+}
+
+/// Evidence of a restore that waits for the App Store.
+public struct WaitingEvidence: Sendable, Equatable {
+    public var claim: UUID
+    public var sha256: [UInt8]
+    /// When the App Store is asked again.
+    public var nextAttemptAt: Timestamp?
 }
 
 /// One purchase of a restore.
@@ -86,9 +100,24 @@ public struct RefusedEvidence: Sendable, Equatable {
 /// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
+    /// The pieces of evidence, by their SHA-256, that the App Store was just asked about and refused.
+    var refused: [[UInt8]: DecidedClaim] = [:]
+    /// The App Store's word on the only piece of evidence, if it waited for that.
+    var word: AppStoreWord?
 
     /// A restore whose evidence was verified.
-    public init(_ examined: ExaminedRestore) { self.examined = examined }
+    ///
+    /// - Parameter refused: the decisions about pieces of evidence, by their SHA-256, that were refused a moment ago; they do not
+    ///   wait again.
+    public init(_ examined: ExaminedRestore, refused: [[UInt8]: DecidedClaim] = [:]) {
+        self.examined = examined
+        self.refused = refused
+    }
+
+    init(_ examined: ExaminedRestore, word: AppStoreWord) {
+        self.examined = examined
+        self.word = word
+    }
 
     public func perform(_ transaction: LedgerTransaction) throws -> RestoreOutcome {
         guard ExactText(examined.submission.customerID).isIdentifier else {
@@ -112,6 +141,14 @@ public struct RestorePurchases: LedgerOperation {
         _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
     ) throws {
+        if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app) {
+            if let decided = refused[evidence.stored.sha256], let rejection = decided.rejection {
+                outcome.purchases += waiting.purchases(decided.id, decided.leafHash, rejection, &seen)
+            } else {
+                try waiting.write(&outcome, &seen)
+            }
+            return
+        }
         var draft = transaction.draft(app)
         draft.customer = customer
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
@@ -127,10 +164,12 @@ public struct RestorePurchases: LedgerOperation {
         var proven: [ObservedTransaction] = []
         switch evidence.verified {
         case .failure(let error): rejection = Rejection(error)
+        case .success where word?.answer.refusal != nil: rejection = word?.answer.refusal
         case .success(let observation):
             if let observer = transaction.registry.observer(of: evidence, claimedFor: app) {
                 if observer.key != app.key { changes = LedgerChanges(transaction, app: observer) }
                 try changes.observe(observation, evidence: key)
+                for cancellation in word?.answer.cancellations ?? [] { try changes.observe(cancellation) }
             }
             if let objection = evidence.objection {
                 rejection = Rejection(objection)
@@ -139,7 +178,8 @@ public struct RestorePurchases: LedgerOperation {
             }
         }
         changes.identities.know(locked: customer)
-        var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
+        var claims = RestoredClaims(
+            changes: changes, app: app, customer: customer, source: evidence.source, tokens: word?.answer.tokens ?? [:])
         try claims.claim(proven, transaction)
         try changes.settle()
         let purchases = try claims.outcomes(transaction)
@@ -148,9 +188,27 @@ public struct RestorePurchases: LedgerOperation {
         details.expected = rejection?.expected
         details.found = rejection?.found
         if purchases.count == 1 { draft.transactionKey = purchases.first?.transactionKey }
-        let entry = try transaction.journal.append(draft, details.bounded())
+        let confirms =
+            word == nil && app.settings.mode == .both && evidence.canBeAskedAbout && claims.isFirstGrant
+        if confirms { details.appStore = .confirms }
+        let entry: JournalEntry
+        if let word {
+            entry = try transaction.journal.append(
+                draft,
+                DecisionDetails(
+                    claim: word.claim.text,
+                    cancellations: word.answer.refusal == nil ? word.answer.cancellations : [],
+                    decided: details.bounded()))
+        } else {
+            entry = try transaction.journal.append(draft, details.bounded())
+        }
+        outcome.entries.append(entry.id)
         try changes.finish(entry)
         try transaction.hold(evidence, key, entry)
+        if confirms {
+            try transaction.ask(entry, app, customer, key, .confirms)
+            outcome.asksAppStore.append(entry.id)
+        }
         for purchase in purchases {
             var answer = purchase.answer
             (answer.submissionID, answer.leafHash) = (entry.id, entry.leafHash)

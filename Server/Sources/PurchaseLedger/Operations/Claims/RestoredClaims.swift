@@ -8,9 +8,15 @@ struct RestoredClaims {
     let app: RegistryApp
     let customer: CustomerRow
     let source: EvidenceSource
+    /// The account tokens that the App Store stated.
+    let tokens: [TransactionKey: AppAccountToken]
     private var claims: [Claim] = []
 
-    init(changes: LedgerChanges, app: RegistryApp, customer: CustomerRow, source: EvidenceSource) {
+    init(
+        changes: LedgerChanges, app: RegistryApp, customer: CustomerRow, source: EvidenceSource,
+        tokens: [TransactionKey: AppAccountToken] = [:]
+    ) {
+        self.tokens = tokens
         self.changes = changes
         self.app = app
         self.customer = customer
@@ -23,6 +29,16 @@ struct RestoredClaims {
         var refusal: Rejection?
         var binds = false
         var isReplayed = false
+    }
+
+    /// Whether a purchase gets its first owner.
+    var isFirstGrant: Bool {
+        claims.contains { claim in
+            guard claim.binds else { return false }
+            return changes.histories.contains { history in
+                history.index(of: claim.proven.key).map { history.records[$0].formerRow?.ownerKey == nil } ?? false
+            }
+        }
     }
 
     struct Outcome {
@@ -39,7 +55,7 @@ struct RestoredClaims {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
             let record = changes.histories[place.history].records[place.record]
-            let tokenOwner = try changes.identities.customer(of: facts.accountToken)
+            let tokenOwner = try changes.identities.customer(of: facts.accountToken ?? tokens[facts.key])
             var claim = Claim(proven: facts)
             do throws(Rejection) {
                 if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }

@@ -88,7 +88,12 @@ struct EventWriter {
         default: break
         }
         let (unitsBefore, units) = (before?.withdrawal?.units ?? 0, now.withdrawal?.units ?? 0)
-        if units > unitsBefore { add(.revoked) { $0.figures.units = units - unitsBefore } }
+        if units > unitsBefore {
+            add(.revoked) {
+                $0.figures.units = units - unitsBefore
+                if record.isCancelledByHint { $0.figures.reason = JournalKind.appStoreAnswer.name }
+            }
+        }
         if units < unitsBefore { add(.reversed) { $0.figures.units = unitsBefore - units } }
         if let before {
             if now.end != before.end, now.end != nil { add(.extended) }
@@ -103,6 +108,22 @@ struct EventWriter {
         event.transactionKey = record.row.key
         event.originalKey = record.row.originalKey
         event.figures.until = record.facts.end
+    }
+
+    /// What the App Store's reply contradicts. Both are kept, and nothing is revoked.
+    func contradicted(by answer: AppStoreAnswerDetails, _ place: String) -> EventRow {
+        var event = event(.contradicted)
+        event.figures.reason = place
+        event.figures.submission = answer.claim
+        return event
+    }
+
+    /// A claim that waited was decided.
+    func decided(_ claim: String, code: String) -> EventRow {
+        var event = event(.claimDecided)
+        event.figures.reason = code
+        event.figures.submission = claim
+        return event
     }
 
     /// An operator's grant.

@@ -82,6 +82,22 @@ final class LedgerChanges {
             try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
     }
 
+    /// Takes over a cancellation that the App Store stated without a signature. It counts as a receipt's does, and only for a
+    /// transaction that evidence has proven; the evidence of its facts stays the same.
+    func observe(_ cancellation: AppStoreAnswer.Cancellation) throws(LedgerStorageError) {
+        let key = cancellation.key
+        let environment = try transaction.environments.keyToWrite(of: key.environment)
+        guard let place = try place(of: key, environment: environment) else { return }
+        let record = open.histories[place.history].records[place.record]
+        guard !record.isErased else { return }
+        var statement = TransactionStatement(key: key, source: .transactionReceipt, stamp: .epoch)
+        statement.cancellation = cancellation.date
+        let merged = record.facts.merged(with: statement)
+        guard merged !== record.facts else { return }
+        open.histories[place.history].records[place.record].facts = merged
+        open.histories[place.history].records[place.record].isCancelledByHint = true
+    }
+
     /// Adds the transaction of an erased customer, if it is not there: it decides who owns what else its original has.
     func claim(erased facts: ObservedTransaction) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)

@@ -82,6 +82,8 @@ struct TransactionRecord {
     let formerRow: TransactionRow?
     /// Fields in which new evidence disagreed.
     var contradictions: [Contradiction] = []
+    /// Whether an unsigned reply of the App Store stated its cancellation.
+    var isCancelledByHint = false
 
     var isNew: Bool { formerFacts == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.

@@ -78,18 +78,20 @@ extension ErasureScope {
         guard let details = entry.details, let kind = UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))
         else { return nil }
         switch kind {
-        case .claim:
-            let claim = try ClaimDetails(encoded: details)
-            let outcomes = claim.outcomes.filter(\.binds).map { outcome in
-                var outcome = outcome
-                outcome.order = nil
-                return outcome
-            }
-            guard !outcomes.isEmpty else { return nil }
-            return try ClaimDetails(
-                isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: outcomes,
-                imported: claim.imported.map { ImportNote(announced: $0.announced) }
+        case .claim: return try Self.kept(try ClaimDetails(encoded: details))?.encoded()
+        case .decision:
+            let decision = try DecisionDetails(encoded: details)
+            let kept = try Self.kept(decision.decided)
+            guard kept != nil || !decision.cancellations.isEmpty else { return nil }
+            return try DecisionDetails(
+                claim: decision.claim, cancellations: decision.cancellations,
+                decided: kept ?? Self.withoutOutcomes(decision.decided)
             ).encoded()
+        case .appStoreAnswer:
+            var answer = try AppStoreAnswerDetails(encoded: details)
+            guard !answer.cancellations.isEmpty else { return nil }
+            (answer.expected, answer.found, answer.isContradiction) = (nil, nil, false)
+            return try answer.encoded()
         case .purchaseMoved:
             var move = try PurchaseMovedDetails(encoded: details)
             (move.to, move.reason) = ("", "")
@@ -108,11 +110,28 @@ extension ErasureScope {
             guard try isKept(lift.id) else { return nil }
             lift.reason = nil
             return try lift.encoded()
-        case .evidence, .appStoreAnswer, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
+        case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
             .customerErased, .handGranted, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
-            .recordContinued, .decision:
+            .recordContinued:
             return nil
         }
+    }
+
+    /// The part of a claim that decides about what belongs to others; `nil` if it binds nothing.
+    private static func kept(_ claim: ClaimDetails) throws -> ClaimDetails? {
+        var kept = withoutOutcomes(claim)
+        kept.outcomes = claim.outcomes.filter(\.binds).map { outcome in
+            var outcome = outcome
+            outcome.order = nil
+            return outcome
+        }
+        return kept.outcomes.isEmpty ? nil : kept
+    }
+
+    private static func withoutOutcomes(_ claim: ClaimDetails) -> ClaimDetails {
+        ClaimDetails(
+            isRestore: claim.isRestore, replayed: claim.replayed, transfer: claim.transfer, outcomes: [],
+            imported: claim.imported.map { ImportNote(announced: $0.announced) })
     }
 
     /// Whether a revocation by hand is about an original of which others own something.

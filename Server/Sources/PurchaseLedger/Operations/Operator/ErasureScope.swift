@@ -107,7 +107,11 @@ struct ErasureScope {
         switch examined.verified {
         case .success(let proven): observation = proven
         case .failure(let error):
-            let wasGenuine = entries.contains { $0.evidenceKey == evidence.key && ReasonCode(rawValue: $0.code) == nil }
+            // A reply of the App Store has no signature.
+            let wasGenuine = entries.contains {
+                $0.evidenceKey == evidence.key && $0.kind != Int64(JournalKind.appStoreAnswer.rawValue)
+                    && ReasonCode(rawValue: $0.code) == nil
+            }
             guard wasGenuine else { return [] }
             throw LedgerStorageError(
                 .other,

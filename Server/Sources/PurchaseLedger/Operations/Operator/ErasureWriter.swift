@@ -124,6 +124,8 @@ struct ErasureWriter {
         try TakesTable(connection: connection).deleteAll(of: key)
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
+        // A claim of nobody cannot be decided.
+        try AppStoreClaimsTable(connection: connection).deleteAll(of: key)
         try IdempotencyTable(connection: connection).deleteAll(of: key)
         // Events name the customer by key, so those of others lose the name with the customer's row.
         try EventsTable(connection: connection).erase(of: key, appKey: appKey)

@@ -18,6 +18,7 @@ struct EventBody: Codable, Sendable {
     var shortfall: Int64?
     var until: String?
     var reason: String?
+    var submission_id: String?
     var entry_id: String
 
     init(_ event: NamedEvent, app: String) {
@@ -36,6 +37,7 @@ struct EventBody: Codable, Sendable {
         shortfall = event.figures.shortfall
         until = event.figures.until.map { "\($0)" }
         reason = event.figures.reason
+        submission_id = event.figures.submission
         entry_id = event.entryID.text
     }
 

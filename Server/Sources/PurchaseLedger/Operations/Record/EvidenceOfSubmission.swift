@@ -10,9 +10,12 @@ public struct StoredEvidence: Sendable, Equatable {
     public var isWhole: Bool { bytes.count == size }
 }
 
-/// The evidence of a claim, as far as it is kept; `nil` if there was none, or if it was erased.
+/// The evidence of a claim or of its decision, or the App Store's reply about it, as far as it is kept; `nil` if there was none, or if
+/// it was erased.
 public struct EvidenceOfSubmission: LedgerQuery {
     public static let access = LedgerReadAccess.lists
+
+    private static let kinds: [JournalKind] = [.claim, .decision, .appStoreAnswer]
 
     public var app: String
     public var submissionID: UUID
@@ -26,7 +29,7 @@ public struct EvidenceOfSubmission: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> StoredEvidence? {
         let app = try reader.app(app)
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key),
+            Self.kinds.contains(where: { Int64($0.rawValue) == row.kind }), let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key),
             let bytes = try EvidenceStore(connection: reader.connection).keptBytes(evidence)
         else { return nil }
         return StoredEvidence(bytes: bytes, size: evidence.size)

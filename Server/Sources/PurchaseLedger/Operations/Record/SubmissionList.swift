@@ -8,7 +8,7 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var app: String
     /// `accepted`, or the code of the rejection.
     public var code: String
-    public var verdict: Verdict { code == DecisionCode.accepted.rawValue ? .accepted : .rejected }
+    public var verdict: Verdict { Verdict(code: code) }
     public var isReplayed: Bool
     public var isRestore: Bool
     public var keyID: String?
@@ -32,6 +32,14 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var leafNumber: Int64?
     /// Whether the details were erased.
     public var isErased: Bool
+    /// The decision about a claim that waited for the App Store.
+    public var decision: DecidedClaim?
+    /// The claim that a decision is about.
+    public var decides: UUID?
+    /// The entry of the App Store's word, whose evidence is the reply.
+    public var appStoreAnswer: UUID?
+    /// When the App Store is asked again.
+    public var nextAttemptAt: Timestamp?
 }
 
 /// The filter of a list of claims. A field that is `nil` does not restrict it.
@@ -98,7 +106,7 @@ public struct SubmissionList: LedgerQuery {
                 place = JournalCursor(at: row.at, key: row.key)
                 // Most of what is left out is told from the columns alone.
                 guard matches(row) else { continue }
-                let record = try SubmissionRecord(row, app: app.settings.id)
+                let record = try SubmissionRecord(row, app: app.settings.id, reader)
                 if matches(record) { found.append((record, place)) }
             }
             readCount += rows.count
@@ -129,8 +137,9 @@ public struct SubmissionList: LedgerQuery {
     /// The narrowest indexes that the filter has; none if nothing can match it. A claim is in one selection only.
     private func selections(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> [JournalSelection] {
         let isAccepted = filter.code.map { $0.isSame(as: DecisionCode.accepted.rawValue) }
-        let verdict = filter.verdict ?? isAccepted.map { $0 ? .accepted : .rejected }
+        let verdict = filter.verdict ?? filter.code.map(Verdict.init(code:))
         if let isAccepted, isAccepted != (verdict == .accepted) { return [] }
+        if let code = filter.code, let verdict, Verdict(code: code) != verdict { return [] }
         if let id = filter.transactionID {
             // One for each environment, where another app can have a transaction of this number.
             let originals = OriginalsTable(connection: reader.connection)
@@ -149,14 +158,14 @@ public struct SubmissionList: LedgerQuery {
         return switch verdict {
         case .accepted: [.accepted]
         case .rejected: [.rejected]
+        case .undetermined: [.code(DecisionCode.appStorePending.rawValue)]
         case nil: [.accepted, .rejected]
         }
     }
 
     private func matches(_ row: JournalRow) -> Bool {
-        let isAccepted = row.code.isSame(as: DecisionCode.accepted.rawValue)
-        return (filter.code.map { $0.isSame(as: row.code) } ?? true)
-            && (filter.verdict.map { ($0 == .accepted) == isAccepted } ?? true)
+        (filter.code.map { $0.isSame(as: row.code) } ?? true)
+            && (filter.verdict.map { $0 == Verdict(code: row.code) } ?? true)
     }
 
     private func matches(_ record: SubmissionRecord) -> Bool {
@@ -181,9 +190,9 @@ public struct SubmissionByID: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> SubmissionRecord? {
         let app = try reader.app(app)
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            row.kind == Int64(JournalKind.claim.rawValue)
+            [JournalKind.claim, .decision].contains(where: { Int64($0.rawValue) == row.kind })
         else { return nil }
-        var record = try SubmissionRecord(row, app: app.settings.id)
+        var record = try SubmissionRecord(row, app: app.settings.id, reader)
         if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
             (record.evidenceSize, record.evidenceKept) = (evidence.size, EvidenceStore.keptPart(evidence))
         }
@@ -193,11 +202,13 @@ public struct SubmissionByID: LedgerQuery {
 }
 
 extension SubmissionRecord {
-    init(_ row: JournalRow, app: String) throws(LedgerStorageError) {
+    init(_ row: JournalRow, app: String, _ reader: LedgerTransaction) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else {
             throw LedgerStorageError(.corrupt, "the leaf of entry \(row.key) cannot be read")
         }
-        let details = try row.details.map(ClaimDetails.init(encoded:))
+        let decision =
+            leaf.kind == .decision ? try row.details.map(DecisionDetails.init(encoded:)) : nil
+        let details = try decision?.decided ?? (leaf.kind == .claim ? row.details.map(ClaimDetails.init(encoded:)) : nil)
         self.init(
             submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code,
             isReplayed: details?.replayed ?? false,
@@ -206,5 +217,13 @@ extension SubmissionRecord {
             transactionID: details?.transactionID, quantity: details?.quantity, evidenceKind: details?.evidenceKind,
             expected: details?.expected, found: details?.found, evidenceSHA256: leaf.evidence?.hexadecimal,
             leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: details == nil)
+        decides = decision.flatMap { UUID(uuidString: $0.claim) }
+        guard details?.appStore != nil,
+            let asked = try AppStoreClaimsTable(connection: reader.connection).row(row.key)
+        else { return }
+        self.decision = try DecisionOfClaim(row.id).answer(reader)
+        nextAttemptAt = asked.nextAt
+        let journal = JournalTable(connection: reader.connection)
+        appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id }
     }
 }

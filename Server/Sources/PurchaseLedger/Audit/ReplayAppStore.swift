@@ -1,0 +1,50 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// Claims that the App Store is asked about.
+extension ReplayStep {
+    /// Applies a claim. One that waits changes nothing.
+    func claim(_ details: ClaimDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let waits = details.appStore == .waits
+        if !waits { try observe(entry, app, claims: details) }
+        guard details.appStore != nil, let customer = try self.customer(details.customer, app),
+            let sha256 = leaf.evidence
+        else { return }
+        // The customer as the leaf names them: a later merge changes nothing in the row.
+        let named = try leaf.customer.flatMap { try transaction.customers.row(reference: $0.bytes) } ?? customer
+        guard let evidence = try EvidenceTable(connection: connection).row(sha256: sha256) else { return }
+        try AppStoreClaimsTable(connection: connection).insert(
+            AppStoreClaimRow(
+                entry.key, appKey: app.key, customer: named.key, evidence: evidence.key, waits: waits, at: leaf.at))
+    }
+
+    /// Applies the App Store's word on a claim.
+    func answer(_ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction)
+        if let row, row.waits {
+            try RecordAppStoreAnswer.writeContradiction(details, entry, row.customerKey, app, transaction)
+        } else {
+            try RecordAppStoreAnswer.confirm(details, entry, app, transaction)
+        }
+        if let row {
+            try AppStoreClaimsTable(connection: connection).finish(row.entryKey, answer: entry.key, decision: nil)
+        }
+    }
+
+    /// Applies the decision about a claim that waited.
+    func decide(_ details: DecisionDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        if !isWithoutEffect {
+            try observe(entry, app, claims: details.decided, cancellations: details.cancellations)
+        }
+        guard let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction) else { return }
+        let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        try events.write(events.decided(details.claim, code: leaf.code), customer: customer.key)
+        try AppStoreClaimsTable(connection: connection).finish(
+            row.entryKey, answer: row.answerEntry ?? 0, decision: entry.key)
+    }
+
+    /// Whether the entry is of a claim that changes nothing.
+    var isWithoutEffect: Bool { DecisionCode(rawValue: leaf.code)?.isWithoutEffect ?? false }
+}

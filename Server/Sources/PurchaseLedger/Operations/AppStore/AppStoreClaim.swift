@@ -1,0 +1,174 @@
+public import PurchaseVerification
+
+public import struct Foundation.UUID
+
+/// A claim that the App Store is to be asked about.
+public struct AppStoreClaim: Sendable {
+    /// How long one server works on a claim, in milliseconds. A server that died has it no longer than that.
+    public static let lease: Int64 = 120_000
+
+    /// The claim's entry.
+    public let id: UUID
+    public let app: String
+    /// Whether the claim is decided after the App Store's word. Otherwise it was granted already.
+    public let waits: Bool
+    public let receivedAt: Timestamp
+    /// The questions that had no answer.
+    public let attempts: Int
+    /// The receipt as it was sent; `nil` if it cannot be read any more, and nobody can be asked.
+    public let evidence: [UInt8]?
+    let details: ClaimDetails
+}
+
+/// The claims that are due and that no server works on, the longest overdue first.
+public struct DueAppStoreClaims: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var limit: Int
+
+    /// At most so many claims.
+    public init(limit: Int) { self.limit = limit }
+
+    /// - Returns: the number of claims, at most the limit.
+    public func answer(_ reader: LedgerTransaction) throws -> Int {
+        try AppStoreClaimsTable(connection: reader.connection).due(at: reader.now, limit: Int64(limit)).count
+    }
+}
+
+/// Takes claims that are due, for as long as a lease lasts.
+public struct LeaseAppStoreClaims: LedgerOperation {
+    public var limit: Int
+
+    /// At most so many claims.
+    public init(limit: Int) { self.limit = limit }
+
+    public var locks: LedgerLocks { .parts([.appStoreClaims]) }
+
+    /// - Returns: the ids of the claims.
+    public func perform(_ transaction: LedgerTransaction) throws -> [UUID] {
+        let table = AppStoreClaimsTable(connection: transaction.connection)
+        let journal = JournalTable(connection: transaction.connection)
+        var claims: [UUID] = []
+        for row in try table.due(at: transaction.now, limit: Int64(limit)) {
+            guard let entry = try journal.row(key: row.entryKey) else { continue }
+            try table.lease(row.entryKey, until: transaction.now.appStoreLeaseEnd)
+            claims.append(entry.id)
+        }
+        return claims
+    }
+}
+
+/// What a claim asks the App Store; `nil` if it was answered already, or if its app is no longer in the settings.
+public struct AppStoreClaimByID: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var claim: UUID
+
+    public init(_ claim: UUID) { self.claim = claim }
+
+    public func answer(_ reader: LedgerTransaction) throws -> AppStoreClaim? {
+        let connection = reader.connection
+        guard let entry = try JournalTable(connection: connection).row(id: claim),
+            let row = try AppStoreClaimsTable(connection: connection).row(entry.key), row.nextAt != nil,
+            let app = reader.registry.app(key: row.appKey),
+            let details = try entry.details.map(ClaimDetails.init(encoded:)),
+            let evidence = try EvidenceTable(connection: connection).row(key: row.evidenceKey)
+        else { return nil }
+        return AppStoreClaim(
+            id: claim, app: app.settings.id, waits: row.waits, receivedAt: row.receivedAt, attempts: Int(row.attempts),
+            evidence: try EvidenceStore(connection: connection).bytes(evidence), details: details)
+    }
+}
+
+/// Notes that the App Store did not answer, and when it is asked again.
+public struct PostponeAppStoreClaim: LedgerOperation {
+    public var claim: UUID
+    public var attempts: Int
+    public var next: Timestamp
+
+    /// The next question about a claim, and how many had no answer.
+    public init(_ claim: UUID, attempts: Int, to next: Timestamp) {
+        (self.claim, self.attempts, self.next) = (claim, attempts, next)
+    }
+
+    public var locks: LedgerLocks { .parts([.appStoreClaims]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        guard let entry = try JournalTable(connection: transaction.connection).row(id: claim) else { return }
+        try AppStoreClaimsTable(connection: transaction.connection)
+            .postpone(entry.key, attempts: Int64(attempts), to: next)
+    }
+}
+
+/// Makes every claim due that waits for a later attempt: the App Store answers again.
+public struct HastenAppStoreClaims: LedgerOperation {
+    public init() {}
+
+    public var locks: LedgerLocks { .parts([.appStoreClaims]) }
+
+    public func perform(_ transaction: LedgerTransaction) throws {
+        try AppStoreClaimsTable(connection: transaction.connection).makeDue(at: transaction.now)
+    }
+}
+
+/// The decision about a claim that waited.
+public struct DecidedClaim: Sendable, Equatable {
+    /// The entry of the decision.
+    public var id: UUID
+    public var leafHash: [UInt8]
+    /// Why it was refused; `nil` if it was accepted.
+    public var rejection: Rejection?
+
+    /// `accepted`, or the code of the rejection.
+    public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
+    public var verdict: Verdict { Verdict(code: code) }
+}
+
+/// The decision about a claim; `nil` if it waits, or never did.
+public struct DecisionOfClaim: LedgerQuery {
+    public static let access = LedgerReadAccess.keys
+
+    public var claim: UUID
+
+    public init(_ claim: UUID) { self.claim = claim }
+
+    public func answer(_ reader: LedgerTransaction) throws -> DecidedClaim? {
+        let journal = JournalTable(connection: reader.connection)
+        guard let entry = try journal.row(id: claim),
+            let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key),
+            let decision = try row.decisionEntry.flatMap({ key throws(LedgerStorageError) in try journal.row(key: key) })
+        else { return nil }
+        let details = try decision.details.map(DecisionDetails.init(encoded:))
+        return DecidedClaim(
+            id: decision.id, leafHash: JournalLeaf.hash(decision.leaf),
+            rejection: Rejection(code: decision.code, expected: details?.decided.expected, found: details?.decided.found))
+    }
+}
+
+extension Rejection {
+    /// The rejection of a recorded code; `nil` for `accepted`.
+    init?(code: String, expected: String?, found: String?) {
+        if let known = DecisionCode(rawValue: code) {
+            guard known != .accepted else { return nil }
+            self.init(known, expected: expected, found: found)
+        } else if let known = ReasonCode(rawValue: code) {
+            self.init(known, expected: expected, found: found)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// How many claims the App Store is still to be asked about, counted up to a limit.
+public struct WaitingAppStoreClaims: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var limit: Int
+
+    /// At most so many are counted.
+    public init(limit: Int = 100_000) { self.limit = limit }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Int {
+        try AppStoreClaimsTable(connection: reader.connection).count(limit: Int64(limit))
+    }
+}

@@ -1,0 +1,175 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The App Store's word on a claim, with its evidence verified again.
+public struct ExaminedAppStoreAnswer: Sendable {
+    let claim: AppStoreClaim
+    let answer: AppStoreAnswer
+    let evidence: ExaminedEvidence?
+    let reply: StorableEvidence?
+    let latest: ExaminedEvidenceSubmission?
+}
+
+extension PurchaseLedger {
+    /// Verifies the evidence of a claim again, and the signed receipt in the App Store's reply.
+    public func examine(_ claim: AppStoreClaim, _ answer: AppStoreAnswer) -> ExaminedAppStoreAnswer {
+        let latest = answer.latestReceipt.map {
+            EvidenceSubmission(app: claim.app, source: JournalKind.appStoreAnswer.name, evidence: $0)
+        }
+        return ExaminedAppStoreAnswer(
+            claim: claim, answer: answer, evidence: claim.evidence.map { examine($0, app: claim.app) },
+            reply: answer.reply.map { StorableEvidence($0, isVerified: true) }, latest: latest.map { examine($0) })
+    }
+}
+
+/// Records the App Store's word on a claim, and decides the claim if it waited for that.
+public struct RecordAppStoreAnswer: LedgerOperation {
+    let examined: ExaminedAppStoreAnswer
+
+    public init(_ examined: ExaminedAppStoreAnswer) { self.examined = examined }
+
+    /// What became of a claim.
+    public enum Outcome: Sendable {
+        /// Another server recorded the word before.
+        case alreadyRecorded
+        case decided(PurchaseOutcome)
+        case restored(RestoreOutcome)
+        /// The claim was granted before. The word is recorded.
+        case confirmed
+    }
+
+    private var claim: AppStoreClaim { examined.claim }
+    private var answer: AppStoreAnswer { examined.answer }
+
+    public var locks: LedgerLocks {
+        var locks = examined.evidence?.locks ?? []
+        if let latest = examined.latest { locks.formUnion(latest.evidence.locks) }
+        if let reply = examined.reply { locks.insert(.evidence(reply.sha256)) }
+        if let name = claim.details.customer { locks.insert(.customer(name)) }
+        if let order = claim.details.order.flatMap({ UUID(uuidString: $0) }) { locks.insert(.order(order)) }
+        return .parts(locks)
+    }
+
+    public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
+        let (table, journal) = (
+            AppStoreClaimsTable(connection: transaction.connection), JournalTable(connection: transaction.connection)
+        )
+        guard let entry = try journal.row(id: claim.id), let row = try table.row(entry.key), row.nextAt != nil else {
+            return .alreadyRecorded
+        }
+        let app = try transaction.app(claim.app)
+        if answer.refusal == nil, let latest = examined.latest { _ = try ObserveEvidence(latest).perform(transaction) }
+        let (answered, details) = try recordAnswer(row, app, transaction)
+        guard claim.waits else {
+            try Self.confirm(details, answered, app, transaction)
+            try table.finish(row.entryKey, answer: answered.key, decision: nil)
+            return .confirmed
+        }
+        try Self.writeContradiction(details, answered, row.customerKey, app, transaction)
+        let (outcome, decision) = try decide(app, transaction)
+        let events = EventWriter(transaction: transaction, app: app, entry: decision)
+        let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
+        let code =
+            switch outcome {
+            case .decided(let outcome): outcome.code
+            default: answer.code
+            }
+        try events.write(events.decided(claim.id.text, code: code), customer: customer.key)
+        try table.finish(row.entryKey, answer: answered.key, decision: decision.key)
+        return outcome
+    }
+
+    /// Records the reply.
+    private func recordAnswer(
+        _ row: AppStoreClaimRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> (entry: JournalEntry, details: AppStoreAnswerDetails) {
+        var draft = transaction.draft(app)
+        draft.customer = try transaction.customers.row(row.customerKey)
+        draft.code = answer.code
+        if let reply = examined.reply {
+            let kept = try transaction.keep(reply, app: app, keyID: nil)
+            draft.evidence = (kept.key, kept.sha256)
+        }
+        let details = AppStoreAnswerDetails(
+            claim: claim.id.text, environment: answer.environment, status: answer.status,
+            expected: answer.refusal?.expected.map(ClaimDetails.bounded),
+            found: answer.refusal?.found.map(ClaimDetails.bounded), isContradiction: answer.isContradiction,
+            cancellations: claim.waits ? [] : answer.cancellations)
+        return (try transaction.journal.append(draft, details), details)
+    }
+
+    /// Follows the word on a claim that was granted before.
+    static func confirm(
+        _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        let changes = LedgerChanges(transaction, app: app)
+        for cancellation in details.cancellations { try changes.observe(cancellation) }
+        try changes.settle()
+        try changes.finish(entry)
+        let customer = try Self.row(ofClaim: details.claim, transaction)?.customerKey
+        try writeContradiction(details, entry, customer, app, transaction)
+    }
+
+    /// Writes the event of a reply that contradicts the receipt.
+    static func writeContradiction(
+        _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ customer: Int64?, _ app: RegistryApp,
+        _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        guard details.isContradiction else { return }
+        let owner = try customer.map { key throws(LedgerStorageError) in
+            try transaction.customers.surviving(try transaction.customers.row(key)).key
+        }
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        let place = "app_store: expected \(details.expected ?? "nothing"), found \(details.found ?? "nothing")"
+        try events.write(events.contradicted(by: details, place), customer: owner)
+    }
+
+    /// The row of a claim by its entry's id.
+    static func row(
+        ofClaim id: String, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> AppStoreClaimRow? {
+        guard let id = UUID(uuidString: id),
+            let entry = try JournalTable(connection: transaction.connection).row(id: id)
+        else { return nil }
+        return try AppStoreClaimsTable(connection: transaction.connection).row(entry.key)
+    }
+
+    /// Decides the claim, and records that.
+    private func decide(
+        _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws -> (outcome: Outcome, entry: JournalEntry) {
+        let word = AppStoreWord(claim: claim.id, answer: answer)
+        guard claim.details.isRestore else {
+            var judgement = try ClaimJudgement(transaction, submission, word: word)
+            let outcome = try judgement.outcome()
+            guard let entry = judgement.entry else {
+                throw LedgerStorageError(.other, "the decision about \(claim.id.text) has no entry")
+            }
+            return (.decided(outcome), entry)
+        }
+        var restore = RestoreSubmission(
+            app: claim.app, customerID: claim.details.customer ?? "", evidence: [claim.evidence ?? []])
+        (restore.keyID, restore.sourceAddress) = (claim.details.keyID, claim.details.sourceAddress)
+        let evidence = [examined.evidence].compactMap(\.self)
+        let outcome = try RestorePurchases(ExaminedRestore(submission: restore, evidence: evidence), word: word)
+            .perform(transaction)
+        guard let id = outcome.entries.last,
+            let entry = try JournalTable(connection: transaction.connection).row(id: id)
+        else { throw LedgerStorageError(.other, "the decision about \(claim.id.text) has no entry") }
+        return (
+            .restored(outcome), JournalEntry(key: entry.key, id: id, leafHash: JournalLeaf.hash(entry.leaf))
+        )
+    }
+
+    /// The claim as it was submitted.
+    private var submission: ExaminedSubmission {
+        var submission = PurchaseSubmission(app: claim.app)
+        let details = claim.details
+        (submission.keyID, submission.sourceAddress) = (details.keyID, details.sourceAddress)
+        (submission.claim.productID, submission.claim.transactionID) = (details.productID, details.transactionID)
+        (submission.claim.orderID, submission.claim.customerID) = (details.order, details.customer)
+        (submission.claim.quantity, submission.evidence) = (details.quantity, claim.evidence)
+        return ExaminedSubmission(submission: submission, evidence: examined.evidence, flaw: nil)
+    }
+}

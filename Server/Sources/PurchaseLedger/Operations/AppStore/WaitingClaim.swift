@@ -1,0 +1,210 @@
+import PurchaseVerification
+
+import struct Foundation.UUID
+
+/// The App Store's word on a claim that waited for it.
+struct AppStoreWord {
+    /// The claim's entry.
+    let claim: UUID
+    let answer: AppStoreAnswer
+}
+
+/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and nobody owns it
+/// yet. All other claims are decided at once.
+struct WaitingClaim {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+    let examined: ExaminedSubmission
+    let evidence: ExaminedEvidence
+    let customer: CustomerRow
+    let order: OrderRow?
+
+    /// - Returns: `nil` if the claim can be decided now.
+    init?(of examined: ExaminedSubmission, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
+        let app = try transaction.app(examined.submission.app)
+        let claim = examined.submission.claim
+        guard app.settings.mode == .apple, examined.flaw == nil, let evidence = examined.evidence,
+            let proven = evidence.askablePurchases.first(where: {
+                $0.key.transactionID == claim.transactionID.map { ExactText($0) }
+            }),
+            ClaimDecision.binds(evidence.source, proven, app.settings), try !transaction.hasOwner(proven.key)
+        else { return nil }
+        let parties = try ClaimParties(of: claim, transaction, app)
+        guard let customer = parties.customer else { return nil }
+        let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
+        do throws(Rejection) {
+            try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
+        } catch {
+            return nil
+        }
+        (self.transaction, self.app, self.examined, self.evidence) = (transaction, app, examined, evidence)
+        (self.customer, order) = (customer, parties.order)
+    }
+
+    /// Records the claim, unless the same one waits already.
+    func write() throws(LedgerStorageError) -> PurchaseOutcome {
+        let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+        let pending = Rejection(.appStorePending)
+        let answer = ClaimAnswer(
+            examined: examined, app: app, transaction: transaction, rejection: pending, customer: customer)
+        var details = answer.details
+        details.appStore = .waits
+        if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
+            return outcome(known.entry.id, JournalLeaf.hash(known.entry.leaf), known.row.nextAt)
+        }
+        var draft = transaction.draft(app)
+        (draft.evidence, draft.customer, draft.order) = ((kept.key, kept.sha256), customer, order)
+        draft.code = pending.code
+        let entry = try transaction.journal.append(draft, details)
+        try transaction.ask(entry, app, customer, kept.key, .waits)
+        var outcome = outcome(entry.id, entry.leafHash, nil)
+        outcome.asksAppStore = entry.id
+        return outcome
+    }
+
+    private func outcome(_ id: UUID, _ leafHash: [UInt8], _ next: Timestamp?) -> PurchaseOutcome {
+        let pending = Rejection(.appStorePending)
+        var outcome = PurchaseOutcome(
+            submissionID: id, leafHash: leafHash, rejection: pending,
+            disposition: pending.disposition(hasPurchase: false), isReplayed: false, customerID: customer.name)
+        outcome.nextAttemptAt = next
+        return outcome
+    }
+}
+
+/// A piece of evidence of a restore that waits for the App Store, because it proves a purchase that nobody owns yet.
+struct WaitingRestore {
+    let transaction: LedgerTransaction
+    let app: RegistryApp
+    let submission: RestoreSubmission
+    let evidence: ExaminedEvidence
+    let customer: CustomerRow
+
+    /// - Returns: `nil` if it can be decided now.
+    init?(
+        of evidence: ExaminedEvidence, _ submission: RestoreSubmission, _ customer: CustomerRow,
+        _ transaction: LedgerTransaction, _ app: RegistryApp
+    ) throws(LedgerStorageError) {
+        guard app.settings.mode == .apple else { return nil }
+        var isFirst = false
+        for proven in evidence.askablePurchases
+        where ClaimDecision.binds(evidence.source, proven, app.settings) && !isFirst {
+            isFirst = try !transaction.hasOwner(proven.key)
+        }
+        guard isFirst else { return nil }
+        (self.transaction, self.app, self.submission) = (transaction, app, submission)
+        (self.evidence, self.customer) = (evidence, customer)
+    }
+
+    /// Records it, unless the same waits already.
+    func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
+        let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
+        let pending = Rejection(.appStorePending)
+        let details = ClaimDetails(
+            isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+            customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
+            transfer: app.settings.transfer.rawValue, outcomes: [], appStore: .waits
+        ).bounded()
+        if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
+            let (id, leafHash) = (known.entry.id, JournalLeaf.hash(known.entry.leaf))
+            outcome.purchases += purchases(id, leafHash, pending, &seen)
+            outcome.waiting.append(
+                WaitingEvidence(claim: id, sha256: evidence.stored.sha256, nextAttemptAt: known.row.nextAt))
+            return
+        }
+        var draft = transaction.draft(app)
+        (draft.evidence, draft.customer, draft.code) = ((kept.key, kept.sha256), customer, pending.code)
+        let entry = try transaction.journal.append(draft, details)
+        try transaction.ask(entry, app, customer, kept.key, .waits)
+        outcome.purchases += purchases(entry.id, entry.leafHash, pending, &seen)
+        outcome.waiting.append(WaitingEvidence(claim: entry.id, sha256: evidence.stored.sha256))
+        outcome.asksAppStore.append(entry.id)
+    }
+
+    /// What a restore answers about its purchases.
+    func purchases(
+        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
+    ) -> [RestoredPurchase] {
+        var purchases: [RestoredPurchase] = []
+        for proven in evidence.askablePurchases where seen.insert(proven.key).inserted {
+            purchases.append(
+                RestoredPurchase(
+                    submissionID: id, leafHash: leafHash, environment: proven.key.environment,
+                    transactionID: proven.key.transactionID.string,
+                    originalTransactionID: proven.original.transactionID.string,
+                    productID: proven.productID?.string ?? "", rejection: rejection,
+                    disposition: rejection.disposition(hasPurchase: false), isReplayed: false,
+                    expiresAt: proven.end))
+        }
+        return purchases
+    }
+}
+
+extension ExaminedEvidence {
+    /// The purchases of a genuine receipt that `verifyReceipt` reads; none of other evidence.
+    var askablePurchases: [ObservedTransaction] {
+        guard kind == .appReceipt || kind == .transactionReceipt, environment != .xcode, objection == nil,
+            case .success(let observation) = verified
+        else { return [] }
+        return observation.transactionFacts.filter { $0.productID != nil }
+    }
+
+    /// Whether the App Store can be asked about it.
+    var canBeAskedAbout: Bool { !askablePurchases.isEmpty }
+}
+
+extension ExaminedSubmission {
+    var canBeAskedAbout: Bool { evidence?.canBeAskedAbout ?? false }
+}
+
+extension LedgerTransaction {
+    /// Whether a transaction belongs to somebody, also to an erased customer.
+    func hasOwner(_ key: TransactionKey) throws(LedgerStorageError) -> Bool {
+        guard let environment = try environments.key(of: key.environment),
+            let row = try transactions.row(key, environment: environment)
+        else { return false }
+        return row.isErased || row.ownerKey != nil
+    }
+
+    /// The claim that waits with the same evidence, customer and fields.
+    func claimThatWaits(
+        like details: ClaimDetails, evidence: Int64, customer: CustomerRow
+    ) throws(LedgerStorageError) -> (entry: JournalRow, row: AppStoreClaimRow)? {
+        for row in try AppStoreClaimsTable(connection: connection).waiting(evidence: evidence, customer: customer.key) {
+            guard let entry = try JournalTable(connection: connection).row(key: row.entryKey),
+                let known = try entry.details.map(ClaimDetails.init(encoded:)), known.isSame(as: details)
+            else { continue }
+            return (entry, row)
+        }
+        return nil
+    }
+
+    /// Notes a claim that the App Store is to be asked about. The server that received it asks first.
+    func ask(
+        _ entry: JournalEntry, _ app: RegistryApp, _ customer: CustomerRow, _ evidence: Int64,
+        _ question: AppStoreQuestion
+    ) throws(LedgerStorageError) {
+        var row = AppStoreClaimRow(
+            entry.key, appKey: app.key, customer: customer.key, evidence: evidence, waits: question == .waits, at: now)
+        row.leasedUntil = now.appStoreLeaseEnd
+        try AppStoreClaimsTable(connection: connection).insert(row)
+    }
+}
+
+extension ClaimDetails {
+    /// Whether two claims of one customer with the same evidence claim the same.
+    fileprivate func isSame(as other: ClaimDetails) -> Bool {
+        func isSame(_ left: String?, _ right: String?) -> Bool {
+            left.map { ExactText($0) } == right.map { ExactText($0) }
+        }
+        return isRestore == other.isRestore && isSame(productID, other.productID) && quantity == other.quantity
+            && isSame(transactionID, other.transactionID) && isSame(order, other.order)
+    }
+}
+
+extension Timestamp {
+    /// How long one server works on a claim, in milliseconds: longer than it waits for the App Store (`AppStoreClaim.lease`).
+    var appStoreLeaseEnd: Timestamp {
+        Timestamp(millisecondsSince1970: millisecondsSince1970 + AppStoreClaim.lease)
+    }
+}

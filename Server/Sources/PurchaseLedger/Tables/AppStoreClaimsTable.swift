@@ -1,0 +1,129 @@
+import PurchaseVerification
+
+/// A claim that the App Store is asked about, or was.
+struct AppStoreClaimRow: TableRow {
+    static let table = Table(
+        "app_store_claims", key: nil,
+        columns: [
+            "entry_key", "app_key", "customer_key", "evidence_key", "waits", "received_at", "attempts", "next_at",
+            "leased_until", "answer_entry", "decision_entry",
+        ])
+
+    /// The claim's journal entry.
+    let entryKey: Int64
+    let appKey: Int64
+    let customerKey: Int64
+    let evidenceKey: Int64
+    /// Whether the claim is decided after the App Store's word. Otherwise it was granted already.
+    let waits: Bool
+    let receivedAt: Timestamp
+    /// The questions that had no answer.
+    var attempts: Int64 = 0
+    /// When the App Store is asked; `nil` once it answered, or the claim was given up.
+    var nextAt: Timestamp?
+    /// Until when one server works on it.
+    var leasedUntil: Timestamp?
+    var answerEntry: Int64?
+    var decisionEntry: Int64?
+
+    init(_ reader: inout RowReader) throws(LedgerStorageError) {
+        entryKey = try reader.integer()
+        appKey = try reader.integer()
+        customerKey = try reader.integer()
+        evidenceKey = try reader.integer()
+        waits = try reader.flag()
+        receivedAt = try reader.time()
+        attempts = try reader.integer()
+        nextAt = try reader.optionalTime()
+        leasedUntil = try reader.optionalTime()
+        answerEntry = try reader.optionalInteger()
+        decisionEntry = try reader.optionalInteger()
+    }
+
+    /// The row of a new claim, which is due at once.
+    init(_ entry: Int64, appKey: Int64, customer: Int64, evidence: Int64, waits: Bool, at now: Timestamp) {
+        (entryKey, self.appKey, customerKey, evidenceKey) = (entry, appKey, customer, evidence)
+        (self.waits, receivedAt, nextAt) = (waits, now, now)
+    }
+
+    var values: [LedgerValue] {
+        [
+            .integer(entryKey), .integer(appKey), .integer(customerKey), .integer(evidenceKey),
+            .integer(waits ? 1 : 0), .time(receivedAt), .integer(attempts), .time(nextAt), .time(leasedUntil),
+            .integer(answerEntry), .integer(decisionEntry),
+        ]
+    }
+}
+
+struct AppStoreClaimsTable {
+    let connection: any LedgerConnection
+
+    func insert(_ row: AppStoreClaimRow) throws(LedgerStorageError) {
+        try connection.send(AppStoreClaimRow.table.insertion, row.values)
+    }
+
+    func row(_ entry: Int64) throws(LedgerStorageError) -> AppStoreClaimRow? {
+        try AppStoreClaimRow.first("WHERE entry_key = ?1", [.integer(entry)], connection)
+    }
+
+    /// The claims with a piece of evidence that wait, oldest first.
+    func waiting(evidence: Int64, customer: Int64) throws(LedgerStorageError) -> [AppStoreClaimRow] {
+        try AppStoreClaimRow.all(
+            "WHERE evidence_key = ?1 AND customer_key = ?2 AND next_at IS NOT NULL AND waits = 1 ORDER BY entry_key",
+            [.integer(evidence), .integer(customer)], connection)
+    }
+
+    /// The claims that are due and that no server works on, the longest overdue first.
+    func due(at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [AppStoreClaimRow] {
+        try AppStoreClaimRow.all(
+            """
+            WHERE next_at IS NOT NULL AND next_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
+            ORDER BY next_at, entry_key LIMIT ?2
+            """, [.time(now), .integer(limit)], connection)
+    }
+
+    func lease(_ entry: Int64, until end: Timestamp) throws(LedgerStorageError) {
+        try connection.send(
+            "UPDATE app_store_claims SET leased_until = ?2 WHERE entry_key = ?1 AND next_at IS NOT NULL",
+            [.integer(entry), .time(end)])
+    }
+
+    /// Notes a question without an answer, and when to ask again.
+    func postpone(_ entry: Int64, attempts: Int64, to next: Timestamp) throws(LedgerStorageError) {
+        try connection.send(
+            """
+            UPDATE app_store_claims SET attempts = ?2, next_at = ?3, leased_until = NULL
+            WHERE entry_key = ?1 AND next_at IS NOT NULL
+            """, [.integer(entry), .integer(attempts), .time(next)])
+    }
+
+    /// Makes every claim due that waits for a later attempt.
+    func makeDue(at now: Timestamp) throws(LedgerStorageError) {
+        try connection.send(
+            "UPDATE app_store_claims SET next_at = ?1 WHERE next_at IS NOT NULL AND next_at > ?1", [.time(now)])
+    }
+
+    /// Notes the App Store's word, and the decision that followed from it.
+    func finish(_ entry: Int64, answer: Int64, decision: Int64?) throws(LedgerStorageError) {
+        try connection.send(
+            """
+            UPDATE app_store_claims SET next_at = NULL, leased_until = NULL, answer_entry = ?2, decision_entry = ?3
+            WHERE entry_key = ?1
+            """, [.integer(entry), .integer(answer), .integer(decision)])
+    }
+
+    /// How many claims wait, counted up to a limit.
+    func count(limit: Int64) throws(LedgerStorageError) -> Int {
+        let rows = try connection.rows(
+            """
+            SELECT count(*) FROM
+            (SELECT entry_key FROM app_store_claims WHERE next_at IS NOT NULL LIMIT ?1) AS waiting
+            """, [.integer(limit)])
+        guard var reader = rows.first?.reader else { return 0 }
+        return Int(try reader.integer())
+    }
+
+    func deleteAll(of customer: Int64) throws(LedgerStorageError) {
+        try connection.send("DELETE FROM app_store_claims WHERE customer_key = ?1", [.integer(customer)])
+    }
+}

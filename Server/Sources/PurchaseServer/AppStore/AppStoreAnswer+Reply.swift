@@ -1,0 +1,90 @@
+package import AppStoreConnection
+import PurchaseAPI
+package import PurchaseLedger
+package import PurchaseVerification
+
+extension AppStoreAnswer {
+    /// Cancellations that are taken over from one reply. A customer has far fewer, and each is a row that is read.
+    private static let mostCancellations = 1000
+
+    /// The App Store's word: its reply, compared with what the receipt proves.
+    ///
+    /// Status 0 alone proves nothing, since a reply can be another receipt's, or edited on its way.
+    package init(_ reply: AppStoreReply, _ evidence: VerifiedEvidence) {
+        let contradiction = Self.contradiction(reply, evidence)
+        self.init(refusal: Self.refusal(reply, evidence, contradiction))
+        // Of a genuine receipt Apple says that nobody signed it, or that it is another one.
+        isContradiction =
+            refusal?.code == DecisionCode.appStoreContradicts.rawValue || reply.status == .notAuthenticated
+        environment = reply.environment.rawValue
+        status = Int64(reply.status.rawValue)
+        self.reply = reply.json
+        // Nothing else is believed of a reply that is not about the receipt.
+        guard refusal == nil, let environment = evidence.facts.environment else { return }
+        readPurchases(reply.response, environment)
+        if let latest = reply.response.latestReceipt, !latest.isEmpty { latestReceipt = latest }
+    }
+
+    private static func refusal(
+        _ reply: AppStoreReply, _ evidence: VerifiedEvidence, _ contradiction: ReplyComparison.Contradiction?
+    ) -> Rejection? {
+        let found = "status \(reply.status.rawValue)"
+        switch (reply.status, evidence) {
+        case (.valid, _), (.expired, .transactionReceipt):
+            guard let contradiction else { return nil }
+            // A reply may say anything, at any length.
+            return Rejection(
+                .appStoreContradicts, expected: "\(contradiction.path) \(contradiction.proven ?? "absent")",
+                found: contradiction.replied.map { String(decoding: $0.utf8.prefix(200), as: UTF8.self) } ?? "absent")
+        case (.notAuthenticated, _), (.accountNotFound, _):
+            return Rejection(.appStoreRefused, expected: "status 0", found: found)
+        case (.secretMismatch, _): return Rejection(.appStoreSecretMismatch, expected: "status 0", found: found)
+        default: return Rejection(.appStoreContradicts, expected: "status 0", found: found)
+        }
+    }
+
+    private static func contradiction(
+        _ reply: AppStoreReply, _ evidence: VerifiedEvidence
+    ) -> ReplyComparison.Contradiction? {
+        guard reply.status == .valid || reply.status == .expired else { return nil }
+        switch evidence {
+        case .appReceipt(let receipt):
+            let proven = VerifyReceiptResponse.Receipt(receipt, requestDate: nil)
+            return ReplyComparison(reply.response, environment: receipt.environment?.name, proven: proven)
+                .contradictions.first
+        case .transactionReceipt(let receipt):
+            let proven = FlatReceipt(receipt)
+            return ReplyComparison(reply.response, environment: receipt.environment?.name, proven: proven)
+                .contradictions.first
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return nil
+        }
+    }
+
+    /// Reads cancellations and account tokens.
+    private mutating func readPurchases(_ response: VerifyReceiptResponse, _ environment: AppStoreEnvironment) {
+        var cancelled: [TransactionKey: Int64] = [:]
+        func note(_ id: ExactText, _ date: Int64?) {
+            guard let date, Self.dates.contains(date), cancelled.count < Self.mostCancellations else { return }
+            let key = TransactionKey(environment: environment, transactionID: id)
+            cancelled[key] = max(cancelled[key] ?? date, date)
+        }
+        for purchase in (response.receipt?.inApp ?? []) + (response.latestReceiptInfo ?? []) {
+            let id = ExactText(purchase.transactionID)
+            guard id.isIdentifier else { continue }
+            note(id, purchase.cancellationDate?.millisecondsSince1970)
+            guard let token = purchase.appAccountToken, token.utf8.count == 36 else { continue }
+            tokens[TransactionKey(environment: environment, transactionID: id)] = AppAccountToken(token)
+        }
+        for receipt in [response.flatReceipt, response.latestFlatReceiptInfo, response.latestExpiredReceiptInfo] {
+            guard let id = receipt?["transaction_id"].map({ ExactText($0) }), id.isIdentifier,
+                let text = receipt?["cancellation_date_ms"], text.utf8.count <= 20
+            else { continue }
+            note(id, Int64(text))
+        }
+        cancellations = cancelled.map { Cancellation($0.key, at: Timestamp(millisecondsSince1970: $0.value)) }
+            .sorted { ($0.date, $0.key.transactionID) < ($1.date, $1.key.transactionID) }
+    }
+
+    /// The dates that a reply can state: of the years 1970 to 9999, in milliseconds since 1970.
+    private static let dates: ClosedRange<Int64> = 0...253_402_300_799_999
+}

@@ -1,0 +1,288 @@
+public import AppStoreConnection
+import Foundation
+public import Logging
+public import PurchaseLedger
+public import PurchaseVerification
+public import ServiceLifecycle
+import Synchronization
+
+/// Asks the App Store about claims: about those of a request at once, and about those that wait when they are due.
+///
+/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); whoever records the App Store's word first decides it.
+public final class AppStoreDesk: Service {
+    private let client: any ReceiptValidation
+    private let endClient: @Sendable () async throws -> Void
+    private let timing: AppStoreTiming
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+    private let workers: WorkerPool
+    private let changes: AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>
+    private let state: Mutex<State>
+
+    private struct State {
+        var terms: Terms
+        var questions: [UUID: Task<Result, Never>] = [:]
+    }
+
+    /// What a reload of the settings replaces together.
+    private struct Terms: Sendable {
+        var ledger: PurchaseLedger
+        var verifier: PurchaseVerifier
+        /// The shared secrets by bundle id.
+        var secrets: [String: SharedSecret]
+        var secret: SharedSecret?
+
+        init(_ ledger: PurchaseLedger, _ configuration: ServerConfiguration) {
+            self.ledger = ledger
+            verifier = PurchaseVerifier(anchors: configuration.anchors)
+            secrets = configuration.sharedSecrets.compactMapValues { SharedSecret($0) }
+            secret = configuration.sharedSecret.flatMap { SharedSecret($0) }
+        }
+    }
+
+    /// What became of a question.
+    enum Result: Sendable {
+        case recorded(RecordAppStoreAnswer.Outcome)
+        /// The App Store gave no answer. It is asked again.
+        case postponed(to: Timestamp)
+        /// The database cannot be used. The claim is asked about again when its lease ends.
+        case failed
+    }
+
+    /// - Parameters:
+    ///   - ledger: the ledger of the claims.
+    ///   - configuration: the trusted certificates, the shared secrets, and the addresses of the App Store.
+    ///   - connectionClock: the clock of pauses and circuit breakers.
+    ///   - clock: the ledger's clock.
+    ///   - logger: where to log; no receipt, reply or secret is logged.
+    /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
+    public init(
+        ledger: PurchaseLedger, configuration: ServerConfiguration, timing: AppStoreTiming? = nil,
+        connectionClock: ConnectionClock = .system, clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger
+    ) throws {
+        let (changes, continuation) = AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>.makeStream()
+        let client = try VerifyReceiptClient(try configuration.appStore.connection(), clock: connectionClock) {
+            continuation.yield(($0, $1))
+        }
+        self.client = client
+        endClient = { try await client.shutdown() }
+        self.changes = changes
+        self.timing = timing ?? configuration.appStore.timing
+        self.clock = clock
+        self.logger = logger
+        workers = WorkerPool(limit: configuration.limits.waitingVerifications)
+        state = Mutex(State(terms: Terms(ledger, configuration)))
+    }
+
+    /// Asks every later question under other settings. The addresses of the App Store stay as they were at the start.
+    public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
+        state.withLock { $0.terms = Terms(ledger, configuration) }
+    }
+
+    // MARK: Requests
+
+    /// Begins to ask about a claim that was just recorded.
+    func begin(_ claim: UUID) { _ = question(claim, isNew: true) }
+
+    /// Waits for what becomes of a claim, no longer than a request may wait.
+    ///
+    /// - Parameter isNew: whether this server has the lease of the claim, because it just recorded it.
+    /// - Returns: `nil` if nothing is known yet.
+    func result(of claim: UUID, isNew: Bool) async -> Result? {
+        guard let question = question(claim, isNew: isNew) else { return nil }
+        let (first, continuation) = AsyncStream<Result?>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        let watch = Task {
+            continuation.yield(await question.value)
+            continuation.finish()
+        }
+        let limit = timing.answersWithin
+        let timer = Task {
+            do {
+                try await Task.sleep(for: limit)
+                continuation.yield(nil)
+            } catch {
+                // The answer came first.
+            }
+            continuation.finish()
+        }
+        defer {
+            watch.cancel()
+            timer.cancel()
+        }
+        for await result in first { return result }
+        return nil
+    }
+
+    /// The question about a claim that is on its way.
+    private func question(_ claim: UUID, isNew: Bool) -> Task<Result, Never>? {
+        state.withLock { state in
+            if let known = state.questions[claim] { return known }
+            guard isNew else { return nil }
+            let terms = state.terms
+            let question = Task {
+                let result = await self.ask(claim, terms)
+                self.state.withLock { $0.questions[claim] = nil }
+                return result
+            }
+            state.questions[claim] = question
+            return question
+        }
+    }
+
+    // MARK: Claims that wait
+
+    /// Works until the server stops. Questions that are on their way are ended then, and asked again at the next start.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.followCircuits() }
+                group.addTask { await self.workOff() }
+            }
+        }
+        do {
+            try await endClient()
+        } catch {
+            logger.warning("the connections to the App Store were not closed", metadata: ["error": "\(error)"])
+        }
+        for question in state.withLock({ Array($0.questions.values) }) { _ = await question.value }
+    }
+
+    /// Makes what waits due when the App Store answers again.
+    private func followCircuits() async {
+        for await (environment, change) in changes {
+            let metadata: Logger.Metadata = ["environment": "\(environment.rawValue)"]
+            switch change {
+            case .opened: logger.warning("the App Store does not answer; it is asked now and then", metadata: metadata)
+            case .closed:
+                logger.notice("the App Store answers again", metadata: metadata)
+                do {
+                    try await ledger.perform(HastenAppStoreClaims())
+                } catch {
+                    // They are due at their own times.
+                    log(error)
+                }
+            }
+        }
+    }
+
+    private func workOff() async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                do {
+                    for claim in try await lease() {
+                        group.addTask { _ = await self.question(claim, isNew: true)?.value }
+                    }
+                    try await Task.sleep(for: timing.looksEvery)
+                } catch is CancellationError {
+                    return
+                } catch {
+                    log(error)
+                    // An error of the database, which is waited for like anything else.
+                    do { try await Task.sleep(for: timing.looksEvery) } catch { return }
+                }
+            }
+        }
+    }
+
+    /// Takes claims that are due, as many as may be asked about now.
+    private func lease() async throws -> [UUID] {
+        let free = AppStoreTiming.atOnce - state.withLock { $0.questions.count }
+        let limit = min(free, questionsThatTheCircuitTakes)
+        guard limit > 0, try await ledger.answer(DueAppStoreClaims(limit: 1)) > 0 else { return [] }
+        return try await ledger.perform(LeaseAppStoreClaims(limit: limit))
+    }
+
+    /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one.
+    private var questionsThatTheCircuitTakes: Int {
+        switch client.circuit(of: .production) {
+        case .closed: AppStoreTiming.atOnce
+        case .open(let next): next <= .zero ? 1 : 0
+        }
+    }
+
+    private var ledger: PurchaseLedger { state.withLock { $0.terms.ledger } }
+
+    // MARK: One question
+
+    private func ask(_ id: UUID, _ terms: Terms) async -> Result {
+        do {
+            guard let claim = try await terms.ledger.answer(AppStoreClaimByID(id)) else {
+                return .recorded(.alreadyRecorded)
+            }
+            guard let question = try await question(about: claim, terms) else {
+                // Its evidence was erased, or is no longer trusted: nobody can be asked.
+                return .recorded(try await record(.none, of: claim, terms))
+            }
+            switch await client.validate(question.request) {
+            case .conclusive(let reply):
+                let answer = try await workers.run(bytes: reply.json.count) { AppStoreAnswer(reply, question.evidence) }
+                return .recorded(try await record(answer, of: claim, terms))
+            case .undetermined(let reason): return try await postpone(claim, reason, terms)
+            }
+        } catch {
+            log(error)
+            return .failed
+        }
+    }
+
+    private func question(about claim: AppStoreClaim, _ terms: Terms) async throws -> ReceiptQuestion? {
+        guard let sent = claim.evidence else { return nil }
+        return try await workers.run(bytes: sent.count) {
+            do throws(VerificationError) {
+                let evidence = try Evidence(sent)
+                let verified = try terms.verifier.verify(evidence, policies: [])
+                let secret = verified.facts.bundleID.flatMap { terms.secrets[$0] } ?? terms.secret
+                return ReceiptQuestion(verified, bytes: evidence.bytes, app: claim.app, sharedSecret: secret)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private func record(
+        _ answer: AppStoreAnswer, of claim: AppStoreClaim, _ terms: Terms
+    ) async throws -> RecordAppStoreAnswer.Outcome {
+        var answer = answer
+        // The receipt that was sent says nothing new.
+        if let latest = answer.latestReceipt, let sent = claim.evidence, latest == sent { answer.latestReceipt = nil }
+        let final = answer
+        let bytes = (claim.evidence?.count ?? 0) + (final.reply?.count ?? 0)
+        let examined = try await workers.run(bytes: bytes) { terms.ledger.examine(claim, final) }
+        logger.info(
+            "the App Store's word on a claim is recorded",
+            metadata: [
+                "claim": "\(claim.id)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
+                "status": "\(final.status.map(String.init) ?? "none")",
+            ])
+        return try await terms.ledger.perform(RecordAppStoreAnswer(examined))
+    }
+
+    private func postpone(
+        _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: Terms
+    ) async throws -> Result {
+        let now = clock().millisecondsSince1970
+        guard now - claim.receivedAt.millisecondsSince1970 < timing.givesUpAfter else {
+            return .recorded(try await record(.none, of: claim, terms))
+        }
+        // A question that was not asked counts for nothing.
+        let wasAsked = ![.circuitOpen, .busy, .cancelled].contains(reason.code)
+        let attempts = claim.attempts + (wasAsked ? 1 : 0)
+        let pause =
+            reason.code == .cancelled
+            ? 0 : max(AppStoreTiming.pause(after: attempts), Int64(reason.retryAfter / .milliseconds(1)))
+        let next = Timestamp(millisecondsSince1970: now + pause)
+        logger.info(
+            "the App Store gave no answer about a claim",
+            metadata: [
+                "claim": "\(claim.id)", "app": "\(claim.app)", "code": "\(reason.code.rawValue)",
+                "attempts": "\(attempts)", "next": "\(next)",
+            ])
+        try await terms.ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
+        return .postponed(to: next)
+    }
+
+    private func log(_ error: any Error) {
+        logger.error("a claim that waits for the App Store could not be worked on", metadata: ["error": "\(error)"])
+    }
+}

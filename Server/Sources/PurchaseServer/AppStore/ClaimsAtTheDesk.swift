@@ -1,0 +1,50 @@
+import Foundation
+import PurchaseLedger
+
+/// Claims and restores of requests, which wait a while for the App Store where the app's mode asks for it.
+extension PurchaseAPIContext {
+    /// Decides a claim, or says that it waits.
+    func claim(_ examined: ExaminedSubmission) async throws -> PurchaseOutcome {
+        let outcome = try await ledger.perform(ClaimPurchase(examined))
+        guard outcome.verdict == .undetermined else {
+            if let claim = outcome.asksAppStore { desk?.begin(claim) }
+            return outcome
+        }
+        switch await desk?.result(of: outcome.submissionID, isNew: outcome.asksAppStore != nil) {
+        case .recorded(.decided(let decided)) where outcome.asksAppStore != nil: return decided
+        case .postponed(let next):
+            var waiting = outcome
+            waiting.nextAttemptAt = next
+            return waiting
+        case .recorded, .failed, nil: break
+        }
+        // Another request, or another server, asked about it.
+        guard let decision = try await ledger.answer(DecisionOfClaim(outcome.submissionID)) else { return outcome }
+        guard let rejection = decision.rejection else { return try await ledger.perform(ClaimPurchase(examined)) }
+        var refused = outcome
+        (refused.submissionID, refused.leafHash, refused.rejection) = (decision.id, decision.leafHash, rejection)
+        refused.disposition = rejection.disposition(hasPurchase: false)
+        return refused
+    }
+
+    /// Restores purchases, or says which wait.
+    func restore(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
+        let outcome = try await ledger.perform(RestorePurchases(examined))
+        guard !outcome.waiting.isEmpty else {
+            for claim in outcome.asksAppStore { desk?.begin(claim) }
+            return outcome
+        }
+        // All are asked about at the same time.
+        for claim in outcome.asksAppStore { desk?.begin(claim) }
+        var refused: [[UInt8]: DecidedClaim] = [:]
+        var isDecided = false
+        for waiting in outcome.waiting {
+            _ = await desk?.result(of: waiting.claim, isNew: false)
+            guard let decision = try await ledger.answer(DecisionOfClaim(waiting.claim)) else { continue }
+            isDecided = true
+            if decision.rejection != nil { refused[waiting.sha256] = decision }
+        }
+        guard isDecided else { return outcome }
+        return try await ledger.perform(RestorePurchases(examined, refused: refused))
+    }
+}

@@ -1,0 +1,136 @@
+import AppStoreConnection
+import Foundation
+import HTTPTypes
+import PurchaseLedger
+import Testing
+
+/// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: what a claim is answered, and what the
+/// ledger has of it.
+@Suite("Claims and the faults of the store", .serialized)
+struct DeskFaultTests {
+    /// The answer to a claim in the mode `apple` while the store has a fault.
+    private static func answer(to row: FaultTableTests.Row) -> (status: Int, code: String) {
+        switch row.outcome {
+        case "0 Production":
+            let isAltered = ["edited", "another-receipt", #""status":0"#].contains { row.fault.contains($0) }
+            return isAltered ? (422, "app_store_contradicts") : (200, "accepted")
+        case "21003 Production", "21010 Production": return (422, "app_store_refused")
+        case "21004 Production": return (422, "app_store_secret_mismatch")
+        // An app receipt has no 21006, and 21007 after the switch is nonsense.
+        case "21006 Production", "21007 Sandbox": return (422, "app_store_contradicts")
+        default: return (503, "app_store_pending")
+        }
+    }
+
+    private static let rows =
+        FaultTableTests.rows + [
+            FaultTableTests.Row(#""kind":"edited","edit":"product""#, "0 Production", 1),
+            FaultTableTests.Row(#""kind":"edited","edit":"bundle""#, "0 Production", 1),
+            FaultTableTests.Row(#""kind":"edited","edit":"environment""#, "0 Production", 1),
+            FaultTableTests.Row(#""kind":"edited","edit":"empty""#, "0 Production", 1),
+            FaultTableTests.Row(#""kind":"edited","edit":"transaction""#, "0 Production", 1),
+            FaultTableTests.Row(#""kind":"huge-body""#, "app_store_too_large", 4),
+        ]
+
+    @Test("Each fault in each mode: accepted, rejected or undetermined, no purchase lost, none granted twice",
+        arguments: AppStoreMode.allCases)
+    func table(_ mode: AppStoreMode) async throws {
+        try await DeskWorld.run(mode) { world in
+            _ = try await world.store.buy(by: "grace")
+            for (number, row) in Self.rows.enumerated() {
+                let bought = try await world.store.buy()
+                try await world.store.post("faults/answers", try row.body)
+                let answer = try await world.claim(bought)
+                let expected = mode == .apple ? Self.answer(to: row) : (status: 200, code: "accepted")
+                #expect(answer.status == expected.status && answer.code == expected.code, "\(mode) \(row.fault): \(answer)")
+                if answer.status == 503 {
+                    #expect(answer.verdict == "undetermined" && answer.disposition == "retry" && answer.retryAfter != nil)
+                }
+                if mode != .offline {
+                    // While the fault lasts, asking again finds the same.
+                    let again = try await world.claim(bought)
+                    #expect(again.status == expected.status, "\(mode) \(row.fault): \(again)")
+                    if answer.status == 503 { #expect(again.submission == answer.submission) }
+                }
+                try await world.end(row)
+                let last = try await world.claim(bought)
+                #expect(last.status == 200, "\(mode) \(row.fault): \(last)")
+                #expect(try await world.granted() == number + 1, "\(mode) \(row.fault)")
+                #expect(try await world.balance() == Int64(number + 1), "\(mode) \(row.fault)")
+            }
+        }
+    }
+
+    @Test("A store with a wrong certificate gets no receipt, and the claims wait")
+    func certificates() async throws {
+        try await DeskWorld.run(.apple) { world in
+            for (number, fault) in ["wrong-host", "expired", "unknown-issuer"].enumerated() {
+                let bought = try await world.store.buy()
+                try await world.store.post("faults/certificates", ["fault": fault, "count": 100])
+                try await world.store.post("faults/answers", ["kind": "latency", "milliseconds": 0, "count": 100])
+                let answer = try await world.claim(bought)
+                #expect(number > 0 || answer.status == 503, "\(fault): \(answer)")
+                _ = try await world.store.call("faults", .delete)
+                try await world.nextQuestion()
+                #expect(try await world.claim(bought).status == 200)
+            }
+        }
+    }
+
+    @Test("500 equal claims in the three modes end in the same verdicts, with one grant", arguments: AppStoreMode.allCases)
+    func equalClaims(_ mode: AppStoreMode) async throws {
+        try await DeskWorld.run(mode) { world in
+            let bought = try await world.store.buy()
+            try await world.store.post("faults/answers", ["kind": "latency", "milliseconds": 300, "count": 1000])
+            let answers = try await withThrowingTaskGroup(of: DeskWorld.Answer.self) { group in
+                var answers: [DeskWorld.Answer] = []
+                for number in 0..<500 {
+                    if number >= 50, let answer = try await group.next() { answers.append(answer) }
+                    group.addTask { try await world.claim(bought) }
+                }
+                for try await answer in group { answers.append(answer) }
+                return answers
+            }
+            #expect(answers.count == 500)
+            #expect(Set(answers.map(\.code)) == ["accepted"])
+            #expect(answers.count { !$0.isReplayed } == 1)
+            try await world.settle()
+            #expect(try await world.granted() == 1)
+            #expect(try await world.balance() == 1)
+            let asked = 1000 - (try await world.store.faultsLeft())
+            #expect(asked == (mode == .offline ? 0 : 1), "\(mode): Apple was asked \(asked) times")
+        }
+    }
+
+    @Test("A refund that Apple knows of: not granted in the mode apple, withdrawn in the mode both",
+        arguments: [AppStoreMode.apple, .both])
+    func refunded(_ mode: AppStoreMode) async throws {
+        try await DeskWorld.run(mode) { world in
+            let bought = try await world.store.buy()
+            try await world.store.post("transactions/\(bought.transaction)/refund", ["reason": 1])
+            let answer = try await world.claim(bought)
+            #expect(answer.status == (mode == .apple ? 422 : 200), "\(answer)")
+            try await world.settle()
+            #expect(try await world.balance() == 0)
+            #expect(try await world.claim(bought).status == 422)
+            let page = try await world.get("/v1/submissions?limit=10")
+            #expect(page.contains(#""app_store_answer_id""#), "\(page)")
+        }
+    }
+}
+
+extension DeskWorld {
+    /// Ends a fault, and lets everything that waits be asked about.
+    fileprivate func end(_ row: FaultTableTests.Row) async throws {
+        _ = try await store.call("faults", .delete)
+        try await nextQuestion()
+    }
+
+    /// Moves the clocks behind every pause, and waits until all was asked.
+    fileprivate func nextQuestion() async throws {
+        // Failures of one row must not open the circuit for the next.
+        connectionClock.advance(.seconds(60))
+        clock.advance(seconds: 700)
+        try await settle()
+    }
+}

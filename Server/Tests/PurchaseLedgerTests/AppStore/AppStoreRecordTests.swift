@@ -1,0 +1,171 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("The App Store's word in the record")
+struct AppStoreRecordTests {
+    @Test("In the mode both a purchase is granted at once; the word withdraws it, or is kept beside it")
+    func both() async throws {
+        try await LedgerWorld.with({ $0.mode = .both }) { world in
+            let receipt = try LedgerWorld.coinReceipt(1, 2)
+            let claim = try await world.claim("1", receipt)
+            #expect(claim.code == "accepted" && claim.asksAppStore == claim.submissionID)
+            #expect(try await world.balance() == 3)
+            let again = try await world.claim("1", receipt)
+            #expect(again.isReplayed && again.asksAppStore == nil, "the App Store is asked once")
+            let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
+            // The cancellation of a purchase that nobody claimed counts, too.
+            let word = LedgerWorld.agreement {
+                $0.cancellations = ["1", "2", "99"].map { AppStoreAnswer.Cancellation(LedgerWorld.key($0), at: date) }
+            }
+            guard case .confirmed = try await world.answer(claim.submissionID, word) else {
+                Issue.record("not confirmed")
+                return
+            }
+            #expect(try await world.balance() == 0)
+            #expect(try await world.claim("2", receipt).verdict == .rejected)
+            let revoked = try #require(
+                try await world.ledger.answer(EventList(app: "example", limit: 10)).first { $0.type == "revoked" })
+            #expect(String(decoding: revoked.body, as: UTF8.self).contains(#""reason":"app_store_answer""#))
+
+            let other = try await world.claim("7", try LedgerWorld.coinReceipt(7))
+            var contradiction = AppStoreAnswer(
+                refusal: Rejection(.appStoreContradicts, expected: "receipt.bundle_id a", found: "b"),
+                isContradiction: true)
+            contradiction.reply = Array("{}".utf8)
+            try await world.answer(other.submissionID, contradiction)
+            #expect(try await world.balance() == 3, "nothing is revoked silently")
+            #expect(try await world.events().last == "contradicted")
+            let record = try await world.submission(other.submissionID)
+            #expect(record.code == "accepted" && record.decision == nil && record.appStoreAnswer != nil)
+        }
+    }
+
+    @Test("Claims are leased to one server, rest after a failure, and are all due when the App Store answers again")
+    func leases() async throws {
+        try await LedgerWorld.with({ $0.mode = .apple }) { world in
+            let (ledger, clock) = (world.ledger, world.clock)
+            var claims: Set<UUID> = []
+            for number in 1...5 {
+                claims.insert(try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID)
+            }
+            // The server that received them has them first.
+            #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
+            clock.advance(seconds: AppStoreClaim.lease / 1000)
+            async let first = ledger.perform(LeaseAppStoreClaims(limit: 3))
+            async let second = ledger.perform(LeaseAppStoreClaims(limit: 3))
+            let leased = try await first + second
+            #expect(leased.count == 5 && Set(leased) == claims, "no claim is leased twice")
+            #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
+            for claim in leased {
+                let next = Timestamp(millisecondsSince1970: clock.now.millisecondsSince1970 + 600_000)
+                try await ledger.perform(PostponeAppStoreClaim(claim, attempts: 8, to: next))
+            }
+            #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
+            #expect(try await ledger.answer(AppStoreClaimByID(leased[0]))?.attempts == 8)
+            try await ledger.perform(HastenAppStoreClaims())
+            #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
+            #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
+            for claim in leased { try await world.answer(claim, LedgerWorld.agreement()) }
+            // What comes too late changes nothing.
+            try await ledger.perform(PostponeAppStoreClaim(leased[0], attempts: 9, to: clock.now))
+            clock.advance(seconds: 86_400)
+            #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
+            #expect(try await world.balance() == 15)
+        }
+    }
+
+    @Test("Two servers that record the App Store's word at the same time decide once")
+    func race() async throws {
+        try await LedgerWorld.with({ $0.mode = .apple }) { world in
+            for number in 1...20 {
+                let claim = try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID
+                let asked = try #require(try await world.ledger.answer(AppStoreClaimByID(claim)))
+                let examined = world.ledger.examine(asked, LedgerWorld.agreement())
+                let decided = try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<3 {
+                        group.addTask {
+                            if case .decided = try await world.ledger.perform(RecordAppStoreAnswer(examined)) {
+                                return true
+                            }
+                            return false
+                        }
+                    }
+                    return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                #expect(decided == 1)
+            }
+            #expect(try await world.balance() == 60)
+        }
+    }
+
+    @Test("An erasure ends what waits of a customer, and a merge carries it on")
+    func customers() async throws {
+        try await LedgerWorld.with({ $0.mode = .apple }) { world in
+            let ledger = world.ledger
+            let erased = try await world.claim("1", customer: "bob", try LedgerWorld.coinReceipt(1))
+            let decided = try await world.claim("2", customer: "bob", try LedgerWorld.coinReceipt(2))
+            try await world.answer(decided.submissionID, LedgerWorld.agreement())
+            let shared = try LedgerWorld.coinReceipt(3, 4)
+            let carols = try await world.claim("3", customer: "carol", shared)
+            let bobs = try await world.claim("4", customer: "bob", shared)
+            let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
+            try await world.answer(
+                bobs.submissionID,
+                LedgerWorld.agreement {
+                    $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("3"), at: date)]
+                })
+            _ = try await ledger.perform(EraseCustomer(app: "example", customerID: "bob", reason: "asked for it"))
+            guard case .alreadyRecorded = try await world.answer(erased.submissionID, LedgerWorld.agreement()) else {
+                Issue.record("a claim of nobody was decided")
+                return
+            }
+            try await world.requireConsistency()
+            // The cancellation that came with the erased customer's claim still counts for what is Carol's.
+            #expect(try await world.decision(carols.submissionID, LedgerWorld.agreement()).verdict == .rejected)
+            let anonymous = try await world.claim("5", customer: "anonymous", try LedgerWorld.coinReceipt(5))
+            try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "dora"))
+            #expect(try await world.decision(anonymous.submissionID, LedgerWorld.agreement()).code == "accepted")
+            #expect(try await world.balance(of: "dora") == 3)
+        }
+    }
+
+    @Test("A rebuild of a database in the middle of everything equals it, and a repair keeps what waits")
+    func repair() async throws {
+        try await LedgerWorld.with({ $0.mode = .apple }) { world in
+            let waiting = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let decided = try await world.claim("2", try LedgerWorld.coinReceipt(2))
+            try await world.answer(decided.submissionID, LedgerWorld.agreement())
+            try await world.requireConsistency()
+            try await world.database.write { connection in
+                _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 3", [])
+            }
+            _ = try await world.ledger.repair()
+            #expect(try await world.balance() == 3)
+            #expect(try await world.decision(waiting.submissionID, LedgerWorld.agreement()).code == "accepted")
+            #expect(try await world.balance() == 6)
+        }
+    }
+
+    @Test("A decision that somebody changes, or a claim that is made to look decided, is named by the audit")
+    func forged() async throws {
+        for (change, kind) in [
+            ("UPDATE app_store_claims SET next_at = NULL", AuditFinding.Kind.rowDiffers),
+            ("DELETE FROM app_store_claims", .rowMissing),
+            ("UPDATE app_store_claims SET waits = 0", .rowDiffers),
+            ("UPDATE app_store_claims SET customer_key = customer_key + 1", .rowDiffers),
+        ] {
+            try await TestEngine.withDatabases { database in
+                var app = LedgerWorld.app()
+                app.mode = .apple
+                let world = try await LedgerWorld(database, apps: [app])
+                _ = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+                try await database.write { connection in _ = try connection.execute(change, []) }
+                #expect(try await world.ledger.audit().findings.map(\.kind) == [kind], "\(change)")
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Claims that wait for the App Store")
+struct WaitingClaimTests {
+    private static func waiting(_ body: (LedgerWorld) async throws -> Void) async throws {
+        try await LedgerWorld.with({ $0.mode = .apple }, body)
+    }
+
+    @Test("A claim waits without effect, the same claim again waits with it, and another one on its own")
+    func waits() async throws {
+        try await Self.waiting { world in
+            let receipt = try LedgerWorld.coinReceipt(1, 2)
+            let outcome = try await world.claim("1", receipt)
+            #expect(outcome.verdict == .undetermined && outcome.code == "app_store_pending")
+            #expect(outcome.disposition == .retry)
+            #expect(outcome.asksAppStore == outcome.submissionID)
+            #expect(try await world.balance() == nil)
+            #expect(try await world.events() == [])
+            let again = try await world.claim("1", receipt)
+            #expect(again.submissionID == outcome.submissionID && again.asksAppStore == nil)
+            #expect(again.leafHash == outcome.leafHash)
+            let other = try await world.claim("2", receipt)
+            #expect(other.submissionID != outcome.submissionID && other.verdict == .undetermined)
+            let stranger = try await world.claim("1", customer: "bob", receipt)
+            #expect(stranger.submissionID != outcome.submissionID && stranger.verdict == .undetermined)
+            var filter = SubmissionFilter()
+            filter.verdict = .undetermined
+            #expect(try await world.submissions(filter).count == 3)
+            filter.verdict = .rejected
+            #expect(try await world.submissions(filter).isEmpty)
+            #expect(try await world.submissions().count == 3)
+        }
+    }
+
+    @Test("What is wrong without the App Store is refused at once, and signed data and known purchases are decided at once")
+    func decidedAtOnce() async throws {
+        try await Self.waiting { world in
+            let receipt = try LedgerWorld.coinReceipt(1)
+            #expect(try await world.claim("1", product: LedgerWorld.pro, receipt).code == "product_mismatch")
+            #expect(try await world.claim("9", receipt).code == "transaction_not_found")
+            #expect(try await world.claim("1", Array(receipt.dropLast(40))).verdict == .rejected)
+            #expect(try await world.claim("1", order: UUID(), receipt).code == "order_unknown")
+            #expect(try await world.claim("5", try LedgerWorld.signed("5")).code == "accepted")
+            let waiting = try await world.claim("1", receipt)
+            #expect(try await world.decision(waiting.submissionID, LedgerWorld.agreement()).code == "accepted")
+            let again = try await world.claim("1", receipt)
+            #expect(again.code == "accepted" && again.isReplayed && again.asksAppStore == nil)
+            #expect(try await world.claim("1", customer: "bob", receipt).code == "already_claimed")
+        }
+    }
+
+    @Test("The App Store's agreement grants once; the decision names the claim, and an event tells of it")
+    func granted() async throws {
+        try await Self.waiting { world in
+            let receipt = try LedgerWorld.coinReceipt(1)
+            let claim = try await world.claim("1", receipt)
+            let decided = try await world.decision(claim.submissionID, LedgerWorld.agreement())
+            #expect(decided.code == "accepted" && !decided.isReplayed && decided.disposition == .granted)
+            #expect(decided.submissionID != claim.submissionID)
+            #expect(try await world.balance() == 3)
+            #expect(try await world.events() == ["granted", "claim_decided"])
+            let record = try await world.submission(claim.submissionID)
+            #expect(record.code == "app_store_pending" && record.decision?.id == decided.submissionID)
+            #expect(record.decision?.code == "accepted" && record.nextAttemptAt == nil)
+            let decision = try await world.submission(decided.submissionID)
+            #expect(decision.decides == claim.submissionID && decision.code == "accepted")
+            let reply = try await world.ledger.answer(
+                EvidenceOfSubmission(app: "example", submissionID: try #require(record.appStoreAnswer)))
+            #expect(reply?.bytes == LedgerWorld.agreement().reply)
+            // A second server that was asked the same is too late.
+            guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {
+                Issue.record("the word was recorded twice")
+                return
+            }
+            let event = try #require(
+                try await world.ledger.answer(EventList(app: "example", limit: 10)).last { $0.type == "claim_decided" })
+            let body = String(decoding: event.body, as: UTF8.self)
+            #expect(body.contains(#""reason":"accepted""#) && body.contains(claim.submissionID.text), "\(body)")
+        }
+    }
+
+    @Test(
+        "A refusal, a contradiction, a wrong secret and no word grant nothing, and are said to be what they are",
+        arguments: [
+            (DecisionCode.appStoreRefused, Disposition.refused, Verdict.rejected),
+            (.appStoreContradicts, .operator, .rejected), (.appStoreSecretMismatch, .operator, .rejected),
+            (.appStoreUnanswered, .retry, .undetermined),
+        ])
+    func refused(_ code: DecisionCode, _ disposition: Disposition, _ verdict: Verdict) async throws {
+        try await Self.waiting { world in
+            let receipt = try LedgerWorld.coinReceipt(1)
+            let claim = try await world.claim("1", receipt)
+            var answer = AppStoreAnswer(
+                refusal: Rejection(code, expected: "status 0", found: "status 21003"),
+                isContradiction: code == .appStoreContradicts)
+            if code != .appStoreUnanswered { answer.reply = Array(#"{"status":21003}"#.utf8) }
+            let decided = try await world.decision(claim.submissionID, answer)
+            #expect(decided.code == code.rawValue && decided.disposition == disposition)
+            #expect(decided.verdict == verdict)
+            #expect(try await world.balance() == nil)
+            let isContradicted = code == .appStoreContradicts
+            #expect(try await world.events() == (isContradicted ? ["contradicted", "claim_decided"] : ["claim_decided"]))
+            #expect(try await world.submission(claim.submissionID).decision?.code == code.rawValue)
+            // Asked again, the claim waits anew, and can still be granted.
+            let again = try await world.claim("1", receipt)
+            #expect(again.submissionID != claim.submissionID && again.verdict == .undetermined)
+            #expect(try await world.decision(again.submissionID, LedgerWorld.agreement()).code == "accepted")
+            #expect(try await world.balance() == 3)
+        }
+    }
+
+    @Test("A cancellation that the App Store states withdraws the purchase, and newer signed data reverses it")
+    func cancelled() async throws {
+        try await Self.waiting { world in
+            let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
+            let decided = try await world.decision(
+                claim.submissionID,
+                LedgerWorld.agreement { $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("1"), at: date)] })
+            #expect(decided.verdict == .rejected && decided.disposition == .refused, "\(decided.code)")
+            #expect(try await world.balance() ?? 0 == 0)
+            #expect(try await world.events().contains("revoked"))
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.environment = "Sandbox"
+                    $0.quantity = 3
+                    $0.signedDate = Date(timeIntervalSince1970: Double(date.millisecondsSince1970) / 1000 + 60)
+                })
+            #expect(try await world.balance() == 3)
+        }
+    }
+
+    @Test("An account token that the App Store states refuses the claim of another customer, and grants nothing")
+    func token() async throws {
+        try await Self.waiting { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+            let stated = try #require(AppAccountToken(token.text))
+            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            let claim = try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1))
+            let decided = try await world.decision(claim.submissionID, word)
+            #expect(decided.code == "app_account_token_mismatch")
+            #expect(try await world.balance(of: "mallory") == nil)
+            #expect(try await world.balance(of: "carol") == nil, "no signed evidence has the token")
+            let own = try await world.claim("1", customer: "carol", try LedgerWorld.coinReceipt(1))
+            #expect(try await world.decision(own.submissionID, word).code == "accepted")
+            #expect(try await world.balance(of: "carol") == 3)
+        }
+    }
+
+    @Test("The order of a claim that waits is paid by the decision, unless it was cancelled meanwhile")
+    func orders() async throws {
+        try await Self.waiting { world in
+            let order = try await world.order(quantity: 3, environment: .sandbox)
+            let receipt = try LedgerWorld.receipt([
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "1",
+                    purchaseDate: MintedWorld.moment.addingTimeInterval(3600), quantity: 3)
+            ])
+            let claim = try await world.claim("1", order: order.id, receipt)
+            #expect(claim.verdict == .undetermined)
+            #expect(try await world.order(order.id).status == .created)
+            let decided = try await world.decision(claim.submissionID, LedgerWorld.agreement())
+            #expect(decided.code == "accepted" && decided.orderID == order.id)
+            #expect(try await world.order(order.id).status == .paid)
+            let late = try await world.order(quantity: 3, environment: .sandbox)
+            let second = try LedgerWorld.receipt([
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "2",
+                    purchaseDate: MintedWorld.moment.addingTimeInterval(3600), quantity: 3)
+            ])
+            let waiting = try await world.claim("2", order: late.id, second)
+            _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: late.id))
+            let refused = try await world.decision(waiting.submissionID, LedgerWorld.agreement())
+            #expect(refused.code == "order_cancelled" && refused.disposition == .granted)
+            #expect(try await world.balance() == 6, "the customer has the purchase all the same")
+        }
+    }
+
+    @Test("The signed receipt in a reply is observed like any other evidence")
+    func latestReceipt() async throws {
+        try await Self.waiting { world in
+            let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let newer = try LedgerWorld.coinReceipt(1, cancelled: MintedWorld.moment.addingTimeInterval(60))
+            let decided = try await world.decision(
+                claim.submissionID, LedgerWorld.agreement { $0.latestReceipt = newer })
+            #expect(decided.verdict == .rejected, "\(decided.code)")
+            #expect(try await world.balance() ?? 0 == 0)
+            // A forged one proves nothing.
+            let other = try await world.claim("2", try LedgerWorld.coinReceipt(2))
+            let forged = Array(try LedgerWorld.coinReceipt(2, 3).dropLast(30))
+            #expect(
+                try await world.decision(other.submissionID, LedgerWorld.agreement { $0.latestReceipt = forged }).code
+                    == "accepted")
+            #expect(try await world.balance() == 3)
+        }
+    }
+
+    @Test("A restore waits for each receipt that proves a purchase of nobody, and is decided as a whole")
+    func restores() async throws {
+        try await Self.waiting { world in
+            let receipt = try LedgerWorld.coinReceipt(1, 2)
+            let submission = RestoreSubmission(
+                app: "example", customerID: "alice", evidence: [receipt, try LedgerWorld.signed("7")])
+            let outcome = try await world.ledger.restore(submission)
+            #expect(outcome.purchases.map(\.code) == ["app_store_pending", "app_store_pending", "accepted"])
+            #expect(outcome.waiting.count == 1 && outcome.asksAppStore.count == 1)
+            let again = try await world.ledger.restore(submission)
+            #expect(again.waiting.map(\.claim) == outcome.waiting.map(\.claim) && again.asksAppStore.isEmpty)
+            guard case .restored(let restored) = try await world.answer(outcome.asksAppStore[0], LedgerWorld.agreement())
+            else {
+                Issue.record("the restore was not decided")
+                return
+            }
+            #expect(restored.purchases.map(\.code) == ["accepted", "accepted"])
+            #expect(try await world.balance() == 6)
+            let known = try await world.ledger.restore(submission)
+            #expect(known.purchases.map(\.code) == ["accepted", "accepted", "accepted"] && known.waiting.isEmpty)
+            let refusedReceipt = try LedgerWorld.coinReceipt(3)
+            let refused = try await world.ledger.restore(
+                RestoreSubmission(app: "example", customerID: "alice", evidence: [refusedReceipt]))
+            try await world.answer(refused.asksAppStore[0], AppStoreAnswer(refusal: Rejection(.appStoreRefused)))
+            #expect(try await world.balance() == 6)
+        }
+    }
+}
