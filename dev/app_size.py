@@ -90,7 +90,7 @@ def main():
         sys.exit(f"the program with the kit is only {added} bytes larger: the kit was not linked")
     print(f"an app without PurchaseKit  {sizes['without']:>10,} bytes")
     print(f"the same app with it        {sizes['with']:>10,} bytes")
-    print(f"added                       {added:>10,} bytes, of which are code and constants")
+    print(f"added                       {added:>10,} bytes, of which are")
     lines = subprocess.run(
         ["nm", "--print-size", "--defined-only", folder / "build" / "release" / "with"],
         check=True, capture_output=True, text=True).stdout.splitlines()
@@ -104,6 +104,7 @@ def main():
             if re.search(pattern, fields[3]):
                 totals[name] += int(fields[1], 16)
                 break
+    totals["other, unwind tables"] = added - sum(totals.values())
     for name, size in totals.items():
         print(f"    {name:<24}{size:>10,}")
 
