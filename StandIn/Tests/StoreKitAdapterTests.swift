@@ -116,8 +116,10 @@ struct StoreKitAdapterTests {
     func originalAPI() async throws {
         try await Simulator.run { simulator in
             let queue = OriginalQueue(prefersSignedTransactions: false)
-            let engine = try simulator.engine(
-                queue, DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt")))
+            let receipt = DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt"))
+            // A receipt without the purchase, which is refreshed once.
+            try await receipt.refresh()
+            let engine = try simulator.engine(queue, receipt)
             let events = await engine.events()
             let run = Task { await engine.run() }
             defer { run.cancel() }
