@@ -1,5 +1,5 @@
 # The verbs of daily work. Each one does its own set-up; `make` alone lists them.
-.PHONY: help setup demo build test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
+.PHONY: help setup demo build size test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
 
 # The repository is two packages, the root (what apps link) and Server, that share one scratch folder, so that what both need
 # is compiled once for each configuration. The cached build plan in it belongs to the package that was built last, and does
@@ -56,6 +56,9 @@ bench: setup ## Measures against the floor and against OpenSSL, side by side.
 # make bench-large PURCHASES=1000000 ORDERS=4000000 makes a smaller one.
 bench-large: setup ## Makes a database of 5 million purchases and 20 million orders once (some 25 GB), and compares it with a small one.
 	dev/bench-large.sh $(PURCHASES) $(ORDERS)
+
+size: setup ## Prints what PurchaseKit adds to the size of an app.
+	dev/app_size.py
 
 docs: setup ## Writes the documents as HTML, and the libraries with DocC, to .build/documentation.
 	dev/docs.sh

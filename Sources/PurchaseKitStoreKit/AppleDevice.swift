@@ -21,16 +21,52 @@
     /// the way of old systems, and not done here.
     public struct DeviceReceipt: ReceiptSource {
         private let file: URL?
+        private let refresher: Refresher
 
-        /// - Parameter file: the file of the receipt.
-        public init(file: URL? = Bundle.main.appStoreReceiptURL) { self.file = file }
+        /// The ways to get a new receipt.
+        public enum Refresher: Sendable {
+            /// `SKReceiptRefreshRequest`.
+            case request
+            /// `AppTransaction.refresh()`; the request on systems before iOS 16 and macOS 13.
+            case appTransaction
+
+            /// The app transaction on the Mac, the request elsewhere.
+            public static var usual: Refresher {
+                #if os(macOS)
+                    .appTransaction
+                #else
+                    .request
+                #endif
+            }
+        }
+
+        /// - Parameters:
+        ///   - file: the file of the receipt.
+        ///   - refresher: how a new receipt is fetched.
+        public init(file: URL? = Bundle.main.appStoreReceiptURL, refresher: Refresher = .usual) {
+            self.file = file
+            self.refresher = refresher
+        }
 
         public func load() async throws -> [UInt8]? {
             guard let file, FileManager.default.fileExists(atPath: file.path) else { return nil }
             return [UInt8](try Data(contentsOf: file))
         }
 
-        public func refresh() async throws { try await ReceiptRefresh().run() }
+        public func refresh() async throws {
+            if refresher == .appTransaction, #available(iOS 16, macOS 13, *) {
+                _ = try await AppTransaction.refresh()
+            } else {
+                try await ReceiptRefresh().run()
+            }
+        }
+
+        /// The signed app transaction, which proves the app and its download where there is no receipt; `nil` before iOS 16 and macOS 13.
+        /// Give it to `PurchaseEngine.verify(appTransaction:)`.
+        public func appTransaction() async throws -> String? {
+            guard #available(iOS 16, macOS 13, *) else { return nil }
+            return try await AppTransaction.shared.jwsRepresentation
+        }
     }
 
     /// One `SKReceiptRefreshRequest`.
@@ -83,9 +119,15 @@
                 return (first + others).map { DeviceIdentifier(bytes: $0.address) }
             }
 
+            /// Apple's sample code looks for interfaces by their names, because not every built-in one is of the class
+            /// `IOEthernetInterface`.
             private static func builtInInterfaces() -> [(name: String, address: [UInt8])] {
+                (0..<32).flatMap { interfaces(named: "en\($0)") }
+            }
+
+            private static func interfaces(named name: String) -> [(name: String, address: [UInt8])] {
                 var iterator = io_iterator_t()
-                let matching = IOServiceMatching("IOEthernetInterface")
+                let matching = IOBSDNameMatching(kIOMainPortDefault, 0, name)
                 guard IOServiceGetMatchingServices(kIOMainPortDefault, matching, &iterator) == KERN_SUCCESS else {
                     return []
                 }
@@ -97,7 +139,7 @@
                         IORegistryEntrySearchCFProperty(
                             service, kIOServicePlane, name as CFString, kCFAllocatorDefault, IOOptionBits(options))
                     }
-                    guard property("IOBuiltin", 0) as? Bool == true, let name = property("BSD Name", 0) as? String,
+                    guard property("IOBuiltin", 0) as? Bool == true,
                         let address = property(
                             "IOMACAddress", kIORegistryIterateRecursively | kIORegistryIterateParents) as? Data
                     else { continue }

@@ -6,25 +6,32 @@
     /// The payment queue of the original API (`SKPaymentQueue`). Make one at launch and keep it: StoreKit delivers transactions to
     /// observers only.
     ///
+    /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags behind it. Where
+    /// there is none, the receipt is the proof.
+    ///
     /// Unchecked, because the lock guards everything that changes.
     public final class OriginalQueue: NSObject, PaymentQueue, SKPaymentTransactionObserver, @unchecked Sendable {
         private let queue: SKPaymentQueue
         /// Whether a payment that the customer began on the App Store goes on at once.
         private let shouldAddStorePayment: @Sendable (_ productID: String) -> Bool
         private let lock = NSLock()
+        private let prefersSignedTransactions: Bool
         private var listeners: [UUID: AsyncStream<PaymentTransaction>.Continuation] = [:]
+        private var withdrawalListeners: [UUID: AsyncStream<[String]>.Continuation] = [:]
         private var restoring: [CheckedContinuation<[PaymentTransaction], any Error>] = []
         private var restored: [PaymentTransaction] = []
         private var productRequests: [ProductRequest] = []
 
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
+        ///   - prefersSignedTransactions: whether to look for StoreKit 2's signed transaction of each purchase.
         ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store goes on at once.
         public init(
-            queue: SKPaymentQueue = .default(),
+            queue: SKPaymentQueue = .default(), prefersSignedTransactions: Bool = true,
             shouldAddStorePayment: @escaping @Sendable (_ productID: String) -> Bool = { _ in true }
         ) {
             self.queue = queue
+            self.prefersSignedTransactions = prefersSignedTransactions
             self.shouldAddStorePayment = shouldAddStorePayment
             super.init()
             queue.add(self)
@@ -32,14 +39,31 @@
 
         public func updates() -> AsyncStream<PaymentTransaction> {
             let id = UUID()
-            return AsyncStream { continuation in
+            let delivered = AsyncStream<PaymentTransaction> { continuation in
                 locked { $0.listeners[id] = continuation }
                 continuation.onTermination = { _ in self.locked { $0.listeners[id] = nil } }
+            }
+            return AsyncStream { continuation in
+                let task = Task {
+                    for await transaction in delivered {
+                        for transaction in await self.withProofs([transaction]) { continuation.yield(transaction) }
+                    }
+                    continuation.finish()
+                }
+                continuation.onTermination = { _ in task.cancel() }
+            }
+        }
+
+        public func withdrawals() -> AsyncStream<[String]> {
+            let id = UUID()
+            return AsyncStream { continuation in
+                locked { $0.withdrawalListeners[id] = continuation }
+                continuation.onTermination = { _ in self.locked { $0.withdrawalListeners[id] = nil } }
             }
         }
 
         public func unfinished() async throws -> [PaymentTransaction] {
-            queue.transactions.map { PaymentTransaction($0) }
+            await withProofs(queue.transactions.map { PaymentTransaction($0) })
         }
 
         public func buy(_ payment: PaymentRequest) async throws -> PaymentResult {
@@ -100,7 +124,29 @@
             _: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for _: SKProduct
         ) -> Bool { shouldAddStorePayment(payment.productIdentifier) }
 
+        public func paymentQueue(
+            _: SKPaymentQueue, didRevokeEntitlementsForProductIdentifiers productIDs: [String]
+        ) {
+            for listener in locked({ Array($0.withdrawalListeners.values) }) { listener.yield(productIDs) }
+        }
+
         // MARK: Helpers
+
+        /// The transactions with StoreKit 2's proofs, which it has of purchases by both APIs until they are finished. A restored
+        /// transaction has an id of its own, and the restore has refreshed its receipt.
+        private func withProofs(_ transactions: [PaymentTransaction]) async -> [PaymentTransaction] {
+            guard prefersSignedTransactions, transactions.contains(where: { $0.state == .purchased }) else {
+                return transactions
+            }
+            var proofs: [String: PaymentTransaction] = [:]
+            for await result in StoreKit.Transaction.unfinished {
+                proofs["\(result.unsafePayloadValue.id)"] = PaymentTransaction(result)
+            }
+            return transactions.map { transaction in
+                guard transaction.state == .purchased, let id = transaction.transactionID else { return transaction }
+                return proofs[id] ?? transaction
+            }
+        }
 
         private func endRestore() -> ([CheckedContinuation<[PaymentTransaction], any Error>], [PaymentTransaction]) {
             locked { own in
@@ -168,7 +214,7 @@
     }
 
     extension PaymentTransaction {
-        /// A transaction of the original API. Its proof is the app receipt.
+        /// A transaction of the original API. Its proof is the app receipt, or its own receipt where there is none.
         public init(_ transaction: SKPaymentTransaction) {
             var state = State.purchasing
             switch transaction.transactionState {
@@ -179,13 +225,17 @@
             case .deferred: state = .deferred
             @unknown default: state = .purchasing
             }
+            var receipt: [UInt8]?
+            #if !os(macOS) && !os(tvOS) && !os(watchOS) && !os(visionOS) && !targetEnvironment(macCatalyst)
+                receipt = transaction.transactionReceipt.map { [UInt8]($0) }
+            #endif
             self.init(
                 transactionID: transaction.transactionIdentifier,
                 originalTransactionID: transaction.original?.transactionIdentifier,
                 productID: transaction.payment.productIdentifier, state: state,
                 quantity: transaction.payment.quantity,
                 appAccountToken: transaction.payment.applicationUsername.flatMap { UUID(uuidString: $0) },
-                purchaseDate: transaction.transactionDate,
+                transactionReceipt: receipt, purchaseDate: transaction.transactionDate,
                 failure: transaction.error.map { PurchaseError(.paymentFailed, found: $0.localizedDescription) })
         }
 

@@ -34,12 +34,92 @@ struct StoreKitAdapterTests {
         }
     }
 
-    @Test("The original API: the queue delivers, the receipt proves, and a failed payment leaves the queue")
-    func originalAPI() async throws {
+    @Test(
+        "The original API: StoreKit 2's signed transaction proves the purchase, and without a receipt nothing is refreshed"
+    )
+    func signedProof() async throws {
+        try await Simulator.run { simulator in
+            let receipt = simulator.folder.appendingPathComponent("receipt")
+            let queue = OriginalQueue(shouldAddStorePayment: { $0 == "pro" })
+            try await Self.buy("pro", with: try simulator.engine(queue, DeviceReceipt(file: receipt)), queue)
+            #expect(!FileManager.default.fileExists(atPath: receipt.path))
+            #expect(SKPaymentQueue.default().offer("pro").contains(true))
+            #expect(!SKPaymentQueue.default().offer("coins").suffix(1).contains(true))
+        }
+    }
+
+    @Test("The original API: a transaction's own receipt proves it where there is no app receipt")
+    func transactionReceipt() async throws {
+        try await Simulator.run { simulator in
+            let queue = OriginalQueue(prefersSignedTransactions: false)
+            let receipt = DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt"))
+            try await Self.buy("pro", with: try simulator.engine(queue, receipt), queue)
+        }
+    }
+
+    @Test("The original API: a restored transaction with an id of its own is no second purchase, and can be withdrawn")
+    func restored() async throws {
         try await Simulator.run { simulator in
             let queue = OriginalQueue()
             let engine = try simulator.engine(
                 queue, DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt")))
+            try await Self.buy("pro", with: engine, queue)
+            try await DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt")).refresh()
+            let summary = await engine.restore()
+            #expect(summary.granted.map(\.productID) == ["pro"] && summary.error == nil, "\(summary)")
+            #expect(try await engine.purchases().count == 1)
+            let events = await engine.events()
+            let run = Task { await engine.run() }
+            defer { run.cancel() }
+            try await Task.sleep(nanoseconds: 200_000_000)
+            SKPaymentQueue.default().withdraw(["pro"])
+            for await event in events where event.kind == .revoked { break }
+            #expect(try await engine.entitlements().map(\.isActive) == [false])
+        }
+    }
+
+    @Test("The app transaction is verified, and its refresh brings a receipt", arguments: [true, false])
+    func appTransaction(isForged: Bool) async throws {
+        try await Simulator.run { simulator in
+            let file = simulator.folder.appendingPathComponent("receipt")
+            let receipt = DeviceReceipt(file: file, refresher: .appTransaction)
+            try await simulator.post("app/purchases", ["product_id": "pro"])
+            try await receipt.refresh()
+            #expect(FileManager.default.fileExists(atPath: file.path))
+            var signed = try #require(try await receipt.appTransaction())
+            if isForged { signed = signed.dropLast(8) + "AAAAAAAA" }
+            let engine = try simulator.engine(StoreKit2Queue(), receipt)
+            #expect(try await engine.verifiedReceipt() != nil)
+            do {
+                try await engine.verify(appTransaction: signed)
+                #expect(!isForged)
+            } catch let error as PurchaseError {
+                #expect(isForged && error.code.rawValue == "signature_invalid", "\(error)")
+            }
+        }
+    }
+
+    /// Buys a product by the original API, and waits until it is granted and finished.
+    private static func buy(_ product: String, with engine: PurchaseEngine, _ queue: OriginalQueue) async throws {
+        let events = await engine.events()
+        let run = Task { await engine.run() }
+        defer { run.cancel() }
+        #expect(await engine.buy(product) == .pending)
+        for await event in events {
+            #expect(event.kind == .granted, "\(event)")
+            break
+        }
+        while try await queue.unfinished().count > 0 { try await Task.sleep(nanoseconds: 20_000_000) }
+    }
+
+    @Test("The original API: the queue delivers, the receipt proves, and a failed payment leaves the queue")
+    func originalAPI() async throws {
+        try await Simulator.run { simulator in
+            let queue = OriginalQueue(prefersSignedTransactions: false)
+            let receipt = DeviceReceipt(file: simulator.folder.appendingPathComponent("receipt"))
+            // A receipt without the purchase, which is refreshed once.
+            try await receipt.refresh()
+            let engine = try simulator.engine(queue, receipt)
             let events = await engine.events()
             let run = Task { await engine.run() }
             defer { run.cancel() }
@@ -98,9 +178,10 @@ struct Simulator {
         let words = line.split { " ;\n".contains($0) }
         let found = try #require(words.first { $0.hasPrefix("http://") }, "\(line)")
         let address = try #require(URL(string: String(found)))
-        let anchors = try ["root.der", "signed-data/root.der"].map { name in
-            let file = folder.appendingPathComponent("authority").appendingPathComponent(name)
-            return try TrustAnchor(certificate: [UInt8](try Data(contentsOf: file)))
+        let trust = folder.appendingPathComponent("authority").appendingPathComponent("trust.pem")
+        let lines = try String(contentsOf: trust, encoding: .utf8).split(separator: "\n")
+        let anchors = try lines.split { $0.hasPrefix("-----") }.compactMap { Data(base64Encoded: $0.joined()) }.map {
+            try TrustAnchor(certificate: [UInt8]($0))
         }
         StandInStore.current = StandInStore(
             address: address, bundleID: bundleID, customerID: customerID,

@@ -8,26 +8,29 @@ import Synchronization
 /// An app as a process, which ends itself with SIGKILL at a step: before or after one of its calls to the world outside. Tests run it
 /// again and see what became of the purchase.
 ///
-///     kit-app SIMULATOR-PORT SERVER-URL FOLDER API-KEY ANSWER-KEY TRUST CUSTOMER STEP buy|resume
+///     kit-app SIMULATOR-PORT SERVER-URL FOLDER API-KEY ANSWER-KEY TRUST CUSTOMER STEP PROOF ORDER buy|restore|resume
+///
+/// PROOF is `jws` or `receipt`, ORDER is an order's id or `-`.
 @main
 struct KitApp {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 10, let port = Int(arguments[1]), let server = URL(string: arguments[2]),
+        guard arguments.count == 12, let port = Int(arguments[1]), let server = URL(string: arguments[2]),
             let step = Int(arguments[8])
-        else { throw PurchaseError(.fieldMissing, expected: "nine arguments") }
+        else { throw PurchaseError(.fieldMissing, expected: "eleven arguments") }
         let (folder, customer) = (arguments[3], arguments[7])
         let anchors = try arguments[6].split(separator: ",").map { text in
             try TrustAnchor(certificate: [UInt8](Data(base64Encoded: String(text)) ?? Data()))
         }
         let steps = Steps(last: step)
-        let door = SimulatorDoor(port: port, customerID: customer)
+        let door = SimulatorDoor(port: port, customerID: customer, isSigned: arguments[9] == "jws")
+        let order = arguments[10] == "-" ? nil : PurchaseOrder(orderID: arguments[10])
         let service = HTTPPurchaseService(server: server)
         let store = FilePurchaseStore(
             file: URL(fileURLWithPath: folder).appendingPathComponent("purchases"),
             key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
         let engine = PurchaseEngine(
-            queue: MortalQueue(queue: door, steps: steps),
+            queue: MortalQueue(queue: door, steps: steps), receipts: MortalReceipts(receipts: door, steps: steps),
             verifier: DeviceVerifier(
                 app: AppIdentity(bundleID: "com.example.app", version: "1.0"), device: door, anchors: anchors),
             server: PurchaseConnection(
@@ -36,7 +39,12 @@ struct KitApp {
             store: MortalStore(store: store, steps: steps))
         await engine.signIn(PurchaseCustomer(id: customer))
         await engine.start()
-        if arguments[9] == "buy" { await engine.buy("coins") }
+        switch arguments[11] {
+        case "buy": await engine.buy("coins", order: order)
+        case "restore": await engine.restore()
+        // As the customer does who sees the event `refreshNeeded`.
+        default: if try await engine.diagnostics().waiting.count > 0 { await engine.refreshAndRetry() }
+        }
         let granted = try await engine.purchases().count
         let waiting = try await engine.diagnostics().waiting.count
         print("steps \(steps.count.load(ordering: .relaxed)) granted \(granted) waiting \(waiting)")
@@ -69,6 +77,22 @@ struct MortalStore: PurchaseStore {
     func write(_ document: [UInt8]) throws {
         steps.next()
         try store.write(document)
+        steps.next()
+    }
+}
+
+struct MortalReceipts: ReceiptSource {
+    let receipts: SimulatorDoor
+    let steps: Steps
+
+    func load() async throws -> [UInt8]? {
+        steps.next()
+        return try await receipts.load()
+    }
+
+    func refresh() async throws {
+        steps.next()
+        try await receipts.refresh()
         steps.next()
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseKit
 
-/// A whole app without its views. The documentation shows the same with a SwiftUI view, which is not compiled here.
+/// A whole app without its views, which the documentation shows.
 @MainActor
 final class ExampleApp {
     private(set) var messages: [String] = []
@@ -13,9 +13,7 @@ final class ExampleApp {
     init(
         queue: any PaymentQueue, receipts: any ReceiptSource, verifier: DeviceVerifier, server: PurchaseConnection,
         store: any PurchaseStore
-    ) {
-        engine = PurchaseEngine(queue: queue, receipts: receipts, verifier: verifier, server: server, store: store)
-    }
+    ) { engine = PurchaseEngine(queue: queue, receipts: receipts, verifier: verifier, server: server, store: store) }
 
     /// At launch, before anything is shown: StoreKit delivers what arrived while the app was not running.
     func launch(customer: String) async {
@@ -26,19 +24,18 @@ final class ExampleApp {
         await update()
     }
 
-    /// A tap on "Buy". With an order of the backend, pass its id and token.
+    /// A tap on "Buy".
     func buy(_ product: String) async {
         switch await engine.buy(product) {
         case .granted: messages.append("Thank you!")
         case .pending: messages.append("It arrives when it is approved.")
         case .refused(let error): messages.append("This purchase cannot be used (\(error.code)).")
         case .undetermined: messages.append("Paid. It arrives as soon as it can be verified.")
-        case .failed: break
+        case .failed: return
         }
         await update()
     }
 
-    /// A tap on "Restore".
     func restore() async {
         let summary = await engine.restore()
         messages.append("Restored: \(summary.granted.count)")
@@ -52,8 +49,10 @@ final class ExampleApp {
     }
 
     private func update() async {
-        coins = (try? await engine.balance(of: "coins")) ?? 0
-        isPro = ((try? await engine.entitlements()) ?? []).contains { $0.productID == "pro" && $0.isActive }
+        do {
+            coins = try await engine.balance(of: "coins")
+            isPro = try await engine.entitlements().contains { $0.productID == "pro" && $0.isActive }
+        } catch { messages.append("Your purchases cannot be read: \(error)") }
     }
 
     func quit() { work.forEach { $0.cancel() } }

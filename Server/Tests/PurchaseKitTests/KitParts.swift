@@ -51,6 +51,7 @@ struct LineCut: Error {}
 final class KitQueue: PaymentQueue, Sendable {
     private let door: SimulatorDoor
     private let failures = Mutex(0)
+    private let unavailable = Mutex(0)
     let finished = Mutex<[String?]>([])
 
     init(_ door: SimulatorDoor) { self.door = door }
@@ -59,7 +60,17 @@ final class KitQueue: PaymentQueue, Sendable {
     func failToFinish(_ times: Int) { failures.withLock { $0 = times } }
 
     func updates() -> AsyncStream<PaymentTransaction> { door.updates() }
-    func unfinished() async throws -> [PaymentTransaction] { try await door.unfinished() }
+    /// Lets the next questions for unfinished transactions fail.
+    func failToList(_ times: Int) { unavailable.withLock { $0 = times } }
+
+    func unfinished() async throws -> [PaymentTransaction] {
+        let fails = unavailable.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
+        if fails { throw LineCut() }
+        return try await door.unfinished()
+    }
     func buy(_ payment: PaymentRequest) async throws -> PaymentResult { try await door.buy(payment) }
     func restore() async throws -> [PaymentTransaction] { try await door.restore() }
 

@@ -14,12 +14,14 @@ enum KitProcess {
         let status: Int32
     }
 
-    static func run(_ device: KitDevice, in folder: URL, step: Int, _ command: String) async throws -> Result {
+    static func run(
+        _ device: KitDevice, in folder: URL, step: Int, proof: String, order: String?, _ command: String
+    ) async throws -> Result {
         let trust = try MintedWorld.trustedCertificates().map { Data($0).base64EncodedString() }
         let arguments = [
             "\(device.world.simulator.port)", "http://127.0.0.1:\(device.world.server.port)", folder.path,
             device.world.clientKey, device.world.signer.publicKey, trust.joined(separator: ","), device.customer,
-            "\(step)", command,
+            "\(step)", proof, order ?? "-", command,
         ]
         return try await blocking {
             let process = ChildProcess()

@@ -113,6 +113,26 @@ struct KitWorld: Sendable {
         return KitDevice(world: self, customer: customer, door: door)
     }
 
+    /// Makes an order, as the app's backend does.
+    func order(_ product: String, for customer: String) async throws -> OrderMessage {
+        let request = OrderRequest(customerID: customer, productID: product)
+        let answer = try await server.execute(
+            uri: "/v1/orders", method: .post,
+            headers: [
+                .authorization: "Bearer \(backendKey)",
+                try #require(HTTPField.Name("Idempotency-Key")): UUID().uuidString,
+            ],
+            body: ByteBuffer(bytes: try JSONEncoder().encode(request)))
+        return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
+    }
+
+    /// The state of an order.
+    func order(_ orderID: String) async throws -> OrderMessage {
+        let answer = try await server.execute(
+            uri: "/v1/orders/\(orderID)", method: .get, headers: [.authorization: "Bearer \(backendKey)"])
+        return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
+    }
+
     /// What the server says that a customer may use.
     func entitlements(of customer: String) async throws -> [EntitlementMessage] {
         let answer = try await server.execute(
@@ -147,15 +167,16 @@ struct KitDevice: Sendable {
     func engine(
         isSignedIn: Bool = true, hasServer: Bool = true, keys: AnswerKeys? = nil, version: String = "1.0",
         bundleID: String = KitWorld.bundleID, device: (any DeviceIdentity)? = nil,
-        store other: (any PurchaseStore)? = nil
+        store other: (any PurchaseStore)? = nil, anchors: [TrustAnchor]? = nil, apiKey: String? = nil
     ) async throws -> PurchaseEngine {
         let keys = try keys ?? AnswerKeys(current: world.signer.publicKey)
         let engine = PurchaseEngine(
             queue: queue, receipts: receipts,
             verifier: DeviceVerifier(
                 app: AppIdentity(bundleID: bundleID, version: version), device: device ?? door,
-                anchors: try KitWorld.anchors()),
-            server: hasServer ? PurchaseConnection(service: link, key: world.clientKey, answerKeys: keys) : nil,
+                anchors: try anchors ?? KitWorld.anchors()),
+            server: hasServer
+                ? PurchaseConnection(service: link, key: apiKey ?? world.clientKey, answerKeys: keys) : nil,
             store: other ?? store, time: time)
         if isSignedIn { await engine.signIn(PurchaseCustomer(id: customer)) }
         return engine

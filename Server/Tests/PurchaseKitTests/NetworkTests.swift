@@ -261,7 +261,7 @@ struct NetworkTests {
     }
 
     /// The answer with a signature of another key over this very request.
-    private static func resigned(
+    static func resigned(
         _ answer: ServiceAnswer, _ request: ServiceRequest, by key: Curve25519.Signing.PrivateKey, keyID: String?
     ) throws -> ServiceAnswer {
         var answer = answer
@@ -283,7 +283,7 @@ struct NetworkTests {
         return answer
     }
 
-    private static func id(of key: Curve25519.Signing.PrivateKey) -> String {
+    static func id(of key: Curve25519.Signing.PrivateKey) -> String {
         SHA256.hash(data: key.publicKey.rawRepresentation).prefix(8).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }.joined()

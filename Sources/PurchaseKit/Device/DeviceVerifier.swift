@@ -48,18 +48,20 @@ public struct DeviceVerifier: Sendable {
             return .undetermined(PurchaseError(error))
         }
         if let error = await deviceError(verified) { return .undetermined(error) }
-        if let error = transaction.flatMap({ Self.error(of: $0, in: verified.facts.transactions) }) {
+        if let error = transaction.flatMap({ Self.error(of: $0, in: verified) }) {
             return .undetermined(error)
         }
         return .verified(verified)
     }
 
-    /// An empty file is no forgery, and an environment that is not accepted is a matter of the settings.
+    /// An empty file is no forgery. What Apple signed and this version of the app cannot read, or does not accept, is no forgery
+    /// either, except evidence of another app.
     private static func verdict(_ error: VerificationError) -> Verdict {
-        switch error.code {
-        case .evidenceEmpty: .undetermined(PurchaseError(.receiptMissing))
-        case .environmentNotAccepted: .undetermined(PurchaseError(error))
-        default: .refused(PurchaseError(error))
+        switch (error.code, error.code.stage) {
+        case (.evidenceEmpty, _): .undetermined(PurchaseError(.receiptMissing))
+        case (.bundleIDMismatch, _): .refused(PurchaseError(error))
+        case (.environmentNotVouchedFor, _), (_, .content), (_, .policy): .undetermined(PurchaseError(error))
+        case (_, .form), (_, .authenticity): .refused(PurchaseError(error))
         }
     }
 
@@ -89,20 +91,11 @@ public struct DeviceVerifier: Sendable {
     }
 
     /// Two errors that must be told apart: the receipt is not of this purchase yet, or the purchase is not of this product.
-    private static func error(of transaction: PaymentTransaction, in facts: [TransactionFacts]) -> PurchaseError? {
-        // A restored transaction of the original API has an id of its own that its receipt need not contain.
-        let ids = [
-            transaction.transactionID, transaction.state == .restored ? transaction.originalTransactionID : nil,
-        ].compactMap(\.self)
-        guard
-            let found = facts.first(where: { fact in
-                ids.contains { $0.isSame(as: fact.transactionID) }
-                    || (transaction.state == .restored && ids.contains { $0.isSame(as: fact.originalTransactionID) })
-            })
-        else {
+    private static func error(of transaction: PaymentTransaction, in evidence: VerifiedEvidence) -> PurchaseError? {
+        guard let found = evidence.facts(proving: transaction) else {
             return PurchaseError(
                 .transactionNotInEvidence, expected: "transaction \(transaction.transactionID ?? "")",
-                found: "\(facts.count) others")
+                found: "\(evidence.facts.transactions.count) others")
         }
         guard transaction.productID.isSame(as: found.productID) else {
             return PurchaseError(.productMismatch, expected: transaction.productID, found: found.productID)

@@ -3,6 +3,36 @@ import PurchaseVerification
 
 /// What signed evidence says about one of its transactions.
 extension VerifiedEvidence {
+    /// The transaction of the evidence that proves a transaction of the queue.
+    ///
+    /// A restored transaction of the original API has an id of its own, which the receipt need not contain. Its original proves it; of
+    /// a subscription, the newest period that was not withdrawn.
+    func facts(proving transaction: PaymentTransaction) -> TransactionFacts? {
+        let all = facts.transactions
+        if let own = all.first(where: { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }) {
+            return own
+        }
+        guard transaction.state == .restored else { return nil }
+        let ids = [transaction.transactionID, transaction.originalTransactionID].compactMap(\.self)
+        let copies = all.filter { fact in
+            ids.contains { $0.isSame(as: fact.transactionID) || $0.isSame(as: fact.originalTransactionID) }
+        }
+        let ofProduct = copies.filter { transaction.productID.isSame(as: $0.productID) }
+        let candidates = (ofProduct.isEmpty ? copies : ofProduct).map { fact in
+            (
+                fact, withdrawal(of: fact.transactionID) == nil,
+                expirationDate(of: fact.transactionID) ?? fact.purchaseDate?.date ?? .distantPast
+            )
+        }
+        return candidates.max { left, right in left.1 == right.1 ? left.2 < right.2 : right.1 }?.0
+    }
+
+    /// Whether nobody asked for the purchase in the app: a renewal, or a purchase of somebody in the family.
+    var isWithoutCall: Bool {
+        guard case .signedTransaction(let transaction) = self else { return false }
+        return transaction.transactionReason == .renewal || transaction.inAppOwnershipType == .familyShared
+    }
+
     /// Why the purchase is worth nothing any more; `nil` if it is not withdrawn.
     func withdrawal(of transactionID: String) -> PurchaseError? {
         switch self {

@@ -14,6 +14,8 @@ extension PurchaseEngine {
     @discardableResult
     public func buy(_ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil) async -> PurchaseOutcome {
         guard !productID.isEmpty else { return .failed(PurchaseError(.fieldMissing, expected: "product_id")) }
+        // Before anybody pays: what the server would refuse to read could never be granted.
+        if let order, order.orderID.isEmpty { return .failed(PurchaseError(.fieldMissing, expected: "order_id")) }
         guard server == nil || customer != nil else { return .failed(PurchaseError(.customerUnknown)) }
         let token = order?.appAccountToken ?? customer?.appAccountToken
         let customerID = customer?.id ?? ""

@@ -14,8 +14,9 @@ extension PurchaseEngine {
         let now = trustedNow()
         var found: [String: PurchaseEntitlement] = [:]
         for stored in record.answers.reversed() where server != nil && isOfCustomer(stored.customerID) {
-            let counts = now.timeIntervalSince(stored.receivedAt) <= offlineSeconds
-            for entitlement in messages(of: stored) where found[entitlement.productID] == nil {
+            let age = now.timeIntervalSince(stored.receivedAt)
+            let (entitlements, signedAt) = messages(of: stored)
+            for entitlement in entitlements where found[entitlement.productID] == nil {
                 // An answer from before the refund does not outlive it.
                 let isEnded = record.granted.contains {
                     $0.endedAt != nil && $0.key.transactionID.isSame(as: entitlement.transactionID)
@@ -23,8 +24,9 @@ extension PurchaseEngine {
                 let until = entitlement.until.flatMap { Timestamp($0)?.date }
                 found[entitlement.productID] = PurchaseEntitlement(
                     productID: entitlement.productID, environment: entitlement.environment.rawValue,
-                    isActive: counts && !isEnded && entitlement.state == .active
-                        && (until.map { now < $0 } ?? true),
+                    // What is left is counted by the server's clock: the device's can be wrong by years.
+                    isActive: age <= offlineSeconds && !isEnded && entitlement.state == .active
+                        && (until.map { age < $0.timeIntervalSince(signedAt) } ?? true),
                     until: until, balance: entitlement.balance, source: .server)
             }
         }
@@ -64,6 +66,21 @@ extension PurchaseEngine {
         }
     }
 
+    /// Ends what was granted on this device of products that the App Store withdraws without a transaction, and reports each as
+    /// `revoked`. Consumables stay: nobody can return what may be used up. A restore or the server's next answer corrects it.
+    public func withdraw(_ productIDs: [String]) {
+        let now = trustedNow()
+        var ended: [GrantedPurchase] = []
+        let isStored = changes { record in
+            let keys = record.granted.filter { productIDs.contains($0.productID) && $0.kind != .consumable }.map(\.key)
+            for key in keys { if let purchase = record.end(key, at: now) { ended.append(purchase) } }
+        }
+        guard isStored else { return }
+        for purchase in ended {
+            emit(PurchaseEvent(.revoked, productID: purchase.productID, error: PurchaseError(.purchaseRevoked)))
+        }
+    }
+
     /// The purchases that were granted on this device to the customer who is signed in; without a server, all of them.
     public func purchases() throws -> [GrantedPurchase] {
         try load()
@@ -89,7 +106,7 @@ extension PurchaseEngine {
         decoder.dateDecodingStrategy = .millisecondsSince1970
         let exported = try decoder.decode(ExportedPurchases.self, from: data)
         try change { record in
-            for purchase in exported.granted { record.grant(purchase) }
+            for purchase in exported.granted { record.add(purchase) }
             for units in exported.consumed
             where !record.consumed.contains(where: { $0.consumptionID == units.consumptionID }) {
                 record.consumed.append(units)
@@ -101,7 +118,7 @@ extension PurchaseEngine {
     /// repeated call then adds nothing.
     public func adopt(_ purchases: [GrantedPurchase]) throws {
         try change { record in
-            for purchase in purchases { record.grant(purchase) }
+            for purchase in purchases { record.add(purchase) }
         }
     }
 
@@ -132,21 +149,25 @@ extension PurchaseEngine {
 
     /// The products that a stored answer names.
     func products(of stored: PurchaseRecord.StoredAnswer) -> Set<String> {
-        Set(messages(of: stored).map(\.productID))
+        Set(messages(of: stored).entitlements.map(\.productID))
     }
 
-    /// The entitlements in a stored answer; none if its signature does not verify any more, as after a change of the pinned keys.
-    private func messages(of stored: PurchaseRecord.StoredAnswer) -> [EntitlementMessage] {
-        guard let server else { return [] }
+    /// The entitlements in a stored answer, and when it was signed; none if its signature does not verify any more, as after a change
+    /// of the pinned keys.
+    private func messages(
+        of stored: PurchaseRecord.StoredAnswer
+    ) -> (entitlements: [EntitlementMessage], signedAt: Date) {
+        guard let server else { return ([], .distantPast) }
         do {
-            try stored.answer.verify(server.answerKeys)
+            let signedAt = Date(timeIntervalSince1970: Double(try stored.answer.verify(server.answerKeys)))
             let data = stored.answer.body
             guard !stored.isRestore else {
-                return try JSONDecoder().decode(RestoreAnswer.self, from: data).entitlements
+                return (try JSONDecoder().decode(RestoreAnswer.self, from: data).entitlements, signedAt)
             }
-            return try JSONDecoder().decode(PurchaseAnswer.self, from: data).entitlement.map { [$0] } ?? []
+            let answer = try JSONDecoder().decode(PurchaseAnswer.self, from: data)
+            return (answer.entitlement.map { [$0] } ?? [], signedAt)
         } catch {
-            return []
+            return ([], .distantPast)
         }
     }
 

@@ -19,7 +19,9 @@ extension PurchaseEngine {
         // Why StoreKit does not vouch for it is the server's to judge.
         if !transaction.isVerifiedByStoreKit, server != nil { return .verified(evidence, nil) }
         switch await verifier.verify(evidence, proves: transaction) {
-        case .refused(let error): return .refused(error)
+        case .refused(let error):
+            guard transaction.isVerifiedByStoreKit, error.isBeyondThisVersion else { return .refused(error) }
+            return .undetermined(error)
         case .undetermined(let error): return .undetermined(error)
         case .verified(let verified):
             guard transaction.isVerifiedByStoreKit else { return .undetermined(PurchaseError(.unverified)) }
@@ -31,13 +33,11 @@ extension PurchaseEngine {
     /// second one, or the refresh's own error, is. The refresh may ask for a password, so without permission the app is told instead.
     private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         let first = await loadedEvidence(for: transaction)
-        guard case .undetermined = first else { return first }
+        guard case .undetermined(let error) = first, error.isMendedByRefresh else { return first }
         guard mayRefresh else {
             emit(PurchaseEvent(.refreshNeeded, transaction))
             return first
         }
-        // Not again for a repetition: each refresh may ask for the password.
-        if let id = transaction.transactionID { refreshable.remove(id) }
         do {
             try await receipts.refresh()
         } catch {
@@ -67,6 +67,19 @@ extension PurchaseEngine {
         }
     }
 
+    /// Checks a signed app transaction (`AppTransaction.jwsRepresentation`) as an app does at its launch, without network: Apple's signature,
+    /// bundle id, environment and device.
+    ///
+    /// - Throws: `PurchaseError`: why it is not accepted.
+    public func verify(appTransaction: String) async throws {
+        switch await verifier.verify(.signedTransaction(appTransaction), proves: nil) {
+        case .verified(.appTransaction): return
+        case .verified(let other):
+            throw PurchaseError(.evidenceMissing, expected: "an app transaction", found: other.kind.rawValue)
+        case .refused(let error), .undetermined(let error): throw error
+        }
+    }
+
     /// Checks the app receipt as an app does at its launch, without network and without refreshing it.
     ///
     /// Without a receipt there is nothing to refuse: in the sandbox and in TestFlight there is none before the first purchase.
@@ -87,5 +100,23 @@ extension PurchaseEngine {
             throw PurchaseError(.evidenceMissing, expected: "an app receipt", found: other.kind.rawValue)
         case .refused(let error), .undetermined(let error): throw error
         }
+    }
+}
+
+extension PurchaseError {
+    /// Whether another receipt may help. Before the first unlock no receipt fits the device, and a setting of the app stays as it is.
+    fileprivate var isMendedByRefresh: Bool {
+        code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
+            && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue
+    }
+
+    /// Whether Apple may have signed it by means that this version of the app does not know: another root, another algorithm. StoreKit
+    /// belongs to the system and knows them.
+    fileprivate var isBeyondThisVersion: Bool {
+        let codes: [ReasonCode] = [
+            .issuerUnknown, .jwsAlgorithmUnsupported, .jwsHeaderUnsupported, .jwsCertificateCountUnsupported,
+            .certificateAlgorithmUnsupported, .publicKeyUnacceptable, .criticalExtensionUnknown, .evidenceUnsupported,
+        ]
+        return codes.contains { $0.rawValue == code.rawValue }
     }
 }

@@ -20,7 +20,8 @@ extension PurchaseEngine {
         }
         do {
             try load()
-            let transactions = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
+            let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
+            let transactions = await claimWaiting(restored, &summary)
             // Those that cannot be decided now are tried again from the outbox.
             try change { record in
                 for transaction in transactions {
@@ -35,6 +36,29 @@ extension PurchaseEngine {
         return summary
     }
 
+    /// Claims what waits with its own customer and order, which a restore does not know, and returns the others.
+    private func claimWaiting(
+        _ transactions: [PaymentTransaction], _ summary: inout RestoreSummary
+    ) async -> [PaymentTransaction] {
+        var others: [PaymentTransaction] = []
+        for transaction in transactions {
+            guard server != nil, let key = transaction.key, let entry = record.waiting(transaction) else {
+                others.append(transaction)
+                continue
+            }
+            if let owner = entry.customerID, owner != customer?.id {
+                summary.undetermined[key.transactionID] = PurchaseError(.customerUnknown)
+            } else if entry.wasStarted {
+                summary.add(await handle(entry.transaction), of: entry.key)
+                // The copy leaves the queue as every other.
+                if !entry.key.matches(key) { others.append(transaction) }
+            } else {
+                others.append(transaction)
+            }
+        }
+        return others
+    }
+
     private func settle(_ transactions: [PaymentTransaction], _ summary: inout RestoreSummary) async throws {
         var proofs: [RestoredProof] = []
         var receipt: RestoredProof?
@@ -45,8 +69,7 @@ extension PurchaseEngine {
             case .refused(let error): summary.add(await refuse(&entry, error), of: key)
             case .undetermined(let error): summary.add(await postpone(&entry, error), of: key)
             case .verified(let evidence, let verified):
-                entry.evidence = evidence
-                if let environment = verified?.facts.environment { entry.transaction.environment = environment.name }
+                entry.prove(by: evidence, verified)
                 guard evidence.signedTransaction == nil, receipt != nil else {
                     let proof = RestoredProof(evidence: evidence, entries: [(entry, verified)])
                     if evidence.signedTransaction == nil { receipt = proof } else { proofs.append(proof) }
@@ -80,9 +103,8 @@ extension PurchaseEngine {
     private func decideHere(_ proof: RestoredProof, _ summary: inout RestoreSummary) async {
         for (entry, verified) in proof.entries {
             var entry = entry
-            let withdrawal = verified?.withdrawal(of: entry.key.transactionID)
             let outcome: PurchaseOutcome
-            if let withdrawal {
+            if let verified, let withdrawal = withdrawal(of: entry, verified) {
                 outcome = await refuse(&entry, withdrawal)
             } else if let verified {
                 outcome = await grant(&entry, verified, nil)
@@ -111,10 +133,10 @@ extension PurchaseEngine {
             case .success(let answer):
                 let decision: ServerDecision
                 switch answer {
-                case .problem(let problem): decision = ServerDecision(problem)
+                case .problem(let problem, let retryAfter): decision = ServerDecision(problem, retryAfter: retryAfter)
                 case .accepted(let answer, let signed):
                     decision = ServerDecision(
-                        answer, about: entry.transaction,
+                        answer, about: entry,
                         PurchaseRecord.StoredAnswer(
                             answer: signed, isRestore: true, customerID: request.customerID, receivedAt: trustedNow()))
                 }
@@ -128,7 +150,9 @@ extension PurchaseEngine {
 extension RestoreSummary {
     fileprivate mutating func add(_ outcome: PurchaseOutcome, of key: TransactionKey) {
         switch outcome {
-        case .granted(let purchase, _): granted.append(purchase)
+        // Several restored transactions can be one purchase.
+        case .granted(let purchase, _):
+            if !granted.contains(where: { $0.key == purchase.key }) { granted.append(purchase) }
         case .refused(let error): refused[key.transactionID] = error
         case .undetermined(let error), .failed(let error): undetermined[key.transactionID] = error
         case .pending: break

@@ -13,14 +13,18 @@ extension PurchaseEngine {
             return outcome
         }
         var entry: OutboxEntry
+        let matched: StartedPurchase?
         do {
-            entry = try enter(transaction, key, started)
+            (entry, matched) = try enter(transaction, key, started)
         } catch {
             let error = PurchaseError(.storeFailed, error)
             emit(PurchaseEvent(.failedOutside, transaction, error: error))
+            startAgainLater()
             return .undetermined(error)
         }
         if let outcome = knownOutcome(entry) {
+            // The process may have ended before the delegate knew.
+            await tellDelegate(transaction, outcome)
             if await conclude(entry, outcome) { settled[version] = outcome }
             return outcome
         }
@@ -28,14 +32,26 @@ extension PurchaseEngine {
             emit(PurchaseEvent(.customerNeeded, transaction))
             return .undetermined(PurchaseError(.customerUnknown))
         }
-        switch await evidence(for: transaction, mayRefresh: refreshable.contains(key.transactionID)) {
+        // Once only: a repetition comes from the outbox, and must not ask for a password.
+        let mayRefresh = refreshable.remove(key.transactionID) != nil
+        switch await evidence(for: transaction, mayRefresh: mayRefresh) {
         case .refused(let error): return await refuse(&entry, error)
         case .undetermined(let error): return await postpone(&entry, error)
         case .verified(let evidence, let verified):
-            entry.evidence = evidence
-            if let environment = verified?.facts.environment { entry.transaction.environment = environment.name }
+            entry.prove(by: evidence, verified)
+            var unpaid: StartedPurchase?
+            if let matched, verified?.isWithoutCall == true {
+                // It is not the purchase that was started, which may still arrive.
+                (entry.wasStarted, entry.orderID, unpaid) = (false, nil, matched)
+            }
             let prepared = entry
-            guard changes({ $0.put(prepared) }) else {
+            guard
+                changes({ record in
+                    record.put(prepared)
+                    if let unpaid { record.started.append(unpaid) }
+                })
+            else {
+                startAgainLater()
                 return .undetermined(PurchaseError(.storeFailed))
             }
             guard server != nil else { return await decideHere(&entry, verified) }
@@ -45,10 +61,11 @@ extension PurchaseEngine {
 
     // MARK: The entry
 
-    /// The entry of a transaction in the outbox, stored before anything else is done.
+    /// The entry of a transaction in the outbox, stored before anything else is done, and the started purchase that it was taken for
+    /// because product and token are the same.
     private func enter(
         _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
-    ) throws -> OutboxEntry {
+    ) throws -> (OutboxEntry, matched: StartedPurchase?) {
         try load()
         if var entry = record.entry(key) {
             if entry.transaction != transaction {
@@ -62,11 +79,14 @@ extension PurchaseEngine {
             entry.customerID = entry.customerID ?? customerID(of: transaction)
             let found = entry
             try change { $0.put(found) }
-            return entry
+            return (entry, nil)
         }
-        let started = started ?? startedPurchase(of: transaction)
+        let matched = started == nil ? startedPurchase(of: transaction) : nil
+        let started = started ?? matched
         let entry = OutboxEntry(
-            transaction: transaction, customerID: started?.customerID ?? customerID(of: transaction),
+            transaction: transaction,
+            customerID: started?.customerID ?? record.customerID(ofOriginal: transaction)
+                ?? customerID(of: transaction),
             orderID: started?.orderID, wasStarted: started != nil)
         if let started, let index = startedInThisRun.lastIndex(of: started) {
             startedInThisRun.remove(at: index)
@@ -76,16 +96,17 @@ extension PurchaseEngine {
             if let started, let index = record.started.lastIndex(of: started) { record.started.remove(at: index) }
             record.put(entry)
         }
-        return entry
+        return (entry, matched)
     }
 
     /// The started purchase that a transaction belongs to: the newest of its product and token, because an older one may have been
-    /// cancelled.
+    /// cancelled. StoreKit 2 always returns the token; the original API may lose it.
     private func startedPurchase(of transaction: PaymentTransaction) -> StartedPurchase? {
         guard transaction.state == .purchased, transaction.revocationDate == nil else { return nil }
         return record.started.last { started in
             started.productID == transaction.productID
-                && (transaction.appAccountToken == nil || started.appAccountToken == transaction.appAccountToken)
+                && (started.appAccountToken == transaction.appAccountToken
+                    || (transaction.appAccountToken == nil && transaction.signedTransaction == nil))
         }
     }
 
@@ -105,15 +126,26 @@ extension PurchaseEngine {
             return .refused(PurchaseError(entry.code ?? .purchaseRevoked))
         }
         let isWithdrawn = entry.transaction.revocationDate != nil || entry.transaction.isUpgraded
-        guard let purchase = record.granted(entry.key), purchase.endedAt == nil, !isWithdrawn else { return nil }
+        guard let purchase = record.granted(entry.purchaseKey), purchase.endedAt == nil, !isWithdrawn else {
+            return nil
+        }
         return .granted(purchase, isReplayed: true)
     }
 
     /// Without a server the signed evidence decides.
     private func decideHere(_ entry: inout OutboxEntry, _ verified: VerifiedEvidence?) async -> PurchaseOutcome {
         guard let verified else { return await postpone(&entry, PurchaseError(.unverified)) }
-        if let error = verified.withdrawal(of: entry.key.transactionID) { return await refuse(&entry, error) }
+        if let error = withdrawal(of: entry, verified) { return await refuse(&entry, error) }
         return await grant(&entry, verified, nil)
+    }
+
+    /// Why signed evidence grants nothing. Only a signed transaction, which is made anew, reverses a refund; a receipt can be an old one.
+    func withdrawal(of entry: OutboxEntry, _ verified: VerifiedEvidence) -> PurchaseError? {
+        if let error = verified.withdrawal(of: entry.purchaseKey.transactionID) { return error }
+        guard record.granted(entry.purchaseKey)?.endedAt != nil, entry.evidence?.signedTransaction == nil else {
+            return nil
+        }
+        return PurchaseError(.purchaseRevoked)
     }
 
     private func decideByServer(
@@ -134,7 +166,9 @@ extension PurchaseEngine {
         case .granted?: await grant(&entry, verified, decision)
         case .refused?:
             await refuse(&entry, decision.error, submissionID: decision.submissionID, answer: decision.answer)
-        default: await postpone(&entry, decision.error, submissionID: decision.submissionID)
+        default:
+            await postpone(
+                &entry, decision.error, submissionID: decision.submissionID, retryAfter: decision.retryAfter)
         }
     }
 
@@ -148,10 +182,10 @@ extension PurchaseEngine {
                 customerID: customerID, receiptData: evidence.receiptData,
                 signedTransactions: evidence.signedTransaction.map { [$0] })
             switch try await server.restore(request) {
-            case .problem(let problem): return ServerDecision(problem)
+            case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
             case .accepted(let answer, let signed):
                 return ServerDecision(
-                    answer, about: transaction,
+                    answer, about: entry,
                     PurchaseRecord.StoredAnswer(
                         answer: signed, isRestore: true, customerID: customerID, receivedAt: trustedNow()))
             }
@@ -161,7 +195,7 @@ extension PurchaseEngine {
             productID: transaction.productID, transactionID: transaction.transactionID ?? "",
             orderID: entry.orderID, customerID: customerID)
         switch try await server.submit(request) {
-        case .problem(let problem): return ServerDecision(problem)
+        case .problem(let problem, let retryAfter): return ServerDecision(problem, retryAfter: retryAfter)
         case .accepted(let answer, let signed):
             return ServerDecision(
                 disposition: answer.disposition, error: PurchaseError(PurchaseError.Code(rawValue: answer.code)),
@@ -169,142 +203,5 @@ extension PurchaseEngine {
                 answer: PurchaseRecord.StoredAnswer(
                     answer: signed, isRestore: false, customerID: customerID, receivedAt: trustedNow()))
         }
-    }
-
-    // MARK: Outcomes
-
-    /// Store, finish, remove from the outbox: in this order.
-    func grant(
-        _ entry: inout OutboxEntry, _ verified: VerifiedEvidence?, _ decision: ServerDecision?
-    ) async -> PurchaseOutcome {
-        let isKnown = record.granted(entry.key) != nil
-        let purchase = GrantedPurchase(entry, verified, at: trustedNow(), submissionID: decision?.submissionID)
-        (entry.decision, entry.code) = (.granted, nil)
-        let granted = entry
-        let products = { self.products(of: $0) }
-        guard
-            changes({ record in
-                record.grant(purchase)
-                record.put(granted)
-                if let answer = decision?.answer { record.keep(answer, products: products) }
-            })
-        else { return .undetermined(PurchaseError(.storeFailed)) }
-        let outcome = PurchaseOutcome.granted(purchase, isReplayed: isKnown || decision?.isReplayed == true)
-        if !isKnown {
-            emit(
-                PurchaseEvent(
-                    .granted, entry.transaction, code: PurchaseError.Code(rawValue: "accepted"),
-                    submissionID: decision?.submissionID, attempt: entry.attempts + 1))
-        }
-        await tellDelegate(entry.transaction, outcome)
-        if await conclude(entry, outcome) { settle(outcome, of: entry) }
-        return outcome
-    }
-
-    func refuse(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil,
-        answer: PurchaseRecord.StoredAnswer? = nil
-    ) async -> PurchaseOutcome {
-        (entry.decision, entry.code) = (.refused, error.code)
-        let refused = entry
-        let now = trustedNow()
-        let products = { self.products(of: $0) }
-        var ended: GrantedPurchase?
-        let endsPurchase =
-            entry.transaction.revocationDate != nil || entry.transaction.isUpgraded || error.code.endsPurchase
-        guard
-            changes({ record in
-                record.put(refused)
-                if endsPurchase { ended = record.end(refused.key, at: now) }
-                // It says that the purchase entitles to nothing any more.
-                if let answer { record.keep(answer, products: products) }
-            })
-        else { return .undetermined(PurchaseError(.storeFailed)) }
-        emit(
-            PurchaseEvent(
-                .refused, entry.transaction, error: error, submissionID: submissionID, attempt: entry.attempts + 1))
-        if ended != nil { emit(PurchaseEvent(.revoked, entry.transaction, error: error)) }
-        let outcome = PurchaseOutcome.refused(error)
-        await tellDelegate(entry.transaction, outcome)
-        if await conclude(entry, outcome) { settle(outcome, of: entry) }
-        return outcome
-    }
-
-    func postpone(
-        _ entry: inout OutboxEntry, _ error: PurchaseError, submissionID: String? = nil
-    ) async -> PurchaseOutcome {
-        entry.attempts += 1
-        entry.code = error.code
-        entry.nextAttempt = time.now.addingTimeInterval(RetryDelay.seconds(after: entry.attempts))
-        let postponed = entry
-        _ = changes { $0.put(postponed) }
-        emit(
-            PurchaseEvent(
-                .undetermined, entry.transaction, error: error, submissionID: submissionID, attempt: entry.attempts,
-                nextAttempt: entry.nextAttempt))
-        let outcome = PurchaseOutcome.undetermined(error)
-        await tellDelegate(entry.transaction, outcome)
-        return outcome
-    }
-
-    /// Finishes a transaction whose outcome is stored, and removes its entry.
-    ///
-    /// - Returns: whether it is done. Otherwise the entry stays, and finishing is tried again.
-    func conclude(_ entry: OutboxEntry, _ outcome: PurchaseOutcome) async -> Bool {
-        do {
-            try await queue.finish(entry.transaction)
-        } catch {
-            var waiting = entry
-            waiting.attempts += 1
-            waiting.nextAttempt = time.now.addingTimeInterval(RetryDelay.seconds(after: waiting.attempts))
-            if case .granted = outcome { waiting.decision = .granted }
-            let again = waiting
-            _ = changes { $0.put(again) }
-            emit(
-                PurchaseEvent(
-                    .failedOutside, entry.transaction, error: PurchaseError(.queueFailed, error),
-                    attempt: waiting.attempts, nextAttempt: waiting.nextAttempt))
-            return false
-        }
-        return changes { $0.remove(entry.key) }
-    }
-
-    /// StoreKit delivers it again, so it may have missed that it was finished.
-    private func finishAgain(_ transaction: PaymentTransaction) async {
-        do {
-            try await queue.finish(transaction)
-        } catch {
-            emit(PurchaseEvent(.failedOutside, transaction, error: PurchaseError(.queueFailed, error)))
-        }
-    }
-
-    func settle(_ outcome: PurchaseOutcome, of entry: OutboxEntry) {
-        // A run that settles more has other problems; forgetting costs a request for what is delivered again.
-        if settled.count >= 10_000 { settled.removeAll() }
-        settled[TransactionVersion(entry.transaction, entry.key)] = outcome
-    }
-}
-
-extension PurchaseError.Code {
-    /// Whether a purchase that was granted ends with this code.
-    fileprivate var endsPurchase: Bool {
-        ["purchase_revoked", "purchase_withdrawn", "purchase_cancelled", "purchase_upgraded"].contains(rawValue)
-    }
-}
-
-extension GrantedPurchase {
-    /// The purchase of an entry, with what the signed evidence says about it.
-    init(_ entry: OutboxEntry, _ evidence: VerifiedEvidence?, at date: Date, submissionID: String?) {
-        let transaction = entry.transaction
-        let facts = evidence?.facts.transactions.first { entry.key.transactionID.isSame(as: $0.transactionID) }
-        self.init(
-            key: entry.key, originalTransactionID: facts?.originalTransactionID ?? transaction.originalTransactionID,
-            productID: transaction.productID, kind: evidence?.productKind(of: entry.key.transactionID),
-            quantity: facts?.quantity.map { Int64(clamping: $0) } ?? 1,
-            customerID: entry.customerID, orderID: entry.orderID,
-            purchaseDate: facts?.purchaseDate?.date ?? transaction.purchaseDate,
-            expirationDate: evidence.flatMap { $0.expirationDate(of: entry.key.transactionID) }
-                ?? transaction.expirationDate,
-            grantedAt: date, submissionID: submissionID)
     }
 }

@@ -31,6 +31,9 @@ public actor PurchaseEngine {
     var handling: [String: Task<PurchaseOutcome, Never>] = [:]
     /// What was finished in this run.
     var settled: [TransactionVersion: PurchaseOutcome] = [:]
+    /// When to start again, by the uptime, because the store or the queue failed; `nil` if neither did.
+    var nextStart: Double?
+    var failedStarts = 0
     /// The time that was seen last, and when by the uptime.
     var seenTime: (date: Date, uptime: Double)?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
@@ -67,9 +70,11 @@ public actor PurchaseEngine {
     /// Runs until its task is cancelled: handles what is unfinished, every transaction that arrives, and each repetition.
     public func run() async {
         let updates = queue.updates()
+        let withdrawals = queue.withdrawals()
         await start()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await transaction in updates { await self.handle(transaction) } }
+            group.addTask { for await products in withdrawals { await self.withdraw(products) } }
             group.addTask { await self.keepRetrying() }
             await group.waitForAll()
         }
@@ -77,17 +82,21 @@ public actor PurchaseEngine {
 
     /// Handles the union of what the queue has not finished and what the outbox keeps. `run` calls it.
     public func start() async {
-        guard loads() else { return }
+        let failed = failedStarts
+        nextStart = nil
+        guard loads() else { return startAgainLater() }
         var transactions: [PaymentTransaction] = []
         do {
             transactions = try await queue.unfinished()
         } catch {
             emit(PurchaseEvent(.failedOutside, error: PurchaseError(.queueFailed, error)))
+            startAgainLater()
         }
         let known = transactions.compactMap(\.key)
         // What the queue does not know any more was finished by another device, or is not finished only in the record.
         transactions += record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }.map(\.transaction)
         for transaction in transactions { await handle(transaction) }
+        if failedStarts == failed { failedStarts = 0 }
     }
 
     /// Tries everything again that waits, now.
@@ -111,7 +120,10 @@ public actor PurchaseEngine {
     // MARK: The customer
 
     /// Sets the customer to whom purchases go that name nobody else, and handles those that waited for one.
+    ///
+    /// A customer without an id is nobody: purchases wait.
     public func signIn(_ customer: PurchaseCustomer) async {
+        guard !customer.id.isEmpty else { return signOut() }
         self.customer = customer
         guard loads() else { return }
         if let token = customer.appAccountToken, record.customers[token] != customer.id {

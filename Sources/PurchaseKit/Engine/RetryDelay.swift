@@ -1,11 +1,12 @@
 import Foundation
 
-/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour.
+/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour. A server that asks for a longer one gets it, up to an hour:
+/// the signature does not cover `Retry-After`, so nobody must be able to postpone a purchase for good.
 enum RetryDelay {
     static let longest: Double = 3600
 
-    static func seconds(after attempts: Int) -> Double {
-        min(longest, 2 * Double(1 << min(max(attempts, 1), 11)))
+    static func seconds(after attempts: Int, retryAfter: Double? = nil) -> Double {
+        min(longest, max(2 * Double(1 << min(max(attempts, 1), 11)), retryAfter ?? 0))
     }
 
     /// Whether an attempt is due. One that is further away than any pause was planned by another clock: the device's was set back.
@@ -31,10 +32,20 @@ extension PurchaseEngine {
 
     /// Tries again what is due. `run` calls it every few seconds.
     public func retryDue() async {
+        if let nextStart {
+            if nextStart <= time.uptime { await start() }
+            guard self.nextStart == nil else { return }
+        }
         guard loads() else { return }
         let now = time.now
         for entry in record.outbox where entry.nextAttempt != nil && RetryDelay.isDue(entry.nextAttempt, at: now) {
             await handle(entry.transaction)
         }
+    }
+
+    /// Starts again after a pause: the store or the queue failed, so a transaction may be in neither.
+    func startAgainLater() {
+        failedStarts += 1
+        nextStart = time.uptime + RetryDelay.seconds(after: failedStarts)
     }
 }

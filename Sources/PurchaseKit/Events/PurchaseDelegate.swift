@@ -2,7 +2,8 @@
 ///
 /// `events()` says more. Both methods may be called again for the same transaction.
 public protocol PurchaseDelegate: AnyObject, Sendable {
-    /// The purchase was verified: granted if it is valid, refused otherwise. Its transaction is finished.
+    /// The purchase was verified: granted if it is valid, refused otherwise. It is stored by now, and the engine finishes its transaction
+    /// when this method returns: if the process ends before, the next run calls it again.
     func didVerify(_ transaction: PaymentTransaction, isValid: Bool) async
 
     /// The purchase could not be verified now. Its transaction is not finished, and it is tried again.

@@ -18,6 +18,14 @@ public protocol PaymentQueue: Sendable {
 
     /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
     func restore() async throws -> [PaymentTransaction]
+
+    /// The products that the App Store withdraws from the customer without a transaction, such as those of a family that they left.
+    func withdrawals() -> AsyncStream<[String]>
+}
+
+extension PaymentQueue {
+    /// None: in StoreKit 2 a withdrawn purchase arrives as a transaction.
+    public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
 }
 
 /// A purchase that the customer is asked to make.

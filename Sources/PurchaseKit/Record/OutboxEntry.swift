@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseVerification
 
 /// A transaction that is not finished, with everything that StoreKit does not keep.
 struct OutboxEntry: Codable, Equatable {
@@ -11,6 +12,8 @@ struct OutboxEntry: Codable, Equatable {
     var wasStarted: Bool
     /// What proved it at the last attempt.
     var evidence: PurchaseEvidence?
+    /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
+    var provenID: String?
     var attempts = 0
     /// When it is tried again; `nil` as soon as possible.
     var nextAttempt: Date?
@@ -27,5 +30,18 @@ struct OutboxEntry: Codable, Equatable {
     /// The identity of the transaction.
     var key: TransactionKey {
         TransactionKey(environment: transaction.environment, transactionID: transaction.transactionID ?? "")
+    }
+
+    /// The identity of the purchase, under which it is granted once: a restored transaction is no second purchase.
+    var purchaseKey: TransactionKey {
+        TransactionKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
+    }
+
+    /// Notes what proves it; `verified` is `nil` if the server alone judges it.
+    mutating func prove(by evidence: PurchaseEvidence, _ verified: VerifiedEvidence?) {
+        self.evidence = evidence
+        guard let verified else { return }
+        if let environment = verified.facts.environment { transaction.environment = environment.name }
+        provenID = verified.facts(proving: transaction)?.transactionID
     }
 }

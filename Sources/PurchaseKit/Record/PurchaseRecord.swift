@@ -30,6 +30,28 @@ struct PurchaseRecord: Codable, Equatable {
     /// The entry of a transaction.
     func entry(_ key: TransactionKey) -> OutboxEntry? { outbox.first { $0.key.matches(key) } }
 
+    /// The entry of a transaction, or the one of the purchase that a restored transaction is a copy of.
+    func waiting(_ transaction: PaymentTransaction) -> OutboxEntry? {
+        if let key = transaction.key, let own = entry(key) { return own }
+        guard transaction.state == .restored, let original = transaction.originalTransactionID else { return nil }
+        return outbox.first { entry in
+            entry.transaction.productID == transaction.productID
+                && [entry.transaction.transactionID, entry.transaction.originalTransactionID].contains(original)
+        }
+    }
+
+    /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy is theirs, whoever is signed in.
+    func customerID(ofOriginal transaction: PaymentTransaction) -> String? {
+        guard let original = transaction.originalTransactionID, original != transaction.transactionID else {
+            return nil
+        }
+        let entry = outbox.last { entry in
+            [entry.transaction.transactionID, entry.transaction.originalTransactionID].contains(original)
+        }
+        let purchase = granted.last { [$0.key.transactionID, $0.originalTransactionID].contains(original) }
+        return entry?.customerID ?? purchase?.customerID
+    }
+
     /// Puts an entry in the place of the one of the same transaction, or at the end.
     mutating func put(_ entry: OutboxEntry) {
         if let index = outbox.firstIndex(where: { $0.key.matches(entry.key) }) {
@@ -44,10 +66,21 @@ struct PurchaseRecord: Codable, Equatable {
     /// The granted purchase of a transaction.
     func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
-    /// Stores a purchase under its transaction; one that is there is not added again.
+    /// Stores a purchase under its transaction; one that is there is not added again. One that had ended counts again: its refund was
+    /// reversed.
     mutating func grant(_ purchase: GrantedPurchase) {
-        guard granted(purchase.key) == nil else { return }
-        granted.append(purchase)
+        guard let index = granted.firstIndex(where: { $0.key.matches(purchase.key) }) else {
+            granted.append(purchase)
+            return
+        }
+        granted[index].endedAt = nil
+        // The server may have transferred it.
+        granted[index].customerID = purchase.customerID ?? granted[index].customerID
+    }
+
+    /// Adds a purchase that was granted elsewhere; one that is there stays as it is.
+    mutating func add(_ purchase: GrantedPurchase) {
+        if granted(purchase.key) == nil { granted.append(purchase) }
     }
 
     /// Ends a granted purchase.

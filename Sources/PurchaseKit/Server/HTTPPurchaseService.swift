@@ -51,6 +51,8 @@ public final class HTTPPurchaseService: PurchaseService {
 private final class HTTPExchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var arriving: [Int: Exchange] = [:]
+    /// Tasks that were cancelled before their exchange began.
+    private var endedEarly: Set<Int> = []
 
     private struct Exchange {
         let continuation: CheckedContinuation<ServiceAnswer, any Error>
@@ -61,8 +63,10 @@ private final class HTTPExchanges: NSObject, URLSessionDataDelegate, @unchecked 
 
     func begin(_ task: Int, _ continuation: CheckedContinuation<ServiceAnswer, any Error>) {
         lock.lock()
-        defer { lock.unlock() }
-        arriving[task] = Exchange(continuation: continuation)
+        let hasEnded = endedEarly.remove(task) != nil
+        if !hasEnded { arriving[task] = Exchange(continuation: continuation) }
+        lock.unlock()
+        if hasEnded { continuation.resume(throwing: PurchaseError(.connectionFailed, found: "cancelled")) }
     }
 
     /// An answer of another place is not the one that was asked: the redirect itself is the answer.
@@ -100,6 +104,7 @@ private final class HTTPExchanges: NSObject, URLSessionDataDelegate, @unchecked 
     func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         lock.lock()
         let exchange = arriving.removeValue(forKey: task.taskIdentifier)
+        if exchange == nil { endedEarly.insert(task.taskIdentifier) }
         lock.unlock()
         guard let exchange else { return }
         if exchange.body.count > ServiceAnswer.largestBody {

@@ -22,7 +22,8 @@ public struct PurchaseConnection: Sendable {
     /// What the server answered.
     enum Decision<Answer: Sendable>: Sendable {
         case accepted(Answer, SignedAnswer)
-        case problem(ProblemDocument)
+        /// An error, and the pause in seconds that the server asks for.
+        case problem(ProblemDocument, retryAfter: Double?)
     }
 
     /// Claims one purchase.
@@ -81,7 +82,9 @@ public struct PurchaseConnection: Sendable {
         try signed.verify(answerKeys)
         do {
             guard signed.status == 200 else {
-                return .problem(try JSONDecoder().decode(ProblemDocument.self, from: signed.body))
+                return .problem(
+                    try JSONDecoder().decode(ProblemDocument.self, from: signed.body),
+                    retryAfter: answer.headers["retry-after"].flatMap { Int($0) }.map { Double($0) })
             }
             return .accepted(try JSONDecoder().decode(Answer.self, from: signed.body), signed)
         } catch {

@@ -7,24 +7,27 @@ struct ServerDecision {
     let error: PurchaseError
     var isReplayed = false
     var submissionID: String?
+    /// The pause in seconds that the server asks for.
+    var retryAfter: Double?
     /// The answer with entitlements.
     var answer: PurchaseRecord.StoredAnswer?
 }
 
 extension ServerDecision {
     /// A problem: an unknown disposition, or none, finishes nothing.
-    init(_ problem: ProblemDocument) {
+    init(_ problem: ProblemDocument, retryAfter: Double?) {
         disposition = problem.disposition
         error = PurchaseError(
             PurchaseError.Code(rawValue: problem.code), expected: problem.expected, found: problem.found,
             detail: problem.detail)
         submissionID = problem.submissionID
+        self.retryAfter = retryAfter
     }
 
     /// The part of a restore that is about one transaction.
-    init(_ answer: RestoreAnswer, about transaction: PaymentTransaction, _ stored: PurchaseRecord.StoredAnswer?) {
+    init(_ answer: RestoreAnswer, about entry: OutboxEntry, _ stored: PurchaseRecord.StoredAnswer?) {
         self.answer = stored
-        if let purchase = answer.purchase(of: transaction) {
+        if let purchase = answer.purchase(of: entry) {
             disposition = purchase.disposition
             error = PurchaseError(PurchaseError.Code(rawValue: purchase.code), detail: purchase.detail)
             (isReplayed, submissionID) = (purchase.replayed, purchase.submissionID)
@@ -42,12 +45,12 @@ extension ServerDecision {
 }
 
 extension RestoreAnswer {
-    /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by its original.
-    func purchase(of transaction: PaymentTransaction) -> RestoredPurchaseMessage? {
-        let product = purchases.filter { transaction.productID.isSame(as: $0.productID) }
-        return product.first { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }
-            ?? (transaction.state == .restored
-                ? product.first { transaction.originalTransactionID?.isSame(as: $0.originalTransactionID) ?? false }
-                : nil)
+    /// The outcome of a transaction. A restored transaction of the original API has an id of its own, and is found by the transaction
+    /// that proves it.
+    func purchase(of entry: OutboxEntry) -> RestoredPurchaseMessage? {
+        purchases.first {
+            entry.transaction.productID.isSame(as: $0.productID)
+                && entry.purchaseKey.transactionID.isSame(as: $0.transactionID)
+        }
     }
 }

@@ -36,7 +36,10 @@ struct SignedAnswer: Sendable, Codable, Equatable {
 
     /// Verifies the signature, against the content that arrived and the request that was sent. When it was signed is not compared
     /// with the clock of the device: the nonce proves that it is new.
-    func verify(_ keys: AnswerKeys) throws {
+    ///
+    /// - Returns: when the server signed it, by the server's clock, in seconds since 1970.
+    @discardableResult
+    func verify(_ keys: AnswerKeys) throws -> Int64 {
         guard
             let (parameters, signature) = AnswerSignature.read(
                 label: Self.label, input: input, signature: signature)
@@ -51,6 +54,7 @@ struct SignedAnswer: Sendable, Codable, Equatable {
         guard key.isValidSignature(signature, for: parameters.base(of: message)) else {
             throw PurchaseError(.answerSignatureInvalid)
         }
+        return parameters.created
     }
 
     private var contentDigest: String { ContentDigest.text(sha256: Array(SHA256.hash(data: body))) }

@@ -31,17 +31,19 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
     public let transactionIdentifier: String?
     public let transactionDate: Date?
     public let original: SKPaymentTransaction?
+    public let transactionReceipt: Data?
     public let error: (any Error)?
 
     init(
         _ payment: SKPayment, _ state: SKPaymentTransactionState, id: String? = nil, date: Date? = nil,
-        original: SKPaymentTransaction? = nil, error: (any Error)? = nil
+        original: SKPaymentTransaction? = nil, transactionReceipt: Data? = nil, error: (any Error)? = nil
     ) {
         self.payment = payment
         transactionState = state
         transactionIdentifier = id
         transactionDate = date
         self.original = original
+        self.transactionReceipt = transactionReceipt
         self.error = error
     }
 
@@ -50,8 +52,13 @@ open class SKPaymentTransaction: NSObject, @unchecked Sendable {
         let payment = SKPayment(facts.productId)
         payment.quantity = facts.quantity
         payment.applicationUsername = facts.appAccountToken
-        let original = SKPaymentTransaction(payment, .purchased, id: facts.originalTransactionId)
-        self.init(payment, state, id: facts.transactionId, date: facts.purchaseDate, original: original)
+        // A restored transaction has an id of its own; only that has an original.
+        let isRestored = state == .restored
+        self.init(
+            payment, state, id: isRestored ? "9\(facts.transactionId)" : facts.transactionId, date: facts.purchaseDate,
+            original: isRestored
+                ? SKPaymentTransaction(payment, .purchased, id: facts.originalTransactionId) : nil,
+            transactionReceipt: Data(base64Encoded: sold.evidence.transactionReceipt))
     }
 }
 
@@ -62,6 +69,8 @@ public protocol SKPaymentTransactionObserver: AnyObject {
     func paymentQueue(
         _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
     ) -> Bool
+    func paymentQueue(
+        _ queue: SKPaymentQueue, didRevokeEntitlementsForProductIdentifiers productIdentifiers: [String])
 }
 
 /// A payment that did not take place.
@@ -113,6 +122,8 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     open func finishTransaction(_ transaction: SKPaymentTransaction) {
         lock.withLock { waiting.removeAll { $0 === transaction } }
         guard let id = transaction.transactionIdentifier else { return }
+        // What was restored is finished in the store already.
+        guard transaction.transactionState != .restored else { return }
         Task { let _: Nothing = try await StandInStore.require().post("app/finish", ["transaction_id": id]) }
     }
 
@@ -128,6 +139,20 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
                     observer.paymentQueue(self, restoreCompletedTransactionsFailedWithError: error)
                 }
             }
+        }
+    }
+
+    /// Withdraws products, and offers one that the customer chose on the App Store; for tests.
+    open func withdraw(_ productIdentifiers: [String]) {
+        for observer in currentObservers {
+            observer.paymentQueue(self, didRevokeEntitlementsForProductIdentifiers: productIdentifiers)
+        }
+    }
+
+    open func offer(_ productIdentifier: String) -> [Bool] {
+        currentObservers.map {
+            $0.paymentQueue(
+                self, shouldAddStorePayment: SKPayment(productIdentifier), for: SKProduct(productIdentifier))
         }
     }
 
@@ -203,9 +228,7 @@ open class SKReceiptRefreshRequest: SKRequest, @unchecked Sendable {
     open override func start() {
         Task {
             do {
-                let store = try StandInStore.require()
-                let receipt: SoldReceipt = try await store.post("app/receipt/refresh", store.owner)
-                try (Data(base64Encoded: receipt.appReceipt) ?? Data()).write(to: store.receipt, options: .atomic)
+                try await StandInStore.require().refreshReceipt()
                 delegate?.requestDidFinish(self)
             } catch {
                 delegate?.request(self, didFailWithError: error)

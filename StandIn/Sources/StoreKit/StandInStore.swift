@@ -39,6 +39,12 @@ public struct StandInStore: Sendable {
         return current
     }
 
+    /// Writes a new receipt to the device.
+    func refreshReceipt() async throws {
+        let answer: SoldReceipt = try await post("app/receipt/refresh", owner)
+        try (Data(base64Encoded: answer.appReceipt) ?? Data()).write(to: receipt, options: .atomic)
+    }
+
     var owner: [String: String] { ["bundle_id": bundleID, "customer_id": customerID] }
 
     func get<Answer: Decodable>(_ path: String, _ more: [String: String] = [:]) async throws -> Answer {
@@ -113,6 +119,8 @@ struct Sold: Decodable, Sendable {
 
     struct Evidence: Decodable, Sendable {
         let signedTransaction: String
+        let transactionReceipt: String
+        let appTransaction: String
     }
 }
 

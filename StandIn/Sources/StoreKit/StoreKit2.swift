@@ -183,3 +183,26 @@ public struct PurchaseIntent: Sendable {
 
     public static var intents: AsyncStream<PurchaseIntent> { AsyncStream { $0.finish() } }
 }
+
+public struct AppTransaction: Sendable {
+    let jws: String
+
+    public static var shared: VerificationResult<AppTransaction> {
+        get async throws {
+            let queue: SoldQueue = try await StandInStore.require().post("app/restore", StandInStore.require().owner)
+            guard let sold = queue.transactions.first else {
+                throw StandInStore.Refusal(status: 404, text: "The customer has bought nothing yet.")
+            }
+            return .verified(AppTransaction(jws: sold.evidence.appTransaction))
+        }
+    }
+
+    public static func refresh() async throws -> VerificationResult<AppTransaction> {
+        try await StandInStore.require().refreshReceipt()
+        return try await shared
+    }
+}
+
+extension VerificationResult where SignedType == AppTransaction {
+    public var jwsRepresentation: String { unsafePayloadValue.jws }
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Prints what PurchaseKit adds to an app: two programs, which differ only in the kit, optimised for size and without symbols.
+
+The runtime of Swift and Foundation belong to the system in both, as on Apple's systems. There, Crypto is a part of the system, too; on
+Linux it contains BoringSSL, which is shown on a line of its own. A program that does not grow means that nothing was linked: that fails.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+folder = root / ".build" / "app-size"
+
+MANIFEST = """// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+    name: "app-size", platforms: [.macOS(.v12)], dependencies: [.package(name: "assay", path: "../..")],
+    targets: [
+        .executableTarget(name: "without"),
+        .executableTarget(name: "with", dependencies: [.product(name: "PurchaseKit", package: "assay")]),
+    ])
+"""
+
+# Both programs can reach a server, as an app does.
+WITHOUT = """import Foundation
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+let request = URLRequest(url: URL(fileURLWithPath: CommandLine.arguments[0]))
+let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
+print(data.count, try JSONDecoder().decode([String].self, from: data))
+"""
+
+WITH = WITHOUT + """
+import Crypto
+import PurchaseKit
+import PurchaseVerification
+
+struct Nobody: DeviceIdentity {
+    func receiptIdentifiers() async -> [DeviceIdentifier] { [] }
+    func deviceVerificationID() async -> DeviceIdentifier? { nil }
+}
+struct Queue: PaymentQueue {
+    func updates() -> AsyncStream<PaymentTransaction> { AsyncStream { $0.finish() } }
+    func unfinished() async throws -> [PaymentTransaction] { [] }
+    func buy(_: PaymentRequest) async throws -> PaymentResult { .pending }
+    func finish(_: PaymentTransaction) async throws {}
+    func restore() async throws -> [PaymentTransaction] { [] }
+}
+let file = URL(fileURLWithPath: CommandLine.arguments[0])
+let engine = PurchaseEngine(
+    queue: Queue(),
+    verifier: DeviceVerifier(app: AppIdentity(bundleID: "com.example.app", version: "1"), device: Nobody()),
+    server: PurchaseConnection(
+        service: HTTPPurchaseService(server: file), key: "", answerKeys: try AnswerKeys(current: "")),
+    store: FilePurchaseStore(file: file, key: SymmetricKey(size: .bits256)))
+await engine.signIn(PurchaseCustomer(id: "alice"))
+print(await engine.buy("coins"), await engine.restore(), try await engine.entitlements(), try await engine.diagnostics())
+await engine.run()
+"""
+
+MODULES = [
+    ("PurchaseKit", r"^\$s11PurchaseKit|11PurchaseKit"),
+    ("PurchaseVerification", r"20PurchaseVerification|CBase64"),
+    ("PurchaseAPI", r"11PurchaseAPI"),
+    ("BoringSSL", r"CCryptoBoringSSL"),
+    ("the rest of swift-crypto", r"6Crypto|CryptoExtras|CryptoBoringWrapper"),
+]
+
+
+def main():
+    shutil.rmtree(folder / "Sources", ignore_errors=True)
+    for name, text in [("without", WITHOUT), ("with", WITH)]:
+        (folder / "Sources" / name).mkdir(parents=True)
+        (folder / "Sources" / name / "main.swift").write_text(text)
+    (folder / "Package.swift").write_text(MANIFEST)
+    subprocess.run(
+        ["swift", "build", "-c", "release", "--package-path", folder, "--scratch-path", folder / "build",
+         "-Xswiftc", "-Osize", "-Xlinker", "--gc-sections"], check=True, stdout=sys.stderr)
+    sizes = {}
+    for name in ["without", "with"]:
+        program = folder / "build" / "release" / name
+        stripped = folder / name
+        subprocess.run(["strip", "-o", stripped, program], check=True)
+        sizes[name] = stripped.stat().st_size
+    added = sizes["with"] - sizes["without"]
+    if added < 200_000:
+        sys.exit(f"the program with the kit is only {added} bytes larger: the kit was not linked")
+    print(f"an app without PurchaseKit  {sizes['without']:>10,} bytes")
+    print(f"the same app with it        {sizes['with']:>10,} bytes")
+    print(f"added                       {added:>10,} bytes, of which are")
+    lines = subprocess.run(
+        ["nm", "--print-size", "--defined-only", folder / "build" / "release" / "with"],
+        check=True, capture_output=True, text=True).stdout.splitlines()
+    totals = dict.fromkeys([name for name, _ in MODULES], 0)
+    for line in lines:
+        fields = line.split()
+        # Zero-filled memory is not in the file.
+        if len(fields) != 4 or fields[2] in "bB":
+            continue
+        for name, pattern in MODULES:
+            if re.search(pattern, fields[3]):
+                totals[name] += int(fields[1], 16)
+                break
+    totals["other, unwind tables"] = added - sum(totals.values())
+    for name, size in totals.items():
+        print(f"    {name:<24}{size:>10,}")
+
+
+main()
