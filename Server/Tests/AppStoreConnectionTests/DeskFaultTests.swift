@@ -32,7 +32,8 @@ struct DeskFaultTests {
             FaultTableTests.Row(#""kind":"huge-body""#, "app_store_too_large", 4),
         ]
 
-    @Test("Each fault in each mode: accepted, rejected or undetermined, no purchase lost, none granted twice",
+    @Test(
+        "Each fault in each mode: accepted, rejected or undetermined, no purchase lost, none granted twice",
         arguments: AppStoreMode.allCases)
     func table(_ mode: AppStoreMode) async throws {
         try await DeskWorld.run(mode) { world in
@@ -42,9 +43,11 @@ struct DeskFaultTests {
                 try await world.store.post("faults/answers", try row.body)
                 let answer = try await world.claim(bought)
                 let expected = mode == .apple ? Self.answer(to: row) : (status: 200, code: "accepted")
-                #expect(answer.status == expected.status && answer.code == expected.code, "\(mode) \(row.fault): \(answer)")
+                #expect(
+                    answer.status == expected.status && answer.code == expected.code, "\(mode) \(row.fault): \(answer)")
                 if answer.status == 503 {
-                    #expect(answer.verdict == "undetermined" && answer.disposition == "retry" && answer.retryAfter != nil)
+                    #expect(
+                        answer.verdict == "undetermined" && answer.disposition == "retry" && answer.retryAfter != nil)
                 }
                 if mode != .offline {
                     // While the fault lasts, asking again finds the same.
@@ -77,7 +80,9 @@ struct DeskFaultTests {
         }
     }
 
-    @Test("500 equal claims in the three modes end in the same verdicts, with one grant", arguments: AppStoreMode.allCases)
+    @Test(
+        "500 equal claims in the three modes end in the same verdicts, with one grant", arguments: AppStoreMode.allCases
+    )
     func equalClaims(_ mode: AppStoreMode) async throws {
         try await DeskWorld.run(mode) { world in
             let bought = try await world.store.buy()
@@ -102,7 +107,8 @@ struct DeskFaultTests {
         }
     }
 
-    @Test("A refund that Apple knows of: not granted in the mode apple, withdrawn in the mode both",
+    @Test(
+        "A refund that Apple knows of: not granted in the mode apple, withdrawn in the mode both",
         arguments: [AppStoreMode.apple, .both])
     func refunded(_ mode: AppStoreMode) async throws {
         try await DeskWorld.run(mode) { world in

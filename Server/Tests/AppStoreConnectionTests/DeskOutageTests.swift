@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Claims during an outage of the store", .serialized)
 struct DeskOutageTests {
-    @Test("An hour's outage by the clock, with 1,000 purchases waiting: all end by themselves after it, each granted once")
+    @Test(
+        "An hour's outage by the clock, with 1,000 purchases waiting: all end by themselves after it, each granted once"
+    )
     func hour() async throws {
         try await DeskWorld.run(.apple, answersWithin: .milliseconds(50)) { world in
             var bought: [(customer: String, BoughtReceipt)] = []
@@ -103,7 +105,8 @@ struct DeskOutageTests {
         } _: { world in
             let bought = try await world.store.buy("gold")
             let answer = try await world.claim(bought, product: "gold")
-            #expect(answer.status == 422 && answer.code == "app_store_secret_mismatch" && answer.disposition == "operator")
+            #expect(
+                answer.status == 422 && answer.code == "app_store_secret_mismatch" && answer.disposition == "operator")
             #expect(try await world.granted() == 0)
         }
     }

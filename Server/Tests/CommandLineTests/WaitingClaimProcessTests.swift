@@ -103,10 +103,14 @@ struct WaitingClaimProcessTests {
             let key = "assay keys create --app game --scope admin 2>/dev/null > key; "
             for (settings, words) in [
                 (Self.settings("http://example.com"), "plain HTTP to another machine"),
-                (Self.settings("https://localhost:1").replacingOccurrences(of: "mode: apple", with: "mode: appel"), "mode is 'appel'"),
+                (
+                    Self.settings("https://localhost:1").replacingOccurrences(of: "mode: apple", with: "mode: appel"),
+                    "mode is 'appel'"
+                ),
                 (
                     Self.settings("https://localhost:1")
-                        .replacingOccurrences(of: "  verify_receipt_sandbox: https://localhost:1/sandbox/verifyReceipt\n", with: ""),
+                        .replacingOccurrences(
+                            of: "  verify_receipt_sandbox: https://localhost:1/sandbox/verifyReceipt\n", with: ""),
                     "verify_receipt_production and verify_receipt_sandbox"
                 ),
                 (Self.settings("https://localhost:1"), "the certificate authorities in"),

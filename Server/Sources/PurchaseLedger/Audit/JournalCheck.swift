@@ -31,7 +31,9 @@ struct JournalCheck {
             try EvidenceTable(connection: connection).row(key: key)
         }
         compare("evidence_key", evidence?.sha256 == leaf.evidence)
-        if leaf.kind == .claim || leaf.kind == .decision, leaf.evidence == nil, leaf.code.isSame(as: DecisionCode.accepted.rawValue) {
+        if leaf.kind == .claim || leaf.kind == .decision, leaf.evidence == nil,
+            leaf.code.isSame(as: DecisionCode.accepted.rawValue)
+        {
             findings.append(AuditFinding(kind: .grantWithoutEvidence, detail: "entry \(row.key)"))
         }
         let isPrefix = evidence?.content.flatMap(StoredContent.form) == .prefix

@@ -199,7 +199,8 @@ extension ServerSetting {
 
     package static let appStoreTrust = ServerSetting(
         "app_store.tls_trust", default: "none",
-        "The certificate authorities in PEM that these two addresses are trusted by, instead of the system's", path: .whole
+        "The certificate authorities in PEM that these two addresses are trusted by, instead of the system's",
+        path: .whole
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
 
     package static let appStoreWait = ServerSetting(

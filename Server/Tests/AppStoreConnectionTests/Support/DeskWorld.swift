@@ -49,7 +49,8 @@ struct DeskWorld: Sendable {
             let ledger = try await PurchaseLedger.open(
                 database: database, verifier: PurchaseVerifier(anchors: configuration.anchors),
                 apps: Array(configuration.apps.values), clock: { clock.now })
-            let key = try await ledger.perform(CreateAPIKey(app: "game", name: "backend", scopes: [.client, .backend])).text
+            let key = try await ledger.perform(CreateAPIKey(app: "game", name: "backend", scopes: [.client, .backend]))
+                .text
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             var timing = AppStoreTiming()
             timing.answersWithin = answersWithin

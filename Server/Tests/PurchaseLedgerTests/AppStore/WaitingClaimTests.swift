@@ -37,7 +37,9 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("What is wrong without the App Store is refused at once, and signed data and known purchases are decided at once")
+    @Test(
+        "What is wrong without the App Store is refused at once, and signed data and known purchases are decided at once"
+    )
     func decidedAtOnce() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1)
@@ -104,7 +106,8 @@ struct WaitingClaimTests {
             #expect(decided.verdict == verdict)
             #expect(try await world.balance() == nil)
             let isContradicted = code == .appStoreContradicts
-            #expect(try await world.events() == (isContradicted ? ["contradicted", "claim_decided"] : ["claim_decided"]))
+            #expect(
+                try await world.events() == (isContradicted ? ["contradicted", "claim_decided"] : ["claim_decided"]))
             #expect(try await world.submission(claim.submissionID).decision?.code == code.rawValue)
             // Asked again, the claim waits anew, and can still be granted.
             let again = try await world.claim("1", receipt)
@@ -121,7 +124,9 @@ struct WaitingClaimTests {
             let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
             let decided = try await world.decision(
                 claim.submissionID,
-                LedgerWorld.agreement { $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("1"), at: date)] })
+                LedgerWorld.agreement {
+                    $0.cancellations = [AppStoreAnswer.Cancellation(LedgerWorld.key("1"), at: date)]
+                })
             #expect(decided.verdict == .rejected && decided.disposition == .refused, "\(decided.code)")
             #expect(try await world.balance() ?? 0 == 0)
             #expect(try await world.events().contains("revoked"))
@@ -212,7 +217,8 @@ struct WaitingClaimTests {
             #expect(outcome.waiting.count == 1 && outcome.asksAppStore.count == 1)
             let again = try await world.ledger.restore(submission)
             #expect(again.waiting.map(\.claim) == outcome.waiting.map(\.claim) && again.asksAppStore.isEmpty)
-            guard case .restored(let restored) = try await world.answer(outcome.asksAppStore[0], LedgerWorld.agreement())
+            guard
+                case .restored(let restored) = try await world.answer(outcome.asksAppStore[0], LedgerWorld.agreement())
             else {
                 Issue.record("the restore was not decided")
                 return

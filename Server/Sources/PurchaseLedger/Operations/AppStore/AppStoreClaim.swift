@@ -136,12 +136,14 @@ public struct DecisionOfClaim: LedgerQuery {
         let journal = JournalTable(connection: reader.connection)
         guard let entry = try journal.row(id: claim),
             let row = try AppStoreClaimsTable(connection: reader.connection).row(entry.key),
-            let decision = try row.decisionEntry.flatMap({ key throws(LedgerStorageError) in try journal.row(key: key) })
+            let decision = try row.decisionEntry.flatMap({ key throws(LedgerStorageError) in try journal.row(key: key) }
+            )
         else { return nil }
         let details = try decision.details.map(DecisionDetails.init(encoded:))
         return DecidedClaim(
             id: decision.id, leafHash: JournalLeaf.hash(decision.leaf),
-            rejection: Rejection(code: decision.code, expected: details?.decided.expected, found: details?.decided.found))
+            rejection: Rejection(
+                code: decision.code, expected: details?.decided.expected, found: details?.decided.found))
     }
 }
 

@@ -221,7 +221,8 @@ struct ClaimJudgement {
             entry = try transaction.journal.append(
                 try draft(answer),
                 DecisionDetails(
-                    claim: word.claim.text, cancellations: rejection == word.answer.refusal && rejection != nil
+                    claim: word.claim.text,
+                    cancellations: rejection == word.answer.refusal && rejection != nil
                         ? [] : word.answer.cancellations, decided: details))
         } else {
             entry = try transaction.journal.append(try draft(answer), details)

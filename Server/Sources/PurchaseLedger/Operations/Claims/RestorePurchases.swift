@@ -141,7 +141,8 @@ public struct RestorePurchases: LedgerOperation {
         _ evidence: ExaminedEvidence, _ index: Int, _ app: RegistryApp, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>
     ) throws {
-        if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app) {
+        if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
+        {
             if let decided = refused[evidence.stored.sha256], let rejection = decided.rejection {
                 outcome.purchases += waiting.purchases(decided.id, decided.leafHash, rejection, &seen)
             } else {

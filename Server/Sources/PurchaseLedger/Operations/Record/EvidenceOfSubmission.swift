@@ -29,7 +29,8 @@ public struct EvidenceOfSubmission: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> StoredEvidence? {
         let app = try reader.app(app)
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            Self.kinds.contains(where: { Int64($0.rawValue) == row.kind }), let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key),
+            Self.kinds.contains(where: { Int64($0.rawValue) == row.kind }), let key = row.evidenceKey,
+            let evidence = try EvidenceTable(connection: reader.connection).row(key: key),
             let bytes = try EvidenceStore(connection: reader.connection).keptBytes(evidence)
         else { return nil }
         return StoredEvidence(bytes: bytes, size: evidence.size)

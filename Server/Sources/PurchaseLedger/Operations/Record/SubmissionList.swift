@@ -208,7 +208,8 @@ extension SubmissionRecord {
         }
         let decision =
             leaf.kind == .decision ? try row.details.map(DecisionDetails.init(encoded:)) : nil
-        let details = try decision?.decided ?? (leaf.kind == .claim ? row.details.map(ClaimDetails.init(encoded:)) : nil)
+        let details =
+            try decision?.decided ?? (leaf.kind == .claim ? row.details.map(ClaimDetails.init(encoded:)) : nil)
         self.init(
             submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code,
             isReplayed: details?.replayed ?? false,
@@ -224,6 +225,7 @@ extension SubmissionRecord {
         self.decision = try DecisionOfClaim(row.id).answer(reader)
         nextAttemptAt = asked.nextAt
         let journal = JournalTable(connection: reader.connection)
-        appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id }
+        appStoreAnswer = try asked.answerEntry.flatMap { key throws(LedgerStorageError) in try journal.row(key: key)?.id
+        }
     }
 }
