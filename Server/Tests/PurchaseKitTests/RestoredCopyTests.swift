@@ -25,6 +25,22 @@ struct RestoredCopyTests {
             return [first.code, copy.code, "\(try await engine.purchases().count)"]
         },
         KitCase(
+            "A refund of the original ends its copies", coins: nil, codes: ["granted", "2", "purchase_revoked", "0"],
+            isSigned: false
+        ) { device in
+            let engine = try await device.engine(hasServer: false)
+            let first = await engine.buy("pro")
+            let id = try #require(try await device.lastTransaction())
+            var copy = try #require(try await engine.purchases().first)
+            (copy.originalTransactionID, copy.key.transactionID) = (id, "9\(id)")
+            try await engine.adopt([copy])
+            let active = try await engine.purchases().count { $0.endedAt == nil }
+            try await device.door.control("transactions/\(id)/refund")
+            let refunded = await engine.handle(try await device.door.stored(id))
+            let left = try await engine.purchases().count { $0.endedAt == nil }
+            return [first.code, "\(active)", refunded.code, "\(left)"]
+        },
+        KitCase(
             "A copy of a subscription ends with its period", coins: nil, unfinished: 1,
             codes: ["granted", "true", "false"], isSigned: false
         ) { device in

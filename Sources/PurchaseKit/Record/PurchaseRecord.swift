@@ -83,12 +83,15 @@ struct PurchaseRecord: Codable, Equatable {
         if granted(purchase.key) == nil { granted.append(purchase) }
     }
 
-    /// Ends a granted purchase.
+    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund is of all of them.
     mutating func end(_ key: TransactionKey, at date: Date) -> GrantedPurchase? {
         guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
             return nil
         }
-        granted[index].endedAt = date
+        let purchase = granted[index]
+        for place in granted.indices where place == index || granted[place].isCopy(of: purchase) {
+            granted[place].endedAt = granted[place].endedAt ?? date
+        }
         return granted[index]
     }
 
@@ -98,6 +101,16 @@ struct PurchaseRecord: Codable, Equatable {
         guard !own.isEmpty else { return }
         answers.removeAll { $0.customerID != answer.customerID || products($0).isSubset(of: own) }
         answers.append(answer)
+    }
+}
+
+extension GrantedPurchase {
+    /// Whether both are the same purchase under two ids. Periods of a subscription share an original, too, and are purchases of their
+    /// own.
+    fileprivate func isCopy(of other: GrantedPurchase) -> Bool {
+        let original = originalTransactionID ?? key.transactionID
+        return original == other.originalTransactionID ?? other.key.transactionID && productID == other.productID
+            && key.environment == other.key.environment && expirationDate == nil && other.expirationDate == nil
     }
 }
 

@@ -7,6 +7,8 @@ public struct AnswerSigner: Sendable {
     private static let prefix = "assay-answer-key-1 "
 
     private let key: Curve25519.Signing.PrivateKey
+    /// The time that signatures state, in seconds since 1970. `assay dev` gives it the simulated store's.
+    package var clock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     /// The id of the key in signatures: the first 8 bytes of its SHA-256 digest, in hexadecimal.
     public let keyID: String
 
@@ -36,10 +38,10 @@ public struct AnswerSigner: Sendable {
 
     /// Signs a message.
     func signature(
-        of message: AnswerSignature.Message, _ wanted: AnswerSignature.Wanted, created: Int64
+        of message: AnswerSignature.Message, _ wanted: AnswerSignature.Wanted
     ) throws -> (input: String, signature: String) {
         let parameters = AnswerSignature(
-            label: wanted.label, created: created, keyID: keyID, nonce: wanted.nonce)
+            label: wanted.label, created: clock(), keyID: keyID, nonce: wanted.nonce)
         let signature = try key.signature(for: parameters.base(of: message))
         return (parameters.input, parameters.field(signature: [UInt8](signature)))
     }

@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -26,8 +25,7 @@ struct AnswerSigningMiddleware: RouterMiddleware {
             status: response.status.code, contentType: contentType,
             contentDigest: ContentDigest.text(sha256: Array(SHA256.hash(data: body.readableBytesView))),
             method: request.method.rawValue, requestDigest: digest)
-        let (input, signature) = try signer.signature(
-            of: message, wanted, created: Int64(Date().timeIntervalSince1970))
+        let (input, signature) = try signer.signature(of: message, wanted)
         var signed = Response(status: response.status, headers: response.headers, body: ResponseBody(byteBuffer: body))
         signed.headers[.contentDigest] = message.contentDigest
         signed.headers[.signatureInput] = input

@@ -83,6 +83,7 @@ struct Dev: AsyncParsableCommand {
         let keys = AnswerKeyFiles(current: folder.appending(path: "answers.key").path)
         try keys.createIfMissing()
         configuration.answerSigner = AnswerSigner(text: try SecretFile.secret(keys.current))
+        configuration.answerSigner?.clock = { Int64(time.now.timeIntervalSince1970) }
         try await LedgerMigrations.migrate(database, now: .now)
         let (entryKey, _) = try await EntryKey.openOrCreate(
             at: folder.appending(path: "entries.key").path, of: database)
