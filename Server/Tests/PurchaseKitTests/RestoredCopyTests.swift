@@ -36,6 +36,7 @@ struct RestoredCopyTests {
             try await engine.adopt([copy])
             let active = try await engine.purchases().count { $0.endedAt == nil }
             try await device.door.control("transactions/\(id)/refund")
+            try await device.receipts.refresh()
             let refunded = await engine.handle(try await device.door.stored(id))
             let left = try await engine.purchases().count { $0.endedAt == nil }
             return [first.code, "\(active)", refunded.code, "\(left)"]
