@@ -141,5 +141,7 @@ extension DeskWorld {
         connectionClock.advance(.seconds(60))
         clock.advance(seconds: 700)
         try await settle()
+        // Apple's word on a receipt lasts for a while.
+        clock.advance(seconds: AppStoreClaim.wordLasts / 1000)
     }
 }

@@ -35,7 +35,7 @@ extension ReplayStep {
     /// Applies the decision about a claim that waited.
     func decide(_ details: DecisionDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         if !isWithoutEffect {
-            try observe(entry, app, claims: details.decided, cancellations: details.cancellations)
+            try observe(entry, app, claims: details.decided, stated: details)
         }
         guard let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction) else { return }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))

@@ -70,7 +70,7 @@ struct ReplayStep {
 
     func observe(
         _ entry: JournalEntry, _ app: RegistryApp?, claims: ClaimDetails?,
-        cancellations: [AppStoreAnswer.Cancellation] = []
+        stated: DecisionDetails? = nil
     ) throws {
         let examined = evidence?.examined
         let observer = examined.flatMap { transaction.registry.observer(of: $0, claimedFor: app) }
@@ -83,7 +83,8 @@ struct ReplayStep {
         let changes = LedgerChanges(transaction, app: target)
         if observer != nil, let evidence, let examined, case .success(let observation) = examined.verified {
             try changes.observe(observation, evidence: evidence.key)
-            for cancellation in cancellations { try changes.observe(cancellation) }
+            for cancellation in stated?.cancellations ?? [] { try changes.observe(cancellation) }
+            for token in stated?.tokens ?? [] { try changes.observe(token) }
         }
         var named: TransactionKey?
         for outcome in claims?.outcomes ?? [] where outcome.binds {

@@ -178,6 +178,8 @@ struct DecisionDetails: JournalDetails {
     var claim: String
     /// The cancellations that the App Store stated.
     var cancellations: [AppStoreAnswer.Cancellation]
+    /// The account tokens that the App Store stated.
+    var tokens: [AppStoreAnswer.StatedToken]
     /// The claim as it was decided.
     var decided: ClaimDetails
 }

@@ -23,12 +23,8 @@ enum SchemaVersion1AppStore {
             """),
         .definition(
             "CREATE INDEX app_store_claims_due ON app_store_claims (next_at, entry_key) WHERE next_at IS NOT NULL"),
-        // The same claim again finds the one that waits.
-        .definition(
-            """
-            CREATE INDEX app_store_claims_waiting ON app_store_claims (evidence_key, customer_key)
-            WHERE next_at IS NOT NULL
-            """),
+        // The same claim again finds the one that waits, or its decision.
+        .definition("CREATE INDEX app_store_claims_by_evidence ON app_store_claims (evidence_key, customer_key)"),
         .definition("CREATE INDEX app_store_claims_by_customer ON app_store_claims (customer_key)"),
     ]
 }

@@ -73,13 +73,44 @@ struct AppStoreClaimsTable {
             [.integer(evidence), .integer(customer)], connection)
     }
 
-    /// The claims that are due and that no server works on, the longest overdue first.
-    func due(at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [AppStoreClaimRow] {
-        try AppStoreClaimRow.all(
+    /// The newest decisions about claims with a piece of evidence.
+    func decisions(evidence: Int64, customer: Int64, limit: Int64) throws(LedgerStorageError) -> [Int64] {
+        let rows = try AppStoreClaimRow.all(
             """
-            WHERE next_at IS NOT NULL AND next_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)
-            ORDER BY next_at, entry_key LIMIT ?2
-            """, [.time(now), .integer(limit)], connection)
+            WHERE evidence_key = ?1 AND customer_key = ?2 AND decision_entry IS NOT NULL
+            ORDER BY entry_key DESC LIMIT ?3
+            """, [.integer(evidence), .integer(customer), .integer(limit)], connection)
+        return rows.compactMap(\.decisionEntry)
+    }
+
+    /// The claims of apps that are due and that no server works on, the longest overdue first.
+    func due(_ apps: [Int64], at now: Timestamp, limit: Int64) throws(LedgerStorageError) -> [AppStoreClaimRow] {
+        guard !apps.isEmpty else { return [] }
+        return try AppStoreClaimRow.all(
+            """
+            WHERE next_at IS NOT NULL AND next_at <= ?1 AND \(Self.isFree) AND \(Self.among(apps))
+            ORDER BY next_at, entry_key LIMIT ?3
+            """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit)], connection)
+    }
+
+    /// The claims of apps that were asked about in vain and came before a time, whenever they are due. It reads everything that
+    /// waits.
+    func overdue(
+        _ apps: [Int64], before end: Timestamp, at now: Timestamp, limit: Int64
+    ) throws(LedgerStorageError) -> [AppStoreClaimRow] {
+        guard !apps.isEmpty else { return [] }
+        return try AppStoreClaimRow.all(
+            """
+            WHERE next_at IS NOT NULL AND attempts > 0 AND received_at <= ?4 AND \(Self.isFree) AND \(Self.among(apps))
+            ORDER BY next_at, entry_key LIMIT ?3
+            """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit), .time(end)], connection)
+    }
+
+    /// Whether no server works on a claim. A lease that ends later than any can was taken by a clock that was set back since.
+    private static let isFree = "(leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2)"
+
+    private static func among(_ apps: [Int64]) -> String {
+        "app_key IN (\(apps.sorted().map { "\($0)" }.joined(separator: ", ")))"
     }
 
     func lease(_ entry: Int64, until end: Timestamp) throws(LedgerStorageError) {

@@ -42,6 +42,26 @@ public struct AppStoreAnswer: Sendable, Equatable {
         public var date: Timestamp { Timestamp(millisecondsSince1970: at) }
     }
 
+    /// An account token that a reply states.
+    struct StatedToken: Codable, Sendable, Equatable {
+        var environment: String
+        var transactionID: String
+        var token: String
+
+        var key: TransactionKey {
+            TransactionKey(environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID))
+        }
+    }
+
+    /// The account tokens, in the order of their transactions.
+    var statedTokens: [StatedToken] {
+        tokens.sorted { $0.key.transactionID < $1.key.transactionID }.map {
+            StatedToken(
+                environment: $0.key.environment.name, transactionID: $0.key.transactionID.string,
+                token: $0.value.description)
+        }
+    }
+
     /// A word by its parts.
     public init(refusal: Rejection? = nil, isContradiction: Bool = false) {
         self.refusal = refusal

@@ -181,6 +181,11 @@ public struct Rejection: Error, Sendable, Equatable {
         if case .decision(let code) = reason { code.isUndetermined } else { false }
     }
 
+    /// Whether a claim with this outcome changes nothing.
+    var isWithoutEffect: Bool {
+        if case .decision(let code) = reason { code.isWithoutEffect } else { false }
+    }
+
     /// The holder of the earlier claim, if that is the reason.
     var priorClaim: PriorClaim? {
         guard reason == .decision(.alreadyClaimed) else { return nil }

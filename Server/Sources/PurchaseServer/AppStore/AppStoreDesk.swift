@@ -23,6 +23,8 @@ public final class AppStoreDesk: Service {
         var terms: Terms
         var questions: [UUID: Task<Result, Never>] = [:]
         var isEnded = false
+        /// The requests that wait for an outcome.
+        var waiting = 0
     }
 
     /// What a reload of the settings replaces together.
@@ -86,15 +88,30 @@ public final class AppStoreDesk: Service {
     /// Begins to ask about a claim that was just recorded.
     func begin(_ claim: UUID) { _ = question(claim, isNew: true) }
 
-    /// Waits for what becomes of a claim, no longer than a request may wait.
+    /// When a request that comes now is answered at the latest.
+    var deadline: ContinuousClock.Instant { ContinuousClock.now + timing.answersWithin }
+
+    /// The requests that may wait for an outcome; further ones are answered at once. Each holds its evidence.
+    private static let mostWaiting = 256
+
+    /// Waits for what becomes of a claim.
     ///
-    /// - Parameter isNew: whether this server has the lease of the claim, because it just recorded it.
+    /// - Parameters:
+    ///   - isNew: whether this server has the lease of the claim, because it just recorded it.
+    ///   - end: when the request is answered at the latest.
     /// - Returns: `nil` if nothing is known yet.
-    func result(of claim: UUID, isNew: Bool) async throws -> Result? {
-        let end = ContinuousClock.now + timing.answersWithin
+    func result(of claim: UUID, isNew: Bool, until end: ContinuousClock.Instant) async throws -> Result? {
+        let own = isNew ? question(claim, isNew: true) : nil
+        let mayWait = state.withLock { state in
+            guard state.waiting < Self.mostWaiting else { return false }
+            state.waiting += 1
+            return true
+        }
+        guard mayWait else { return nil }
+        defer { state.withLock { $0.waiting -= 1 } }
         while true {
-            if let question = question(claim, isNew: isNew) { return await first(of: question, until: end) }
-            // Another request is about to ask, or another server asks.
+            if let question = own ?? question(claim, isNew: false) { return await first(of: question, until: end) }
+            // Another request is about to ask, another server asks, or there is an outcome.
             switch try await ledger.answer(AppStoreClaimState(claim)) {
             case .decided: return .recorded(.alreadyRecorded)
             case .rests(let next): return .postponed(to: next)
@@ -138,9 +155,8 @@ public final class AppStoreDesk: Service {
         state.withLock { state in
             if let known = state.questions[claim] { return known }
             guard isNew else { return nil }
-            let terms = state.terms
             let question = Task {
-                let result = await self.ask(claim, terms)
+                let result = await self.ask(claim)
                 self.state.withLock { $0.questions[claim] = nil }
                 return result
             }
@@ -202,6 +218,7 @@ public final class AppStoreDesk: Service {
                     for claim in try await lease() {
                         group.addTask { _ = await self.question(claim, isNew: true)?.value }
                     }
+                    for claim in try await leaseOverdue() { group.addTask { await self.giveUp(claim) } }
                     try await Task.sleep(for: timing.looksEvery)
                 } catch is CancellationError {
                     return
@@ -222,6 +239,24 @@ public final class AppStoreDesk: Service {
         return try await ledger.perform(LeaseAppStoreClaims(limit: limit))
     }
 
+    /// Takes claims that waited as long as a claim may, whatever the circuit says.
+    private func leaseOverdue() async throws -> [UUID] {
+        let end = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 - timing.givesUpAfter)
+        let overdue = OverdueAppStoreClaims(since: end, limit: 1)
+        guard try await ledger.answer(overdue) > 0 else { return [] }
+        return try await ledger.perform(LeaseAppStoreClaims(limit: AppStoreTiming.atOnce, overdueSince: end))
+    }
+
+    private func giveUp(_ id: UUID) async {
+        let terms = state.withLock { $0.terms }
+        do {
+            guard let claim = try await terms.ledger.answer(AppStoreClaimByID(id)) else { return }
+            _ = try await record(.none, of: claim, terms)
+        } catch {
+            log(error)
+        }
+    }
+
     /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one.
     private var questionsThatTheCircuitTakes: Int {
         switch client.circuit(of: .production) {
@@ -234,24 +269,36 @@ public final class AppStoreDesk: Service {
 
     // MARK: One question
 
-    private func ask(_ id: UUID, _ terms: Terms) async -> Result {
+    private func ask(_ id: UUID) async -> Result {
         do {
-            guard let claim = try await terms.ledger.answer(AppStoreClaimByID(id)) else {
-                return .recorded(.alreadyRecorded)
-            }
-            guard let question = try await question(about: claim, terms) else {
-                // Its evidence was erased, or is no longer trusted: nobody can be asked.
-                return .recorded(try await record(.none, of: claim, terms))
-            }
-            switch await client.validate(question.request) {
-            case .conclusive(let reply):
-                let answer = try await workers.run(bytes: reply.json.count) { AppStoreAnswer(reply, question.evidence) }
-                return .recorded(try await record(answer, of: claim, terms))
-            case .undetermined(let reason): return try await postpone(claim, reason, terms)
+            guard let claim = try await ledger.answer(AppStoreClaimByID(id)) else { return .recorded(.alreadyRecorded) }
+            do {
+                return try await ask(claim)
+            } catch {
+                log(error)
+                return try await postpone(claim, attempts: claim.attempts + 1, "error", after: .zero)
             }
         } catch {
+            // The database cannot be used.
             log(error)
             return .failed
+        }
+    }
+
+    private func ask(_ claim: AppStoreClaim) async throws -> Result {
+        let terms = state.withLock { $0.terms }
+        guard let question = try await question(about: claim, terms) else {
+            // Its evidence was erased, or is no longer trusted: nobody can be asked.
+            return .recorded(try await record(.none, of: claim, terms))
+        }
+        let outcome = await client.validate(question.request)
+        // The settings can be others by now, and what is decided is decided under those in force.
+        let present = state.withLock { $0.terms }
+        switch outcome {
+        case .conclusive(let reply):
+            let answer = try await workers.run(bytes: reply.json.count) { AppStoreAnswer(reply, question.evidence) }
+            return .recorded(try await record(answer, of: claim, present))
+        case .undetermined(let reason): return try await postpone(claim, reason, present)
         }
     }
 
@@ -281,7 +328,7 @@ public final class AppStoreDesk: Service {
         logger.info(
             "the App Store's word on a claim is recorded",
             metadata: [
-                "claim": "\(claim.id)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
+                "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
                 "status": "\(final.status.map(String.init) ?? "none")",
             ])
         return try await terms.ledger.perform(RecordAppStoreAnswer(examined))
@@ -294,20 +341,37 @@ public final class AppStoreDesk: Service {
         guard now - claim.receivedAt.millisecondsSince1970 < timing.givesUpAfter else {
             return .recorded(try await record(.none, of: claim, terms))
         }
-        // A question that was not asked counts for nothing.
-        let wasAsked = ![.circuitOpen, .busy, .cancelled].contains(reason.code)
-        let attempts = claim.attempts + (wasAsked ? 1 : 0)
-        let pause =
-            reason.code == .cancelled
-            ? 0 : max(AppStoreTiming.pause(after: attempts), Int64(reason.retryAfter / .milliseconds(1)))
-        let next = Timestamp(millisecondsSince1970: now + pause)
+        // A question that was not asked counts for nothing. Before the sandbox, production was asked.
+        let wasAsked =
+            switch reason.code {
+            case .busy, .cancelled: false
+            case .circuitOpen: reason.environment == .sandbox
+            default: true
+            }
+        guard reason.code != .cancelled else {
+            // The next start asks at once.
+            try await terms.ledger.perform(
+                PostponeAppStoreClaim(claim.id, attempts: claim.attempts, to: Timestamp(millisecondsSince1970: now)))
+            return .postponed(to: Timestamp(millisecondsSince1970: now))
+        }
+        return try await postpone(
+            claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.seen,
+            after: reason.retryAfter)
+    }
+
+    /// Notes when a claim is asked about again.
+    private func postpone(
+        _ claim: AppStoreClaim, attempts: Int, _ code: String, seen: String? = nil, after pause: Duration
+    ) async throws -> Result {
+        let milliseconds = max(AppStoreTiming.pause(after: attempts), Int64(pause / .milliseconds(1)))
+        let next = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 + milliseconds)
         logger.info(
             "the App Store gave no answer about a claim",
             metadata: [
-                "claim": "\(claim.id)", "app": "\(claim.app)", "code": "\(reason.code.rawValue)",
+                "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(code)", "seen": "\(seen ?? "")",
                 "attempts": "\(attempts)", "next": "\(next)",
             ])
-        try await terms.ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
+        try await ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
         return .postponed(to: next)
     }
 

@@ -10,7 +10,9 @@ extension PurchaseAPIContext {
             if let claim = outcome.asksAppStore { desk?.begin(claim) }
             return outcome
         }
-        switch try await desk?.result(of: outcome.submissionID, isNew: outcome.asksAppStore != nil) {
+        switch try await desk?.result(
+            of: outcome.submissionID, isNew: outcome.asksAppStore != nil, until: desk?.deadline ?? .now)
+        {
         case .recorded(.decided(let decided)) where outcome.asksAppStore != nil: return decided
         case .postponed(let next):
             var waiting = outcome
@@ -30,21 +32,16 @@ extension PurchaseAPIContext {
     /// Restores purchases, or says which wait.
     func restore(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
         let outcome = try await ledger.perform(RestorePurchases(examined))
-        guard !outcome.waiting.isEmpty else {
-            for claim in outcome.asksAppStore { desk?.begin(claim) }
-            return outcome
-        }
         // All are asked about at the same time.
         for claim in outcome.asksAppStore { desk?.begin(claim) }
-        var refused: [[UInt8]: DecidedClaim] = [:]
+        guard let desk, !outcome.waiting.isEmpty else { return outcome }
+        let end = desk.deadline
         var isDecided = false
         for waiting in outcome.waiting {
-            _ = try await desk?.result(of: waiting.claim, isNew: false)
-            guard let decision = try await ledger.answer(DecisionOfClaim(waiting.claim)) else { continue }
-            isDecided = true
-            if decision.rejection != nil { refused[waiting.sha256] = decision }
+            _ = try await desk.result(of: waiting.claim, isNew: false, until: end)
+            if try await ledger.answer(DecisionOfClaim(waiting.claim)) != nil { isDecided = true }
         }
-        guard isDecided else { return outcome }
-        return try await ledger.perform(RestorePurchases(examined, refused: refused))
+        // What was decided a moment ago does not wait again.
+        return isDecided ? try await ledger.perform(RestorePurchases(examined)) : outcome
     }
 }

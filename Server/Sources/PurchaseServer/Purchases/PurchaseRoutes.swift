@@ -48,26 +48,28 @@ struct PurchaseRoutes {
             submission.flaw = Rejection(.fieldMalformed, expected: problem.expected)
         }
         let blank = submission
+        let examined: ExaminedSubmission
         do {
-            return try await api.bodies.withBody(of: request) { body in try await record(blank, body) }
+            examined = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
         } catch let fault as BodyFault {
             // Only one that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            return try await record(submission, [])
+            examined = try await examine(submission, [])
         }
+        // The body is no longer held here: a claim can wait for the App Store.
+        let outcome = try await api.claim(examined)
+        if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
+        return try Response.json(PurchaseAnswer(outcome))
     }
 
-    private func record(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> Response {
+    private func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
         let ledger = api.ledger
-        let examined = try await api.verify(bytes: body.count) {
+        return try await api.verify(bytes: body.count) {
             var submission = submission
             submission.fill(from: body)
             return ledger.examine(submission)
         }
-        let outcome = try await api.claim(examined)
-        if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
-        return try Response.json(PurchaseAnswer(outcome))
     }
 }
 

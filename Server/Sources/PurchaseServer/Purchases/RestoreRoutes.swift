@@ -15,7 +15,7 @@ struct RestoreRoutes {
     private func restore(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
         _ = try request.idempotencyKey()
-        return try await api.bodies.withBody(of: request) { body in
+        let (customer, examined) = try await api.bodies.withBody(of: request) { body in
             let (restore, flaw) = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
             if let flaw {
                 try await observe(restore, app: caller.app.id)
@@ -26,9 +26,10 @@ struct RestoreRoutes {
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
-            let outcome = try await api.restore(examined)
-            return try Response.json(RestoreAnswer(outcome, customerID: restore.customerID))
+            return (restore.customerID, examined)
         }
+        // The body is no longer held here: a restore can wait for the App Store.
+        return try Response.json(RestoreAnswer(try await api.restore(examined), customerID: customer))
     }
 
     /// Evidence has facts from Apple even if its request is wrong.

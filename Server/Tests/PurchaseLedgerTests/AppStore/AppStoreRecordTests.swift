@@ -69,6 +69,13 @@ struct AppStoreRecordTests {
             try await ledger.perform(HastenAppStoreClaims())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
+            // What waited too long is taken whether or not it is due; a lease that a clock took ahead of time counts for nothing.
+            clock.advance(seconds: AppStoreClaim.lease / 1000)
+            #expect(try await ledger.answer(OverdueAppStoreClaims(since: clock.now, limit: 10)) == 5)
+            #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10, overdueSince: clock.now)).count == 5)
+            clock.advance(seconds: -3600)
+            #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
+            clock.advance(seconds: 3600)
             for claim in leased { try await world.answer(claim, LedgerWorld.agreement()) }
             // What comes too late changes nothing.
             try await ledger.perform(PostponeAppStoreClaim(leased[0], attempts: 9, to: clock.now))

@@ -109,9 +109,18 @@ struct WaitingClaimTests {
             #expect(
                 try await world.events() == (isContradicted ? ["contradicted", "claim_decided"] : ["claim_decided"]))
             #expect(try await world.submission(claim.submissionID).decision?.code == code.rawValue)
-            // Asked again, the claim waits anew, and can still be granted.
+            let repeated = try await world.claim("1", receipt)
+            if code == .appStoreRefused || code == .appStoreContradicts {
+                // Who asks again a moment later gets the outcome, and writes nothing.
+                #expect(repeated.submissionID == decided.submissionID && repeated.code == code.rawValue)
+                #expect(repeated.disposition == disposition && repeated.asksAppStore == nil)
+                let restore = RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt])
+                #expect(try await world.ledger.restore(restore).purchases.map(\.code) == [code.rawValue])
+            }
+            world.clock.advance(seconds: 1000)
+            // Asked again later, the claim waits anew, and can still be granted.
             let again = try await world.claim("1", receipt)
-            #expect(again.submissionID != claim.submissionID && again.verdict == .undetermined)
+            #expect(again.verdict == .undetermined)
             #expect(try await world.decision(again.submissionID, LedgerWorld.agreement()).code == "accepted")
             #expect(try await world.balance() == 3)
         }
@@ -151,10 +160,105 @@ struct WaitingClaimTests {
             let decided = try await world.decision(claim.submissionID, word)
             #expect(decided.code == "app_account_token_mismatch")
             #expect(try await world.balance(of: "mallory") == nil)
-            #expect(try await world.balance(of: "carol") == nil, "no signed evidence has the token")
-            let own = try await world.claim("1", customer: "carol", try LedgerWorld.coinReceipt(1))
-            #expect(try await world.decision(own.submissionID, word).code == "accepted")
+            #expect(try await world.balance(of: "carol") == 3, "the receipt proves the purchase, and Apple says whose it is")
+            #expect(try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1)).verdict == .rejected)
+            #expect(try await world.claim("1", customer: "carol", try LedgerWorld.coinReceipt(1)).code == "accepted")
+        }
+    }
+
+    @Test("An account token of Apple's that becomes known later gives the purchase to its customer; a signed one is stronger")
+    func lateToken() async throws {
+        try await Self.waiting { world in
+            let (token, signedToken) = (UUID(), UUID())
+            let stated = try #require(AppAccountToken(token.text))
+            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            let claim = try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1))
+            #expect(try await world.decision(claim.submissionID, word).code == "accepted")
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
             #expect(try await world.balance(of: "carol") == 3)
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "dora", token: signedToken))
+            try await world.observe(
+                try LedgerWorld.signed("1") {
+                    $0.environment = "Sandbox"
+                    $0.quantity = 3
+                    $0.appAccountToken = signedToken.text
+                })
+            #expect(try await world.balance(of: "dora") == 3)
+            _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "mallory", reason: "asked"))
+        }
+    }
+
+    @Test("An app that requires account tokens takes Apple's word for one")
+    func requiredToken() async throws {
+        try await LedgerWorld.with {
+            ($0.mode, $0.requiresAccountToken) = (.apple, true)
+        } _: { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+            let stated = try #require(AppAccountToken(token.text))
+            let first = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
+            #expect(try await world.decision(first.submissionID, word).code == "accepted")
+            let second = try await world.claim("2", try LedgerWorld.coinReceipt(2))
+            #expect(try await world.decision(second.submissionID, LedgerWorld.agreement()).code == "account_token_needed")
+            #expect(try await world.claim("2", try LedgerWorld.coinReceipt(2)).code == "account_token_needed")
+        }
+    }
+
+    @Test("A restore of which Apple gives a part to somebody else ends, and is not asked about again at once")
+    func partOfAnother() async throws {
+        try await Self.waiting { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: token))
+            let stated = try #require(AppAccountToken(token.text))
+            let restore = RestoreSubmission(
+                app: "example", customerID: "mallory", evidence: [try LedgerWorld.coinReceipt(1, 2)])
+            let waiting = try await world.ledger.restore(restore)
+            try await world.answer(
+                waiting.asksAppStore[0], LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("2"): stated] })
+            let decided = try await world.ledger.restore(restore)
+            #expect(decided.waiting.isEmpty && decided.purchases.map(\.code) == ["accepted", "app_account_token_mismatch"])
+            #expect(try await world.balance(of: "mallory") == 3)
+            #expect(try await world.balance(of: "carol") == 3)
+        }
+    }
+
+    @Test("Settings that change while claims wait decide them, and a rebuild agrees")
+    func settingsChange() async throws {
+        try await Self.waiting { world in
+            let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let restore = try await world.ledger.restore(
+                RestoreSubmission(app: "example", customerID: "bob", evidence: [try LedgerWorld.coinReceipt(2)]))
+            let refused = try await world.claim("3", try LedgerWorld.coinReceipt(3))
+            var app = LedgerWorld.app()
+            (app.mode, app.environments) = (.offline, [.production])
+            let changed = try await world.restarted([app])
+            #expect(try await changed.decision(claim.submissionID, LedgerWorld.agreement()).code == "environment_not_accepted")
+            try await changed.answer(restore.asksAppStore[0], LedgerWorld.agreement())
+            let event = try #require(try await changed.ledger.answer(EventList(app: "example", limit: 100)).last)
+            #expect(String(decoding: event.body, as: UTF8.self).contains("environment_not_accepted"))
+            app.bundleIDs = ["com.example.other"]
+            let moved = try await world.restarted([app])
+            try await moved.answer(refused.submissionID, AppStoreAnswer(refusal: Rejection(.appStoreRefused)))
+            try await moved.requireConsistency()
+            let back = try await world.restarted([LedgerWorld.app()])
+            #expect(try await back.balance() == nil)
+        }
+    }
+
+    @Test("Claims of an app that is no longer in the settings rest until it is back")
+    func removedApp() async throws {
+        try await Self.waiting { world in
+            let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            world.clock.advance(seconds: 1000)
+            let removed = try await world.restarted([])
+            #expect(try await removed.ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
+            #expect(try await removed.ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
+            var app = LedgerWorld.app()
+            app.mode = .apple
+            let back = try await world.restarted([app])
+            #expect(try await back.ledger.perform(LeaseAppStoreClaims(limit: 10)) == [claim.submissionID])
+            #expect(try await back.decision(claim.submissionID, LedgerWorld.agreement()).code == "accepted")
         }
     }
 

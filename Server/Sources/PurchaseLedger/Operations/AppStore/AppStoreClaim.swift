@@ -6,6 +6,8 @@ public import struct Foundation.UUID
 public struct AppStoreClaim: Sendable {
     /// How long one server works on a claim, in milliseconds. A server that died has it no longer than that.
     public static let lease: Int64 = 120_000
+    /// How long the App Store's word on a receipt counts for further claims of the same customer with it, in milliseconds.
+    public static let wordLasts: Int64 = 900_000
 
     /// The claim's entry.
     public let id: UUID
@@ -31,16 +33,19 @@ public struct DueAppStoreClaims: LedgerQuery {
 
     /// - Returns: the number of claims, at most the limit.
     public func answer(_ reader: LedgerTransaction) throws -> Int {
-        try AppStoreClaimsTable(connection: reader.connection).due(at: reader.now, limit: Int64(limit)).count
+        try AppStoreClaimsTable(connection: reader.connection)
+            .due(reader.registry.apps.map(\.key), at: reader.now, limit: Int64(limit)).count
     }
 }
 
 /// Takes claims that are due, for as long as a lease lasts.
 public struct LeaseAppStoreClaims: LedgerOperation {
     public var limit: Int
+    /// Takes claims that came before this time and were asked about in vain, whether or not they are due.
+    public var overdueSince: Timestamp?
 
     /// At most so many claims.
-    public init(limit: Int) { self.limit = limit }
+    public init(limit: Int, overdueSince: Timestamp? = nil) { (self.limit, self.overdueSince) = (limit, overdueSince) }
 
     public var locks: LedgerLocks { .parts([.appStoreClaims]) }
 
@@ -48,13 +53,33 @@ public struct LeaseAppStoreClaims: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> [UUID] {
         let table = AppStoreClaimsTable(connection: transaction.connection)
         let journal = JournalTable(connection: transaction.connection)
+        let (apps, now) = (transaction.registry.apps.map(\.key), transaction.now)
+        let rows =
+            try overdueSince.map { end throws(LedgerStorageError) in
+                try table.overdue(apps, before: end, at: now, limit: Int64(limit))
+            } ?? table.due(apps, at: now, limit: Int64(limit))
         var claims: [UUID] = []
-        for row in try table.due(at: transaction.now, limit: Int64(limit)) {
+        for row in rows {
             guard let entry = try journal.row(key: row.entryKey) else { continue }
-            try table.lease(row.entryKey, until: transaction.now.appStoreLeaseEnd)
+            try table.lease(row.entryKey, until: now.appStoreLeaseEnd)
             claims.append(entry.id)
         }
         return claims
+    }
+}
+
+/// How many claims came before a time and were asked about in vain, at most a limit.
+public struct OverdueAppStoreClaims: LedgerQuery {
+    public static let access = LedgerReadAccess.lists
+
+    public var since: Timestamp
+    public var limit: Int
+
+    public init(since: Timestamp, limit: Int) { (self.since, self.limit) = (since, limit) }
+
+    public func answer(_ reader: LedgerTransaction) throws -> Int {
+        try AppStoreClaimsTable(connection: reader.connection)
+            .overdue(reader.registry.apps.map(\.key), before: since, at: reader.now, limit: Int64(limit)).count
     }
 }
 
@@ -139,11 +164,17 @@ public struct DecisionOfClaim: LedgerQuery {
             let decision = try row.decisionEntry.flatMap({ key throws(LedgerStorageError) in try journal.row(key: key) }
             )
         else { return nil }
-        let details = try decision.details.map(DecisionDetails.init(encoded:))
-        return DecidedClaim(
-            id: decision.id, leafHash: JournalLeaf.hash(decision.leaf),
-            rejection: Rejection(
-                code: decision.code, expected: details?.decided.expected, found: details?.decided.found))
+        return try DecidedClaim(decision)
+    }
+}
+
+extension DecidedClaim {
+    /// The decision of an entry.
+    init(_ entry: JournalRow) throws(LedgerStorageError) {
+        let details = try entry.details.map(DecisionDetails.init(encoded:))
+        self.init(
+            id: entry.id, leafHash: JournalLeaf.hash(entry.leaf),
+            rejection: Rejection(code: entry.code, expected: details?.decided.expected, found: details?.decided.found))
     }
 }
 

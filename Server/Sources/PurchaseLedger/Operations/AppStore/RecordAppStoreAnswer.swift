@@ -70,11 +70,8 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         let (outcome, decision) = try decide(app, transaction)
         let events = EventWriter(transaction: transaction, app: app, entry: decision)
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
-        let code =
-            switch outcome {
-            case .decided(let outcome): outcome.code
-            default: answer.code
-            }
+        // The entry of a restore has a code of its own.
+        let code = try journal.row(key: decision.key)?.code ?? answer.code
         try events.write(events.decided(claim.id.text, code: code), customer: customer.key)
         try table.finish(row.entryKey, answer: answered.key, decision: decision.key)
         return outcome

@@ -18,6 +18,8 @@ struct WaitingClaim {
     let evidence: ExaminedEvidence
     let customer: CustomerRow
     let order: OrderRow?
+    /// A refusal by the App Store a moment ago.
+    let refusal: DecidedClaim?
 
     /// - Returns: `nil` if the claim can be decided now.
     init?(of examined: ExaminedSubmission, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
@@ -27,7 +29,7 @@ struct WaitingClaim {
             let proven = evidence.askablePurchases.first(where: {
                 $0.key.transactionID == claim.transactionID.map { ExactText($0) }
             }),
-            ClaimDecision.binds(evidence.source, proven, app.settings), try !transaction.hasOwner(proven.key)
+            try !transaction.hasOwner(proven.key)
         else { return nil }
         let parties = try ClaimParties(of: claim, transaction, app)
         guard let customer = parties.customer else { return nil }
@@ -37,12 +39,16 @@ struct WaitingClaim {
         } catch {
             return nil
         }
+        let word = try transaction.recentWord(on: evidence, customer: customer)
+        if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
+        refusal = word
         (self.transaction, self.app, self.examined, self.evidence) = (transaction, app, examined, evidence)
         (self.customer, order) = (customer, parties.order)
     }
 
     /// Records the claim, unless the same one waits already.
     func write() throws(LedgerStorageError) -> PurchaseOutcome {
+        if let refusal, let rejection = refusal.rejection { return outcome(refusal.id, refusal.leafHash, nil, rejection) }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
         let pending = Rejection(.appStorePending)
         let answer = ClaimAnswer(
@@ -62,11 +68,12 @@ struct WaitingClaim {
         return outcome
     }
 
-    private func outcome(_ id: UUID, _ leafHash: [UInt8], _ next: Timestamp?) -> PurchaseOutcome {
-        let pending = Rejection(.appStorePending)
+    private func outcome(
+        _ id: UUID, _ leafHash: [UInt8], _ next: Timestamp?, _ rejection: Rejection = Rejection(.appStorePending)
+    ) -> PurchaseOutcome {
         var outcome = PurchaseOutcome(
-            submissionID: id, leafHash: leafHash, rejection: pending,
-            disposition: pending.disposition(hasPurchase: false), isReplayed: false, customerID: customer.name)
+            submissionID: id, leafHash: leafHash, rejection: rejection,
+            disposition: rejection.disposition(hasPurchase: false), isReplayed: false, customerID: customer.name)
         outcome.nextAttemptAt = next
         return outcome
     }
@@ -79,6 +86,8 @@ struct WaitingRestore {
     let submission: RestoreSubmission
     let evidence: ExaminedEvidence
     let customer: CustomerRow
+    /// A refusal by the App Store a moment ago.
+    let refusal: DecidedClaim?
 
     /// - Returns: `nil` if it can be decided now.
     init?(
@@ -87,17 +96,21 @@ struct WaitingRestore {
     ) throws(LedgerStorageError) {
         guard app.settings.mode == .apple else { return nil }
         var isFirst = false
-        for proven in evidence.askablePurchases
-        where ClaimDecision.binds(evidence.source, proven, app.settings) && !isFirst {
-            isFirst = try !transaction.hasOwner(proven.key)
-        }
+        for proven in evidence.askablePurchases where !isFirst { isFirst = try !transaction.hasOwner(proven.key) }
         guard isFirst else { return nil }
+        let word = try transaction.recentWord(on: evidence, customer: customer)
+        if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
+        refusal = word
         (self.transaction, self.app, self.submission) = (transaction, app, submission)
         (self.evidence, self.customer) = (evidence, customer)
     }
 
     /// Records it, unless the same waits already.
     func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
+        if let refusal, let rejection = refusal.rejection {
+            outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen)
+            return
+        }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
         let pending = Rejection(.appStorePending)
         let details = ClaimDetails(
@@ -122,7 +135,7 @@ struct WaitingRestore {
     }
 
     /// What a restore answers about its purchases.
-    func purchases(
+    private func purchases(
         _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
     ) -> [RestoredPurchase] {
         var purchases: [RestoredPurchase] = []
@@ -164,6 +177,23 @@ extension LedgerTransaction {
             let row = try transactions.row(key, environment: environment)
         else { return false }
         return row.isErased || row.ownerKey != nil
+    }
+
+    /// The App Store's word on a receipt that decided a claim of the customer a moment ago: an agreement, or a refusal that asking again
+    /// would only repeat.
+    fileprivate func recentWord(
+        on evidence: ExaminedEvidence, customer: CustomerRow
+    ) throws(LedgerStorageError) -> DecidedClaim? {
+        guard let known = try EvidenceTable(connection: connection).row(sha256: evidence.stored.sha256) else { return nil }
+        let decisions = try AppStoreClaimsTable(connection: connection)
+            .decisions(evidence: known.key, customer: customer.key, limit: 1)
+        guard let key = decisions.first, let entry = try JournalTable(connection: connection).row(key: key),
+            entry.at.millisecondsSince1970 + AppStoreClaim.wordLasts > now.millisecondsSince1970
+        else { return nil }
+        let decision = try DecidedClaim(entry)
+        // What the operator corrects, and what was not answered, is asked again.
+        let isOpen = [DecisionCode.appStoreSecretMismatch, .appStoreUnanswered].contains { $0.rawValue == decision.code }
+        return isOpen ? nil : decision
     }
 
     /// The claim that waits with the same evidence, customer and fields.

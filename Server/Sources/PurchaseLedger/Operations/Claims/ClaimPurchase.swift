@@ -78,7 +78,7 @@ struct ClaimJudgement {
         if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
             if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
             try changes.observe(observation, evidence: kept.key)
-            for cancellation in word?.answer.cancellations ?? [] { try changes.observe(cancellation) }
+            try changes.observe(word?.answer)
         }
     }
 
@@ -141,7 +141,8 @@ struct ClaimJudgement {
 
     private mutating func bind(_ proven: ObservedTransaction, _ customer: CustomerRow, source: EvidenceSource) {
         guard let place, let record else { return }
-        guard ClaimDecision.binds(source, proven, app.settings) else {
+        let isStated = word?.answer.tokens[proven.key] != nil
+        guard isStated || ClaimDecision.binds(source, proven, app.settings) else {
             isReplayed = record.formerRow?.ownerKey == customer.key
             return
         }
@@ -218,18 +219,18 @@ struct ClaimJudgement {
         if confirms { details.appStore = .confirms }
         let entry: JournalEntry
         if let word {
+            let counts = rejection?.isWithoutEffect != true
             entry = try transaction.journal.append(
                 try draft(answer),
                 DecisionDetails(
-                    claim: word.claim.text,
-                    cancellations: rejection == word.answer.refusal && rejection != nil
-                        ? [] : word.answer.cancellations, decided: details))
+                    claim: word.claim.text, cancellations: counts ? word.answer.cancellations : [],
+                    tokens: counts ? word.answer.statedTokens : [], decided: details))
         } else {
             entry = try transaction.journal.append(try draft(answer), details)
         }
         self.entry = entry
         try changes.finish(entry)
-        try transaction.hold(examined.evidence, kept?.key, entry)
+        if rejection?.isWithoutEffect != true { try transaction.hold(examined.evidence, kept?.key, entry) }
         var outcome = try answer.outcome(entry)
         if confirms, let customer = parties.customer, let kept {
             try transaction.ask(entry, app, customer, kept.key, .confirms)

@@ -100,19 +100,11 @@ public struct RefusedEvidence: Sendable, Equatable {
 /// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
-    /// The pieces of evidence, by their SHA-256, that the App Store was just asked about and refused.
-    var refused: [[UInt8]: DecidedClaim] = [:]
     /// The App Store's word on the only piece of evidence, if it waited for that.
     var word: AppStoreWord?
 
     /// A restore whose evidence was verified.
-    ///
-    /// - Parameter refused: the decisions about pieces of evidence, by their SHA-256, that were refused a moment ago; they do not
-    ///   wait again.
-    public init(_ examined: ExaminedRestore, refused: [[UInt8]: DecidedClaim] = [:]) {
-        self.examined = examined
-        self.refused = refused
-    }
+    public init(_ examined: ExaminedRestore) { self.examined = examined }
 
     init(_ examined: ExaminedRestore, word: AppStoreWord) {
         self.examined = examined
@@ -143,11 +135,7 @@ public struct RestorePurchases: LedgerOperation {
     ) throws {
         if word == nil, let waiting = try WaitingRestore(of: evidence, examined.submission, customer, transaction, app)
         {
-            if let decided = refused[evidence.stored.sha256], let rejection = decided.rejection {
-                outcome.purchases += waiting.purchases(decided.id, decided.leafHash, rejection, &seen)
-            } else {
-                try waiting.write(&outcome, &seen)
-            }
+            try waiting.write(&outcome, &seen)
             return
         }
         var draft = transaction.draft(app)
@@ -170,7 +158,7 @@ public struct RestorePurchases: LedgerOperation {
             if let observer = transaction.registry.observer(of: evidence, claimedFor: app) {
                 if observer.key != app.key { changes = LedgerChanges(transaction, app: observer) }
                 try changes.observe(observation, evidence: key)
-                for cancellation in word?.answer.cancellations ?? [] { try changes.observe(cancellation) }
+                try changes.observe(word?.answer)
             }
             if let objection = evidence.objection {
                 rejection = Rejection(objection)
@@ -180,7 +168,7 @@ public struct RestorePurchases: LedgerOperation {
         }
         changes.identities.know(locked: customer)
         var claims = RestoredClaims(
-            changes: changes, app: app, customer: customer, source: evidence.source, tokens: word?.answer.tokens ?? [:])
+            changes: changes, app: app, customer: customer, source: evidence.source, stated: word?.answer)
         try claims.claim(proven, transaction)
         try changes.settle()
         let purchases = try claims.outcomes(transaction)
@@ -199,13 +187,14 @@ public struct RestorePurchases: LedgerOperation {
                 DecisionDetails(
                     claim: word.claim.text,
                     cancellations: word.answer.refusal == nil ? word.answer.cancellations : [],
+                    tokens: word.answer.refusal == nil ? word.answer.statedTokens : [],
                     decided: details.bounded()))
         } else {
             entry = try transaction.journal.append(draft, details.bounded())
         }
         outcome.entries.append(entry.id)
         try changes.finish(entry)
-        try transaction.hold(evidence, key, entry)
+        if rejection?.isWithoutEffect != true { try transaction.hold(evidence, key, entry) }
         if confirms {
             try transaction.ask(entry, app, customer, key, .confirms)
             outcome.asksAppStore.append(entry.id)

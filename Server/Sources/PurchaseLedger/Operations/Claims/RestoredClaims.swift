@@ -8,15 +8,15 @@ struct RestoredClaims {
     let app: RegistryApp
     let customer: CustomerRow
     let source: EvidenceSource
-    /// The account tokens that the App Store stated.
-    let tokens: [TransactionKey: AppAccountToken]
+    /// The App Store's word, if the claims waited for it.
+    let stated: AppStoreAnswer?
     private var claims: [Claim] = []
 
     init(
         changes: LedgerChanges, app: RegistryApp, customer: CustomerRow, source: EvidenceSource,
-        tokens: [TransactionKey: AppAccountToken] = [:]
+        stated: AppStoreAnswer? = nil
     ) {
-        self.tokens = tokens
+        self.stated = stated
         self.changes = changes
         self.app = app
         self.customer = customer
@@ -29,17 +29,12 @@ struct RestoredClaims {
         var refusal: Rejection?
         var binds = false
         var isReplayed = false
+        /// Whether nobody owned it before.
+        var isFirst = false
     }
 
     /// Whether a purchase gets its first owner.
-    var isFirstGrant: Bool {
-        claims.contains { claim in
-            guard claim.binds else { return false }
-            return changes.histories.contains { history in
-                history.index(of: claim.proven.key).map { history.records[$0].formerRow?.ownerKey == nil } ?? false
-            }
-        }
-    }
+    var isFirstGrant: Bool { claims.contains { $0.binds && $0.isFirst } }
 
     struct Outcome {
         var answer: RestoredPurchase
@@ -55,13 +50,15 @@ struct RestoredClaims {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
             let record = changes.histories[place.history].records[place.record]
-            let tokenOwner = try changes.identities.customer(of: facts.accountToken ?? tokens[facts.key])
+            let tokenOwner = try changes.identities.customer(of: facts.accountToken ?? stated?.tokens[facts.key])
             var claim = Claim(proven: facts)
+            claim.isFirst = record.formerRow?.ownerKey == nil
             do throws(Rejection) {
                 if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }
                 try ClaimDecision.requireAgreement(
                     ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
-                claim.binds = ClaimDecision.binds(source, facts, app.settings)
+                claim.binds =
+                    ClaimDecision.binds(source, facts, app.settings) || stated?.tokens[facts.key] != nil
                 claim.isReplayed = record.formerRow?.ownerKey == customer.key
             } catch {
                 claim.refusal = error

@@ -82,6 +82,27 @@ final class LedgerChanges {
             try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
     }
 
+    /// Takes over what the App Store stated without a signature about transactions that evidence has proven.
+    func observe(_ answer: AppStoreAnswer?) throws(LedgerStorageError) {
+        guard let answer else { return }
+        for cancellation in answer.cancellations { try observe(cancellation) }
+        for token in answer.statedTokens { try observe(token) }
+    }
+
+    /// Takes over an account token that the App Store stated without a signature. Any signed transaction with a token is newer.
+    func observe(_ stated: AppStoreAnswer.StatedToken) throws(LedgerStorageError) {
+        guard let token = AppAccountToken(stated.token) else { return }
+        let environment = try transaction.environments.keyToWrite(of: stated.key.environment)
+        guard let place = try place(of: stated.key, environment: environment) else { return }
+        let record = open.histories[place.history].records[place.record]
+        guard !record.isErased else { return }
+        var fields = TransactionFields(TransactionStatement(key: stated.key, source: .transactionReceipt, stamp: .epoch))
+        fields.accountToken = StampedToken(stamp: .epoch, token: token)
+        let merged = record.facts.merged(with: ObservedTransaction(key: stated.key, fields: fields))
+        guard merged !== record.facts else { return }
+        open.histories[place.history].records[place.record].facts = merged
+    }
+
     /// Takes over a cancellation that the App Store stated without a signature. It counts as a receipt's does, and only for a
     /// transaction that evidence has proven; the evidence of its facts stays the same.
     func observe(_ cancellation: AppStoreAnswer.Cancellation) throws(LedgerStorageError) {

@@ -82,9 +82,12 @@ extension ErasureScope {
         case .decision:
             let decision = try DecisionDetails(encoded: details)
             let kept = try Self.kept(decision.decided)
-            guard kept != nil || !decision.cancellations.isEmpty else { return nil }
+            // What others own keeps the token that it was given with.
+            let own = Set(rows.map { ExactText($0.transactionID) })
+            let tokens = decision.tokens.filter { !own.contains(ExactText($0.transactionID)) }
+            guard kept != nil || !decision.cancellations.isEmpty || !tokens.isEmpty else { return nil }
             return try DecisionDetails(
-                claim: decision.claim, cancellations: decision.cancellations,
+                claim: decision.claim, cancellations: decision.cancellations, tokens: tokens,
                 decided: kept ?? Self.withoutOutcomes(decision.decided)
             ).encoded()
         case .appStoreAnswer:
