@@ -46,10 +46,11 @@ struct DecisionCodeTests {
             app.mode = .apple
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
             let world = try await LedgerWorld(database, apps: [app])
-            for code in [
-                DecisionCode.appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch, .appStoreUnanswered,
-            ] {
-                let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
+            let codes: [DecisionCode] = [
+                .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch, .appStoreUnanswered,
+            ]
+            for (number, code) in codes.enumerated() {
+                let claim = try await world.claim("\(number)", try LedgerWorld.coinReceipt(number))
                 outcomes.append(claim)
                 outcomes.append(
                     try await world.decision(claim.submissionID, AppStoreAnswer(refusal: Rejection(code))))

@@ -160,13 +160,18 @@ struct WaitingClaimTests {
             let decided = try await world.decision(claim.submissionID, word)
             #expect(decided.code == "app_account_token_mismatch")
             #expect(try await world.balance(of: "mallory") == nil)
-            #expect(try await world.balance(of: "carol") == 3, "the receipt proves the purchase, and Apple says whose it is")
-            #expect(try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1)).verdict == .rejected)
+            #expect(
+                try await world.balance(of: "carol") == 3, "the receipt proves the purchase, and Apple says whose it is"
+            )
+            #expect(
+                try await world.claim("1", customer: "mallory", try LedgerWorld.coinReceipt(1)).verdict == .rejected)
             #expect(try await world.claim("1", customer: "carol", try LedgerWorld.coinReceipt(1)).code == "accepted")
         }
     }
 
-    @Test("An account token of Apple's that becomes known later gives the purchase to its customer; a signed one is stronger")
+    @Test(
+        "An account token of Apple's that becomes known later gives the purchase to its customer; a signed one is stronger"
+    )
     func lateToken() async throws {
         try await Self.waiting { world in
             let (token, signedToken) = (UUID(), UUID())
@@ -200,7 +205,8 @@ struct WaitingClaimTests {
             let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
             #expect(try await world.decision(first.submissionID, word).code == "accepted")
             let second = try await world.claim("2", try LedgerWorld.coinReceipt(2))
-            #expect(try await world.decision(second.submissionID, LedgerWorld.agreement()).code == "account_token_needed")
+            #expect(
+                try await world.decision(second.submissionID, LedgerWorld.agreement()).code == "account_token_needed")
             #expect(try await world.claim("2", try LedgerWorld.coinReceipt(2)).code == "account_token_needed")
         }
     }
@@ -217,7 +223,8 @@ struct WaitingClaimTests {
             try await world.answer(
                 waiting.asksAppStore[0], LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("2"): stated] })
             let decided = try await world.ledger.restore(restore)
-            #expect(decided.waiting.isEmpty && decided.purchases.map(\.code) == ["accepted", "app_account_token_mismatch"])
+            #expect(
+                decided.waiting.isEmpty && decided.purchases.map(\.code) == ["accepted", "app_account_token_mismatch"])
             #expect(try await world.balance(of: "mallory") == 3)
             #expect(try await world.balance(of: "carol") == 3)
         }
@@ -233,7 +240,9 @@ struct WaitingClaimTests {
             var app = LedgerWorld.app()
             (app.mode, app.environments) = (.offline, [.production])
             let changed = try await world.restarted([app])
-            #expect(try await changed.decision(claim.submissionID, LedgerWorld.agreement()).code == "environment_not_accepted")
+            #expect(
+                try await changed.decision(claim.submissionID, LedgerWorld.agreement()).code
+                    == "environment_not_accepted")
             try await changed.answer(restore.asksAppStore[0], LedgerWorld.agreement())
             let event = try #require(try await changed.ledger.answer(EventList(app: "example", limit: 100)).last)
             #expect(String(decoding: event.body, as: UTF8.self).contains("environment_not_accepted"))

@@ -48,7 +48,9 @@ struct WaitingClaim {
 
     /// Records the claim, unless the same one waits already.
     func write() throws(LedgerStorageError) -> PurchaseOutcome {
-        if let refusal, let rejection = refusal.rejection { return outcome(refusal.id, refusal.leafHash, nil, rejection) }
+        if let refusal, let rejection = refusal.rejection {
+            return outcome(refusal.id, refusal.leafHash, nil, rejection)
+        }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
         let pending = Rejection(.appStorePending)
         let answer = ClaimAnswer(
@@ -184,7 +186,9 @@ extension LedgerTransaction {
     fileprivate func recentWord(
         on evidence: ExaminedEvidence, customer: CustomerRow
     ) throws(LedgerStorageError) -> DecidedClaim? {
-        guard let known = try EvidenceTable(connection: connection).row(sha256: evidence.stored.sha256) else { return nil }
+        guard let known = try EvidenceTable(connection: connection).row(sha256: evidence.stored.sha256) else {
+            return nil
+        }
         let decisions = try AppStoreClaimsTable(connection: connection)
             .decisions(evidence: known.key, customer: customer.key, limit: 1)
         guard let key = decisions.first, let entry = try JournalTable(connection: connection).row(key: key),
@@ -192,7 +196,9 @@ extension LedgerTransaction {
         else { return nil }
         let decision = try DecidedClaim(entry)
         // What the operator corrects, and what was not answered, is asked again.
-        let isOpen = [DecisionCode.appStoreSecretMismatch, .appStoreUnanswered].contains { $0.rawValue == decision.code }
+        let isOpen = [DecisionCode.appStoreSecretMismatch, .appStoreUnanswered].contains {
+            $0.rawValue == decision.code
+        }
         return isOpen ? nil : decision
     }
 

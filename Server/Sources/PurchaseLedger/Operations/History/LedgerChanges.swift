@@ -96,7 +96,8 @@ final class LedgerChanges {
         guard let place = try place(of: stated.key, environment: environment) else { return }
         let record = open.histories[place.history].records[place.record]
         guard !record.isErased else { return }
-        var fields = TransactionFields(TransactionStatement(key: stated.key, source: .transactionReceipt, stamp: .epoch))
+        var fields = TransactionFields(
+            TransactionStatement(key: stated.key, source: .transactionReceipt, stamp: .epoch))
         fields.accountToken = StampedToken(stamp: .epoch, token: token)
         let merged = record.facts.merged(with: ObservedTransaction(key: stated.key, fields: fields))
         guard merged !== record.facts else { return }
