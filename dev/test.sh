@@ -88,7 +88,7 @@ compile_with_assertions() {
 
 # The tests that run at the same time. All at once, each takes as long as all together, and the limits in seconds that a server has
 # for its clients end requests of tests that wait for a processor.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32
 
 # Runs the tests that compile built. On Linux they are a program, which needs neither the package manager nor its lock, so it
 # can run while something else is compiled.
