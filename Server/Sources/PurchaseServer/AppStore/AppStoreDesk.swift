@@ -215,11 +215,12 @@ public final class AppStoreDesk: Service {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 do {
-                    for claim in try await lease() {
-                        group.addTask { _ = await self.question(claim, isNew: true)?.value }
-                    }
+                    let claims = try await lease()
+                    for claim in claims { group.addTask { _ = await self.question(claim, isNew: true)?.value } }
                     for claim in try await leaseOverdue() { group.addTask { await self.giveUp(claim) } }
-                    try await Task.sleep(for: timing.looksEvery)
+                    // What was just taken is mostly not all that is due.
+                    let isBusy = claims.count > 1
+                    try await Task.sleep(for: isBusy ? min(Self.glance, timing.looksEvery) : timing.looksEvery)
                 } catch is CancellationError {
                     return
                 } catch {
