@@ -41,7 +41,11 @@ public struct LiveClient: Sendable {
         return try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(.head(request))
             if let body { try await outbound.write(.body(body)) }
-            try await outbound.write(.end(nil))
+            do {
+                try await outbound.write(.end(nil))
+            } catch let error as ChannelError where error == .ioOnClosedChannel {
+                // The server had the whole body, and has answered and closed already.
+            }
             var answer: LiveResponse?
             for try await part in inbound {
                 switch part {
