@@ -178,7 +178,12 @@ extension ServerConfiguration {
         if record.signingKey != running.record.signingKey { settings.append(.signingKey) }
         if record.checkpoints != running.record.checkpoints { settings.append(.checkpoints) }
         if limits.connections != running.limits.connections { settings.append(.connections) }
-        if appStore != running.appStore { settings.append(.appStoreProduction) }
+        if appStore.verifyReceiptProduction != running.appStore.verifyReceiptProduction {
+            settings.append(.appStoreProduction)
+        }
+        if appStore.verifyReceiptSandbox != running.appStore.verifyReceiptSandbox { settings.append(.appStoreSandbox) }
+        if appStore.tlsTrust != running.appStore.tlsTrust { settings.append(.appStoreTrust) }
+        if appStore.waitHours != running.appStore.waitHours { settings.append(.appStoreWait) }
         return settings
     }
 }

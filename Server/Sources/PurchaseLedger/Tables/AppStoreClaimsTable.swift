@@ -93,7 +93,7 @@ struct AppStoreClaimsTable {
             """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit)], connection)
     }
 
-    /// The claims of apps that were asked about in vain and came before a time, whenever they are due. It reads everything that
+    /// The claims of apps that came before a time, whenever they are due. It reads everything that
     /// waits.
     func overdue(
         _ apps: [Int64], before end: Timestamp, at now: Timestamp, limit: Int64
@@ -101,7 +101,7 @@ struct AppStoreClaimsTable {
         guard !apps.isEmpty else { return [] }
         return try AppStoreClaimRow.all(
             """
-            WHERE next_at IS NOT NULL AND attempts > 0 AND received_at <= ?4 AND \(Self.isFree) AND \(Self.among(apps))
+            WHERE next_at IS NOT NULL AND received_at <= ?4 AND \(Self.isFree) AND \(Self.among(apps))
             ORDER BY next_at, entry_key LIMIT ?3
             """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit), .time(end)], connection)
     }

@@ -12,35 +12,26 @@ import Synchronization
 public final class AppStoreDesk: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void
+    private let questioner: ClaimQuestioner
     private let timing: AppStoreTiming
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
-    private let workers: WorkerPool
     private let changes: AsyncStream<(ValidationEnvironment, CircuitBreaker.Change)>
-    private let state: Mutex<State>
+    private let terms: Box
+    private let state = Mutex(State())
+
+    /// The settings in force.
+    private final class Box: Sendable {
+        let value: Mutex<AppStoreTerms>
+
+        init(_ value: AppStoreTerms) { self.value = Mutex(value) }
+    }
 
     private struct State {
-        var terms: Terms
         var questions: [UUID: Task<Result, Never>] = [:]
         var isEnded = false
         /// The requests that wait for an outcome.
         var waiting = 0
-    }
-
-    /// What a reload of the settings replaces together.
-    private struct Terms: Sendable {
-        var ledger: PurchaseLedger
-        var verifier: PurchaseVerifier
-        /// The shared secrets by bundle id.
-        var secrets: [String: SharedSecret]
-        var secret: SharedSecret?
-
-        init(_ ledger: PurchaseLedger, _ configuration: ServerConfiguration) {
-            self.ledger = ledger
-            verifier = PurchaseVerifier(anchors: configuration.anchors)
-            secrets = configuration.sharedSecrets.compactMapValues { SharedSecret($0) }
-            secret = configuration.sharedSecret.flatMap { SharedSecret($0) }
-        }
     }
 
     /// What became of a question.
@@ -74,13 +65,17 @@ public final class AppStoreDesk: Service {
         self.timing = timing ?? configuration.appStore.timing
         self.clock = clock
         self.logger = logger
-        workers = WorkerPool(limit: configuration.limits.waitingVerifications)
-        state = Mutex(State(terms: Terms(ledger, configuration)))
+        let terms = Box(AppStoreTerms(ledger, configuration))
+        self.terms = terms
+        questioner = ClaimQuestioner(
+            client: client, workers: WorkerPool(limit: configuration.limits.waitingVerifications), clock: clock,
+            logger: logger
+        ) { terms.value.withLock { $0 } }
     }
 
     /// Asks every later question under other settings. The addresses of the App Store stay as they were at the start.
     public func replaceSettings(by configuration: ServerConfiguration, ledger: PurchaseLedger) {
-        state.withLock { $0.terms = Terms(ledger, configuration) }
+        terms.value.withLock { $0 = AppStoreTerms(ledger, configuration) }
     }
 
     // MARK: Requests
@@ -156,7 +151,7 @@ public final class AppStoreDesk: Service {
             if let known = state.questions[claim] { return known }
             guard isNew else { return nil }
             let question = Task {
-                let result = await self.ask(claim)
+                let result = await self.questioner.ask(claim)
                 self.state.withLock { $0.questions[claim] = nil }
                 return result
             }
@@ -217,7 +212,7 @@ public final class AppStoreDesk: Service {
                 do {
                     let claims = try await lease()
                     for claim in claims { group.addTask { _ = await self.question(claim, isNew: true)?.value } }
-                    for claim in try await leaseOverdue() { group.addTask { await self.giveUp(claim) } }
+                    for claim in try await leaseOverdue() { group.addTask { await self.questioner.giveUp(claim) } }
                     // What was just taken is mostly not all that is due.
                     let isBusy = claims.count > 1
                     try await Task.sleep(for: isBusy ? min(Self.glance, timing.looksEvery) : timing.looksEvery)
@@ -248,16 +243,6 @@ public final class AppStoreDesk: Service {
         return try await ledger.perform(LeaseAppStoreClaims(limit: AppStoreTiming.atOnce, overdueSince: end))
     }
 
-    private func giveUp(_ id: UUID) async {
-        let terms = state.withLock { $0.terms }
-        do {
-            guard let claim = try await terms.ledger.answer(AppStoreClaimByID(id)) else { return }
-            _ = try await record(.none, of: claim, terms)
-        } catch {
-            log(error)
-        }
-    }
-
     /// One claim is the probe of an open circuit; the others rest, instead of being refused one by one.
     private var questionsThatTheCircuitTakes: Int {
         switch client.circuit(of: .production) {
@@ -266,117 +251,7 @@ public final class AppStoreDesk: Service {
         }
     }
 
-    private var ledger: PurchaseLedger { state.withLock { $0.terms.ledger } }
+    private var ledger: PurchaseLedger { questioner.terms().ledger }
 
-    // MARK: One question
-
-    private func ask(_ id: UUID) async -> Result {
-        do {
-            guard let claim = try await ledger.answer(AppStoreClaimByID(id)) else { return .recorded(.alreadyRecorded) }
-            do {
-                return try await ask(claim)
-            } catch {
-                log(error)
-                return try await postpone(claim, attempts: claim.attempts + 1, "error", after: .zero)
-            }
-        } catch {
-            // The database cannot be used.
-            log(error)
-            return .failed
-        }
-    }
-
-    private func ask(_ claim: AppStoreClaim) async throws -> Result {
-        let terms = state.withLock { $0.terms }
-        guard let question = try await question(about: claim, terms) else {
-            // Its evidence was erased, or is no longer trusted: nobody can be asked.
-            return .recorded(try await record(.none, of: claim, terms))
-        }
-        let outcome = await client.validate(question.request)
-        // The settings can be others by now, and what is decided is decided under those in force.
-        let present = state.withLock { $0.terms }
-        switch outcome {
-        case .conclusive(let reply):
-            let answer = try await workers.run(bytes: reply.json.count) { AppStoreAnswer(reply, question.evidence) }
-            return .recorded(try await record(answer, of: claim, present))
-        case .undetermined(let reason): return try await postpone(claim, reason, present)
-        }
-    }
-
-    private func question(about claim: AppStoreClaim, _ terms: Terms) async throws -> ReceiptQuestion? {
-        guard let sent = claim.evidence else { return nil }
-        return try await workers.run(bytes: sent.count) {
-            do throws(VerificationError) {
-                let evidence = try Evidence(sent)
-                let verified = try terms.verifier.verify(evidence, policies: [])
-                let secret = verified.facts.bundleID.flatMap { terms.secrets[$0] } ?? terms.secret
-                return ReceiptQuestion(verified, bytes: evidence.bytes, app: claim.app, sharedSecret: secret)
-            } catch {
-                return nil
-            }
-        }
-    }
-
-    private func record(
-        _ answer: AppStoreAnswer, of claim: AppStoreClaim, _ terms: Terms
-    ) async throws -> RecordAppStoreAnswer.Outcome {
-        var answer = answer
-        // The receipt that was sent says nothing new.
-        if let latest = answer.latestReceipt, let sent = claim.evidence, latest == sent { answer.latestReceipt = nil }
-        let final = answer
-        let bytes = (claim.evidence?.count ?? 0) + (final.reply?.count ?? 0)
-        let examined = try await workers.run(bytes: bytes) { terms.ledger.examine(claim, final) }
-        logger.info(
-            "the App Store's word on a claim is recorded",
-            metadata: [
-                "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
-                "status": "\(final.status.map(String.init) ?? "none")",
-            ])
-        return try await terms.ledger.perform(RecordAppStoreAnswer(examined))
-    }
-
-    private func postpone(
-        _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: Terms
-    ) async throws -> Result {
-        let now = clock().millisecondsSince1970
-        guard now - claim.receivedAt.millisecondsSince1970 < timing.givesUpAfter else {
-            return .recorded(try await record(.none, of: claim, terms))
-        }
-        // A question that was not asked counts for nothing. Before the sandbox, production was asked.
-        let wasAsked =
-            switch reason.code {
-            case .busy, .cancelled: false
-            case .circuitOpen: reason.environment == .sandbox
-            default: true
-            }
-        guard reason.code != .cancelled else {
-            // The next start asks at once.
-            try await terms.ledger.perform(
-                PostponeAppStoreClaim(claim.id, attempts: claim.attempts, to: Timestamp(millisecondsSince1970: now)))
-            return .postponed(to: Timestamp(millisecondsSince1970: now))
-        }
-        return try await postpone(
-            claim, attempts: claim.attempts + (wasAsked ? 1 : 0), reason.code.rawValue, seen: reason.seen,
-            after: reason.retryAfter)
-    }
-
-    /// Notes when a claim is asked about again.
-    private func postpone(
-        _ claim: AppStoreClaim, attempts: Int, _ code: String, seen: String? = nil, after pause: Duration
-    ) async throws -> Result {
-        let milliseconds = max(AppStoreTiming.pause(after: attempts), Int64(pause / .milliseconds(1)))
-        let next = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 + milliseconds)
-        logger.info(
-            "the App Store gave no answer about a claim",
-            metadata: [
-                "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(code)", "seen": "\(seen ?? "")",
-                "attempts": "\(attempts)", "next": "\(next)",
-            ])
-        try await ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
-        return .postponed(to: next)
-    }
-
-    private func log(_ error: any Error) {
-        logger.error("a claim that waits for the App Store could not be worked on", metadata: ["error": "\(error)"])
-    }
+    private func log(_ error: any Error) { questioner.log(error) }
 }

@@ -81,80 +81,6 @@ struct WaitingClaim {
     }
 }
 
-/// A piece of evidence of a restore that waits for the App Store, because it proves a purchase that nobody owns yet.
-struct WaitingRestore {
-    let transaction: LedgerTransaction
-    let app: RegistryApp
-    let submission: RestoreSubmission
-    let evidence: ExaminedEvidence
-    let customer: CustomerRow
-    /// A refusal by the App Store a moment ago.
-    let refusal: DecidedClaim?
-
-    /// - Returns: `nil` if it can be decided now.
-    init?(
-        of evidence: ExaminedEvidence, _ submission: RestoreSubmission, _ customer: CustomerRow,
-        _ transaction: LedgerTransaction, _ app: RegistryApp
-    ) throws(LedgerStorageError) {
-        guard app.settings.mode == .apple else { return nil }
-        var isFirst = false
-        for proven in evidence.askablePurchases where !isFirst { isFirst = try !transaction.hasOwner(proven.key) }
-        guard isFirst else { return nil }
-        let word = try transaction.recentWord(on: evidence, customer: customer)
-        if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
-        refusal = word
-        (self.transaction, self.app, self.submission) = (transaction, app, submission)
-        (self.evidence, self.customer) = (evidence, customer)
-    }
-
-    /// Records it, unless the same waits already.
-    func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
-        if let refusal, let rejection = refusal.rejection {
-            outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen)
-            return
-        }
-        let kept = try transaction.keep(evidence.stored, app: app, keyID: submission.keyID)
-        let pending = Rejection(.appStorePending)
-        let details = ClaimDetails(
-            isRestore: true, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
-            customer: submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
-            transfer: app.settings.transfer.rawValue, outcomes: [], appStore: .waits
-        ).bounded()
-        if let known = try transaction.claimThatWaits(like: details, evidence: kept.key, customer: customer) {
-            let (id, leafHash) = (known.entry.id, JournalLeaf.hash(known.entry.leaf))
-            outcome.purchases += purchases(id, leafHash, pending, &seen)
-            outcome.waiting.append(
-                WaitingEvidence(claim: id, sha256: evidence.stored.sha256, nextAttemptAt: known.row.nextAt))
-            return
-        }
-        var draft = transaction.draft(app)
-        (draft.evidence, draft.customer, draft.code) = ((kept.key, kept.sha256), customer, pending.code)
-        let entry = try transaction.journal.append(draft, details)
-        try transaction.ask(entry, app, customer, kept.key, .waits)
-        outcome.purchases += purchases(entry.id, entry.leafHash, pending, &seen)
-        outcome.waiting.append(WaitingEvidence(claim: entry.id, sha256: evidence.stored.sha256))
-        outcome.asksAppStore.append(entry.id)
-    }
-
-    /// What a restore answers about its purchases.
-    private func purchases(
-        _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
-    ) -> [RestoredPurchase] {
-        var purchases: [RestoredPurchase] = []
-        for proven in evidence.askablePurchases where seen.insert(proven.key).inserted {
-            purchases.append(
-                RestoredPurchase(
-                    submissionID: id, leafHash: leafHash, environment: proven.key.environment,
-                    transactionID: proven.key.transactionID.string,
-                    originalTransactionID: proven.original.transactionID.string,
-                    productID: proven.productID?.string ?? "", rejection: rejection,
-                    disposition: rejection.disposition(hasPurchase: false), isReplayed: false,
-                    expiresAt: proven.end))
-        }
-        return purchases
-    }
-}
-
 extension ExaminedEvidence {
     /// The purchases of a genuine receipt that `verifyReceipt` reads; none of other evidence.
     var askablePurchases: [ObservedTransaction] {
@@ -183,7 +109,7 @@ extension LedgerTransaction {
 
     /// The App Store's word on a receipt that decided a claim of the customer a moment ago: an agreement, or a refusal that asking again
     /// would only repeat.
-    fileprivate func recentWord(
+    func recentWord(
         on evidence: ExaminedEvidence, customer: CustomerRow
     ) throws(LedgerStorageError) -> DecidedClaim? {
         guard let known = try EvidenceTable(connection: connection).row(sha256: evidence.stored.sha256) else {
