@@ -133,7 +133,15 @@ struct KitWorld: Sendable {
         return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
     }
 
-    /// What the server says that a customer may use.
+    /// How often the server granted or renewed something for a customer, by its events.
+    func grants(to customer: String) async throws -> Int {
+        let answer = try await server.execute(
+            uri: "/v1/events?limit=500", method: .get, headers: [.authorization: "Bearer \(backendKey)"])
+        return try JSONDecoder().decode(EventPage.self, from: Data(answer.body.readableBytesView)).events
+            .count { $0.customerID == customer && ($0.type == .granted || $0.type == .renewed) }
+    }
+
+    /// The entitlements of a customer, as the server returns them.
     func entitlements(of customer: String) async throws -> [EntitlementMessage] {
         let answer = try await server.execute(
             uri: "/v1/customers/\(customer)/entitlements", method: .get,

@@ -130,6 +130,27 @@ struct RecoveryTests {
             device.link.intercept(nil)
             return ["\(summary.undetermined.count)", try await device.retry(engine)]
         },
+        KitCase(
+            "The answer to a restore is lost after the commit, and its repetition grants nothing twice", coins: nil,
+            codes: ["2 undetermined", "2 granted", "2 grants at the server"]
+        ) { device in
+            for product in ["pro", "monthly"] { try await device.door.finish(try await device.sell(product)) }
+            let engine = try await device.engine()
+            device.link.intercept { request, forward in
+                _ = try await forward(request)
+                throw LineCut()
+            }
+            let lost = await engine.restore()
+            #expect(lost.granted.isEmpty && device.queue.finished.withLock { $0.isEmpty })
+            #expect(try await device.world.grants(to: device.customer) == 2)
+            device.link.intercept(nil)
+            let summary = await engine.restore()
+            #expect(summary.undetermined.isEmpty && summary.refused.isEmpty, "\(summary)")
+            return [
+                "\(lost.undetermined.count) undetermined", "\(summary.granted.count) granted",
+                "\(try await device.world.grants(to: device.customer)) grants at the server",
+            ]
+        },
         KitCase("A restore pays the order of a purchase that waits", coins: nil, codes: ["connection_failed", "paid"]) {
             device in
             let order = try await device.world.order("pro", for: device.customer)

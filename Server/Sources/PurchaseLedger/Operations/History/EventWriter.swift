@@ -38,8 +38,9 @@ struct EventWriter {
     func write(
         _ history: PurchaseHistory, balances: EntitlementWriter.Balances
     ) throws(LedgerStorageError) {
+        let copies = history.copies
         for record in history.records {
-            for var event in events(of: record, in: history) {
+            for var event in events(of: record, in: history, isCopy: copies.contains(record.facts.key)) {
                 if let former = record.formerRow?.ownerKey, former != record.row.ownerKey {
                     event.formerKey = former
                 }
@@ -67,7 +68,9 @@ struct EventWriter {
     }
 
     /// The events of one transaction.
-    private func events(of record: TransactionRecord, in history: PurchaseHistory) -> [EventRow] {
+    ///
+    /// - Parameter isCopy: whether the owner has the purchase by another transaction, so that it is not granted again.
+    private func events(of record: TransactionRecord, in history: PurchaseHistory, isCopy: Bool) -> [EventRow] {
         var events: [EventRow] = []
         func add(_ type: EventType, _ change: (inout EventRow) -> Void = { _ in }) {
             var event = event(type)
@@ -78,7 +81,7 @@ struct EventWriter {
         let (now, before) = (record.facts, record.formerFacts)
         for contradiction in record.contradictions { add(.contradicted) { $0.figures.reason = contradiction.rawValue } }
         switch (record.formerRow?.ownerKey, record.row.ownerKey) {
-        case (nil, .some):
+        case (nil, .some) where !isCopy:
             let isRenewal =
                 record.row.kind == .autoRenewable
                 && history.records.contains { $0.formerRow?.ownerKey != nil && $0.facts.key != record.facts.key }

@@ -59,6 +59,25 @@ struct PurchaseHistory {
         [false, true].flatMap { purchases(isShared: $0, Ownership(owners: [:])) }
     }
 
+    /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner before, or the
+    /// first of several with a new owner. Restoring makes such copies.
+    var copies: Set<TransactionKey> {
+        // Most originals have one transaction.
+        guard records.count > 1, records.contains(where: \.hasFirstOwner) else { return [] }
+        let places = Dictionary(
+            records.indices.map { (records[$0].facts.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var copies: Set<TransactionKey> = []
+        for purchase in purchases where purchase.transactions.count > 1 {
+            let owned = purchase.transactions.compactMap { places[$0.key] }.sorted().map { records[$0] }
+                .filter { $0.row.ownerKey != nil }
+            var owners = Set(owned.filter { !$0.hasFirstOwner }.map(\.row.ownerKey))
+            for record in owned where record.hasFirstOwner {
+                if !owners.insert(record.row.ownerKey).inserted { copies.insert(record.facts.key) }
+            }
+        }
+        return copies
+    }
+
     /// The last act on transactions with the same ownership type.
     func lastAct(besides key: TransactionKey) -> RecordedAct? {
         let isShared = { (transaction: TransactionKey) in
@@ -86,6 +105,8 @@ struct TransactionRecord {
     var isCancelledByHint = false
 
     var isNew: Bool { formerFacts == nil }
+    /// Whether it has an owner, and had none before.
+    var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
     var isErased: Bool { facts.productID == nil }
     var isChanged: Bool {
