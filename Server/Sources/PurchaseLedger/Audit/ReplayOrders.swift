@@ -74,7 +74,7 @@ extension ReplayStep {
         return try LotTaking(transaction: transaction).take(lots, by: owner).balance
     }
 
-    /// Whether a lot has been erased since, so that nothing is counted of it. One that others have something of is there.
+    /// Whether a later erasure removed the lot, so that its units are not counted. A lot that others have a part in still exists.
     private func isErased(_ take: LotTake) throws -> Bool {
         guard let erasures = transaction.erasures, let id = take.originalID else { return false }
         let key = OriginalKey(
