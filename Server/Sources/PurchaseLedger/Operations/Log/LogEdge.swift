@@ -4,7 +4,7 @@ import PurchaseVerification
 struct LogEdge: LedgerQuery {
     static var access: LedgerReadAccess { .keys }
 
-    /// The earlier size; `nil` if the edge is not asked for.
+    /// The earlier size; `nil` if no edge is requested.
     let size: Int64?
 
     struct Answer: Sendable {
