@@ -4,7 +4,7 @@ import PurchaseVerification
 struct ReadinessTable {
     let connection: any LedgerConnection
 
-    /// Writes content anew before the old content is deleted, so that it needs room as a purchase does.
+    /// Writes new content before the old content is deleted, so that it needs space as a purchase does.
     func replace(_ content: [UInt8]) throws(LedgerStorageError) {
         let rows = try connection.rows(
             "INSERT INTO readiness (content) VALUES (?1) RETURNING readiness_key", [.blob(content)])

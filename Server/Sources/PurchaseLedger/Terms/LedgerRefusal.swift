@@ -35,7 +35,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case appNameTooLong = "app_name_too_long"
         case fieldMalformed = "field_malformed"
 
-        /// The sentence for people.
+        /// The explanation, as a sentence.
         public var sentence: String {
             switch self {
             case .orderUnknown: "There is no such order."
