@@ -124,7 +124,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(try Self.files(folder) == Self.layout)
     }
 
-    @Test("is made once, even by many processes at the same time")
+    @Test("is created once, even by many processes at the same time")
     func race() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")

@@ -57,7 +57,7 @@ struct FaultTableTests {
         Row(#""kind":"reset""#, "app_store_unreachable", 4), Row(#""kind":"closed-body""#, "app_store_unreachable", 4),
     ]
 
-    @Test("Each fault has its outcome, after as many attempts as it deserves")
+    @Test("Each fault has its outcome, after its number of attempts")
     func table() async throws {
         try await ConnectionWorld.run { world in
             let receipt = try await world.receipt(of: "coins")
@@ -222,7 +222,7 @@ struct FaultTableTests {
         }
     }
 
-    @Test("Edited answers, and those to another receipt, differ where they say")
+    @Test("Edited answers, and those to another receipt, differ in the stated fields")
     func edits() async throws {
         try await ConnectionWorld.run { world in
             let other = try await world.receipt(of: "coins", by: "grace")

@@ -103,7 +103,7 @@ struct RuleTests {
         #expect(breaker.report(.probe, isAnswered: true, at: .seconds(18), random: 0) == nil)
     }
 
-    @Test("16 calls of an app and 64 in all are on their way; others wait in turn; too many are refused")
+    @Test("At most 16 calls of an app and 64 in all are in flight; others wait in turn; too many are refused")
     func callLimit() async {
         let limit = CallLimit()
         for app in ["a", "b", "c"] {

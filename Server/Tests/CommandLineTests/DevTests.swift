@@ -69,7 +69,7 @@ struct DevTests {
         }
     }
 
-    @Test("The keys of answers: made once, printed again, rotated to the key that was announced")
+    @Test("The keys of answers are created once, printed again, and rotated to the announced key")
     func answerKeys() async throws {
         try await Program.inTemporaryFolder { folder in
             func keys(_ options: String = "") async throws -> [String: String] {

@@ -54,7 +54,7 @@ struct ImportCommandTests {
         return Int(output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
     }
 
-    @Test("CSV as RFC 4180 has it, NDJSON and folders give the same; a second run and a trial change nothing")
+    @Test("CSV of RFC 4180, NDJSON and folders give equal results; a second run and a trial change nothing")
     func formats() async throws {
         try await Self.inFolder(4) { folder, evidence in
             let customers = ["kündin, \"1\"", "bob", "c\u{327}edric", "dora\u{2028}"]
@@ -144,7 +144,7 @@ struct ImportCommandTests {
         }
     }
 
-    @Test("A file that cannot be imported is refused with what to do, and nothing is written")
+    @Test("A file that cannot be imported is refused with the correction, and nothing is written")
     func mistakes() async throws {
         try await Self.inFolder(1) { folder, evidence in
             let before = try await Self.claims(folder)
@@ -227,7 +227,7 @@ struct ImportCommandTests {
     }
 
     /// Shells start what runs in the background without SIGINT, so the test sends SIGTERM, which does the same.
-    @Test("A signal ends an import after what is under way, with a report; beside a server, too")
+    @Test("A signal ends an import after the current batch, with a report, even beside a server")
     func interrupted() async throws {
         try await Self.inFolder(300) { folder, evidence in
             let rows = evidence.enumerated().map { "customer \($0),\($1)\n" }

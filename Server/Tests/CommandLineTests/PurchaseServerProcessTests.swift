@@ -163,7 +163,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("The simulator's attack table finds no mistake, and every attack is in the record")
+    @Test("The simulator's attack table finds no mistake, and every attack is recorded")
     func attacks() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 1)

@@ -163,7 +163,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test("A missing key of entries is not replaced, another one is refused with both ids, and an open one, too")
+    @Test("A missing key of entries is not replaced; a different key is refused with both ids, and so is an open file")
     func entryKeys() async throws {
         try await Self.inFolder { folder in
             let move = try await Program.shell(
@@ -236,7 +236,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test("A checkpoint is posted to a URL until it is taken, and sealing does not wait for it")
+    @Test("A checkpoint is posted to a URL until it is accepted, and sealing does not wait for it")
     func url() async throws {
         try await Self.inFolder { folder in
             // It redirects, fails, and then takes what it gets.

@@ -45,7 +45,7 @@ struct ServeTests {
         }
     }
 
-    @Test("Settings come from the environment if there is no option, also the shared secret")
+    @Test("Without an option, settings are read from the environment, including the shared secret")
     func settings() async throws {
         try await Program.inTemporaryFolder { folder in
             let mint =

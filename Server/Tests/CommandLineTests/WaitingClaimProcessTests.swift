@@ -21,7 +21,7 @@ struct WaitingClaimProcessTests {
         """
     }
 
-    @Test("Killed while a claim waits: the next start asks by itself, and grants once")
+    @Test("Killed while a claim waits: after the next start the server asks on its own, and grants once")
     func killed() async throws {
         try await Program.inTemporaryFolder { folder in
             // The line about HTTPS is the second, so the port is chosen here.
@@ -97,7 +97,7 @@ struct WaitingClaimProcessTests {
         }
     }
 
-    @Test("Wrong settings are refused at the start, with what to write")
+    @Test("Wrong settings are refused at the start, with the correction")
     func settings() async throws {
         try await Program.inTemporaryFolder { folder in
             let key = "assay keys create --app game --scope admin 2>/dev/null > key; "

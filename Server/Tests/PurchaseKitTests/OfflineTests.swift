@@ -38,7 +38,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A subscription that was bought while the clock was years ahead counts on, and ends as any other")
+    @Test("A subscription that was bought while the clock was years ahead counts, and ends like any other")
     func clockAhead() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -55,7 +55,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A device whose clock is years off is served like any other")
+    @Test("A device whose clock is wrong by years is served like any other")
     func wrongClock() async throws {
         try await KitWorld.run { world in
             for years in [-20.0, 20] {
@@ -67,7 +67,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A repetition that another clock planned is due")
+    @Test("A retry that was planned under another clock is due")
     func clockSetBack() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

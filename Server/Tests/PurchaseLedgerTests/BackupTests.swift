@@ -47,7 +47,7 @@ struct BackupTests {
         }
     }
 
-    @Test("A copy of rows under load is one committed state on each engine, and a ledger of its own")
+    @Test("A copy of rows under load is one committed state on each engine, and a complete ledger")
     func rowsUnderLoad() async throws {
         try await TestEngine.withDatabases { database in
             try await TemporaryFolder.with { folder in

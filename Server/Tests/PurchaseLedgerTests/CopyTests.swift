@@ -100,7 +100,7 @@ struct CopyTests {
         try await LedgerWorld(database, clock: sealed.world.clock, entryKey: sealed.entryKey)
     }
 
-    @Test("SQLite, PostgreSQL and SQLite again: all rows are equal, checkpoints and proofs hold, and numbers go on")
+    @Test("SQLite, PostgreSQL and SQLite again: all rows are equal, checkpoints and proofs hold, and numbers continue")
     func roundTrip() async throws {
         try await Self.withLedger { sealed in
             let checkpoint = try sealed.published().checkpoint
@@ -199,7 +199,7 @@ struct CopyTests {
         }
     }
 
-    @Test("Only an empty target is taken, or the unfinished copy of this source; a refusal leaves the source in use")
+    @Test("Only an empty target or the unfinished copy of this source is accepted; a refusal leaves the source usable")
     func targets() async throws {
         struct Interruption: Error {}
         try await SealedWorld.with { sealed in

@@ -18,7 +18,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A claim that meets other writes is tried again, and granted once")
+    @Test("A claim that conflicts with other writes is retried, and granted once")
     func conflicts() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -30,7 +30,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A claim that meets other writes each time ends with the conflict, and nothing is written")
+    @Test("A claim that conflicts with other writes each time fails with the conflict, and nothing is written")
     func limit() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -44,7 +44,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A commit that was stored before the connection broke is answered as what it was, not as a repetition")
+    @Test("A commit that was stored before the connection broke returns its own result, not that of a replay")
     func storedCommit() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -65,7 +65,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A commit that was lost with the connection is written by the next try")
+    @Test("A commit that was lost with the connection is written by the next attempt")
     func lostCommit() async throws {
         try await withWorld { world, database in
             database.fail([.lostCommit, .conflict, .lostCommit])

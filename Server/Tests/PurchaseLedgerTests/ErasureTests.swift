@@ -82,7 +82,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("Afterwards no column of any table has the name, the token or the evidence, and a vacuumed file neither")
+    @Test("Afterwards no table contains the name, the token or the evidence, and neither does a vacuumed file")
     func nothingLeft() async throws {
         try await TemporaryFolder.with { folder in
             let file = folder.appending(path: "assay.sqlite")
@@ -219,7 +219,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("The App Store's word on a claim that nobody knows changes nothing")
+    @Test("The App Store's answer about an unknown claim changes nothing")
     func hint() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))

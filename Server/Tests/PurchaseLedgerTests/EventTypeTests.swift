@@ -8,7 +8,7 @@ import Testing
 /// The events of each change: one history in which every type occurs.
 @Suite("Types of events")
 struct EventTypeTests {
-    @Test("Every type is written by its own change, in order, and a duplicate of the evidence writes none")
+    @Test("Each change writes its type of event, in order, and duplicate evidence writes none")
     func allTypes() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

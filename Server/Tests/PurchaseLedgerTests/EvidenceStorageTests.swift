@@ -45,7 +45,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A write that is rolled back takes its shared part along, and the next purchase stores it again")
+    @Test("A rollback removes the shared part of its write, and the next purchase stores it again")
     func rolledBack() async throws {
         struct Stop: Error {}
         struct KeepAndStop: LedgerOperation {
@@ -116,7 +116,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Erased evidence that is sent again is there again")
+    @Test("Erased evidence that is sent again is stored again")
     func erasedAndSentAgain() async throws {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.signed("1")
@@ -221,7 +221,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A rebuild needs no bytes of evidence that did not verify")
+    @Test("A rebuild does not need the bytes of unverified evidence")
     func rebuildWithoutForgeries() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))

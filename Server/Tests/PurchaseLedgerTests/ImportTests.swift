@@ -53,7 +53,7 @@ struct ImportTests {
         ])
     }
 
-    @Test("All purchases of a row belong to its customer afterwards, expired and refunded ones, too")
+    @Test("All purchases of a row belong to its customer afterwards, including expired and refunded ones")
     func history() async throws {
         try await LedgerWorld.with { world in
             world.clock.advance(days: 40)
@@ -78,7 +78,7 @@ struct ImportTests {
         }
     }
 
-    @Test("An import that is run again changes nothing, also in part, in other batches, and after claims")
+    @Test("A repeated import changes nothing, even in part, in other batches, and after claims")
     func again() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order("dave")
@@ -121,7 +121,7 @@ struct ImportTests {
         }
     }
 
-    @Test("An import takes no purchase from anybody, whatever the policy of transfers is")
+    @Test("An import never transfers a purchase, whatever the transfer policy is")
     func owners() async throws {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let period = try LedgerWorld.period("901", from: 0)

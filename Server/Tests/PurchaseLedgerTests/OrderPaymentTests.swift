@@ -200,7 +200,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("A tester's order without an environment also takes Sandbox; everybody else's does not")
+    @Test("A tester's order without an environment also accepts Sandbox; the orders of others do not")
     func testers() async throws {
         try await LedgerWorld.with { world in
             func sandbox(_ id: String) throws -> [UInt8] {

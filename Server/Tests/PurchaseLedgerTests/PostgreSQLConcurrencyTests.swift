@@ -132,7 +132,7 @@ struct PostgreSQLConcurrencyTests {
         }
     }
 
-    @Test("A server that is killed half-way has lost nothing that it acknowledged")
+    @Test("A killed server has lost no acknowledged write")
     func killed() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await TemporaryFolder.with { folder in

@@ -108,7 +108,7 @@ struct PostgreSQLOutageTests {
         }
     }
 
-    @Test("Behind pgbouncer in transaction mode, with statements that are not prepared, everything is the same")
+    @Test("Everything works behind pgbouncer in transaction mode, without prepared statements")
     func pooler() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await Pooler.with(place) { pooler in

@@ -42,7 +42,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("A write that fails takes nothing from those that share its transaction")
+    @Test("A failed write does not affect the others in its transaction")
     func isolation() async throws {
         struct Refusal: Error {}
         try await withDatabase { database, _ async throws in
@@ -150,7 +150,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("Without prepared statements, as behind pgbouncer in transaction mode, everything is the same")
+    @Test("Everything works without prepared statements, as behind pgbouncer in transaction mode")
     func unprepared() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")
@@ -195,7 +195,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("After the server ended every connection, reads and writes go on without an error")
+    @Test("After the server closed every connection, reads and writes continue without an error")
     func reconnects() async throws {
         try await withDatabase { database, place async throws in
             let world = try await LedgerWorld(database)

@@ -8,7 +8,7 @@ import Testing
 /// Readers beside writers: nobody waits for a list, and no reader makes the WAL grow.
 @Suite("Readers")
 struct ReaderTests {
-    @Test("While every connection for lists is busy and more lists wait, claims, entitlements and key lookups go on")
+    @Test("While every connection for lists is busy and more lists wait, claims, entitlements and key lookups continue")
     func busyLists() async throws {
         try await LedgerWorld.with { world in
             let key = try await world.ledger.perform(CreateAPIKey(app: "example", name: "k", scopes: [.client]))

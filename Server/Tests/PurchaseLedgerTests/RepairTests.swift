@@ -20,7 +20,7 @@ struct RepairTests {
         }
     }
 
-    @Test("Where numbers have gaps, a repair gives every row back its number, which entries and events name")
+    @Test("Where numbers have gaps, a repair restores the number of every row, to which entries and events refer")
     func gaps() async throws {
         try await LedgerWorld.with { world in
             let customers = ["alice", "bob", "carol"]

@@ -171,7 +171,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A database of a version before the first release is refused in words, and not touched")
+    @Test("A database of a version before the first release is refused with an explanation, and not changed")
     func unreleasedSchema() async throws {
         try await withDatabase { database, _ async throws in
             // Such a database has other migrations under the same numbers.

@@ -99,7 +99,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Without a setting, /v1 takes a body of 1 MiB and no more, and verifyReceipt takes larger ones")
+    @Test("By default, /v1 accepts a body of at most 1 MiB, and verifyReceipt larger ones")
     func apiBodyLimit() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))

@@ -38,7 +38,7 @@ struct CodeDocumentationTests {
         }
     }
 
-    @Test("The codes of the core that are for the operator are in the table, and every other one is refused")
+    @Test("The core's codes with the disposition operator are in the table, and every other code is refused")
     func reasons() throws {
         let listed = try Self.rows("Evidence that is not accepted").map { Self.code($0[0]) }
         let operators = ReasonCode.allCases.filter { $0.disposition == .operator }

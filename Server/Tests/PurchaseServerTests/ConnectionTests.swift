@@ -101,7 +101,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A head that trickles is cut off at the idle time, however steadily it comes")
+    @Test("A head that arrives slowly is cut off at the idle time, however steadily it arrives")
     func slowHead() async throws {
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 1) }) { port in
             try await RawConnection.open(port: port) { connection async throws in

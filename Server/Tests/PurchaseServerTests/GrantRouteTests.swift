@@ -11,7 +11,7 @@ import Testing
 struct GrantRouteTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
 
-    @Test("A grant gives access, its revocation takes it, lifting gives it again, and its end takes it for good")
+    @Test("A grant gives access, its revocation ends it, lifting restores it, and the end of the grant is final")
     func grant() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let created = try await world.send(

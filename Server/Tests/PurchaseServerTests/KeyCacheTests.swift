@@ -35,7 +35,7 @@ struct KeyCacheTests {
         }
     }
 
-    @Test("An unknown key is never remembered, and so never keeps out a key that is made later")
+    @Test("An unknown key is never remembered, so it never blocks a key that is created later")
     func unknown() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let cache = KeyCache(ledger: world.ledger) { 0 }

@@ -86,7 +86,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("A small body that comes after its refusal is read, and the connection goes on")
+    @Test("A small body that arrives after its refusal is read, and the connection stays open")
     func smallBodyAfterRefusal() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let answer = try await RawConnection.open(port: world.client.port) { connection async throws in

@@ -50,7 +50,7 @@ struct OwnerRouteTests {
         }
     }
 
-    @Test("A merged customer's purchases are the other's, under both names, and it happens once")
+    @Test("A merge transfers all purchases, which are found under both names, and happens once")
     func merge() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let claim = try PurchaseServerWorld.signed("1").claim(customerID: "anonymous-7")

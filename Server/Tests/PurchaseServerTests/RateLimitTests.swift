@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// How often somebody may come. The time that counts stands still unless a test moves it.
-@Suite("Limits of requests in a time")
+@Suite("Rate limits")
 struct RateLimitTests {
     @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
     func perKey() async throws {
@@ -98,7 +98,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("However many names come, the limiter remembers a bounded number of them, and forgets none that still comes")
+    @Test("The limiter remembers a limited number of names, and forgets none that is still in use")
     func boundedMemory() {
         let time = TestUptime()
         let limiter = RateLimiter(RateLimit(perSecond: 1, burst: 2), names: 1000, uptime: time.read)

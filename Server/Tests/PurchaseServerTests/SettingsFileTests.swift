@@ -86,7 +86,7 @@ struct SettingsFileTests {
         #expect(configuration.port == ServerConfiguration().port)
     }
 
-    @Test("Every problem is listed at once, with its line and what to do")
+    @Test("Every problem is listed at once, with its line and its correction")
     func problems() throws {
         let text = """
             server:

@@ -5,9 +5,9 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("The App Store's word in the record")
+@Suite("The App Store's answer in the journal")
 struct AppStoreRecordTests {
-    @Test("In the mode both a purchase is granted at once; the word withdraws it, or is kept beside it")
+    @Test("In the mode both a purchase is granted at once; the answer withdraws it, or is stored beside it")
     func both() async throws {
         try await LedgerWorld.with({ $0.mode = .both }) { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)
@@ -85,7 +85,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("Two servers that record the App Store's word at the same time decide once")
+    @Test("Two servers that record the App Store's answer at the same time decide once")
     func race() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             for number in 1...20 {
@@ -109,7 +109,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("An erasure ends what waits of a customer, and a merge carries it on")
+    @Test("An erasure ends a customer's waiting claims, and a merge transfers them")
     func customers() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             let ledger = world.ledger
@@ -140,7 +140,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("A rebuild of a database in the middle of everything equals it, and a repair keeps what waits")
+    @Test("A rebuild of a database with waiting claims equals it, and a repair keeps these claims")
     func repair() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             let waiting = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -157,7 +157,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("A decision that somebody changes, or a claim that is made to look decided, is named by the audit")
+    @Test("The audit reports a changed decision, and a claim that was made to look decided")
     func forged() async throws {
         for (change, kind) in [
             ("UPDATE app_store_claims SET next_at = NULL", AuditFinding.Kind.rowDiffers),

@@ -11,7 +11,7 @@ struct WaitingClaimTests {
         try await LedgerWorld.with({ $0.mode = .apple }, body)
     }
 
-    @Test("A claim waits without effect, the same claim again waits with it, and another one on its own")
+    @Test("A waiting claim has no effect; a repeated claim joins it, and a different claim waits separately")
     func waits() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)
@@ -56,7 +56,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("The App Store's agreement grants once; the decision names the claim, and an event tells of it")
+    @Test("The App Store's agreement grants once; the decision names the claim, and an event reports it")
     func granted() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1)
@@ -193,7 +193,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("An app that requires account tokens takes Apple's word for one")
+    @Test("An app that requires account tokens accepts one that the App Store states")
     func requiredToken() async throws {
         try await LedgerWorld.with {
             ($0.mode, $0.requiresAccountToken) = (.apple, true)
@@ -211,7 +211,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("A restore of which Apple gives a part to somebody else ends, and is not asked about again at once")
+    @Test("A restore of which Apple assigns a part to another customer is decided, and not asked about again at once")
     func partOfAnother() async throws {
         try await Self.waiting { world in
             let token = UUID()
@@ -230,7 +230,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("Settings that change while claims wait decide them, and a rebuild agrees")
+    @Test("Claims that wait are decided under the settings at that time, and a rebuild agrees")
     func settingsChange() async throws {
         try await Self.waiting { world in
             let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -255,7 +255,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("Claims of an app that is no longer in the settings rest until it is back")
+    @Test("Claims of an app that was removed from the settings wait until it is restored")
     func removedApp() async throws {
         try await Self.waiting { world in
             let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -319,7 +319,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("A restore waits for each receipt that proves a purchase of nobody, and is decided as a whole")
+    @Test("A restore waits for each receipt that proves an unowned purchase, and is decided as a whole")
     func restores() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)

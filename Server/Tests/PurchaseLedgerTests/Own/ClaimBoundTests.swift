@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The claims of one transaction that count")
 struct ClaimBoundTests {
-    @Test("A receipt claimed under ever new names adds no act beyond the bound, and its owner stays, also under move")
+    @Test("A receipt claimed under ever new names adds no act beyond the limit, and keeps its owner, even under move")
     func bounded() async throws {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let most = OwnershipAct.claimsOfOneTransaction

@@ -115,7 +115,7 @@ struct WebhookAddressTests {
         #expect(CertificateName.matches(Array(name.utf8), host: Array(host.utf8)) == matches)
     }
 
-    @Test("An answer that comes byte by byte ends with the attempt, and headers without an end are refused")
+    @Test("An answer that arrives byte by byte ends with the attempt, and endless headers are refused")
     func endlessAnswers() async throws {
         try await WebhookReceiver.run { receiver in
             let webhook = try WebhookWorld.webhook("http://127.0.0.1:\(receiver.port)/")

@@ -178,7 +178,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("A receiver that is gone is asked seldom, and gets everything in order when it is back")
+    @Test("A receiver that is gone is attempted rarely, and gets all events in order when it is back")
     func receiverIsBack() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run({ _, _ in .answer(503) }) { receiver in
@@ -223,7 +223,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("Two servers over one database: each event arrives once; when one stops, the other goes on")
+    @Test("Two servers with one database: each event arrives once; when one stops, the other continues")
     func twoServers() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run { receiver in
@@ -248,7 +248,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("A server that died after a delivery and before its mark: the event is sent again, with the same id")
+    @Test("A server died after a delivery and before recording it: the event is sent again, with the same id")
     func crash() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run { receiver in
