@@ -58,6 +58,6 @@ struct RecordedReplyTests {
         print("recorded replies: \(edited) edited ones have members that Apple does not write")
     }
 
-    /// What publishers added to replies that are otherwise Apple's.
+    /// The fields that publishers added to replies of Apple.
     private static let remarks: Set = ["receipt.recip"]
 }

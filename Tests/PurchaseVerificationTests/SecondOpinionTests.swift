@@ -57,7 +57,7 @@ private struct SystemGenerator: RandomNumberGenerator {
 }
 
 private enum SecondOpinion {
-    /// LibreSSL answers to the same name, but not to the same options.
+    /// LibreSSL has the same program name, but not the same options.
     static let isThere = (try? run("sh", ["-c", "openssl version | grep -q '^OpenSSL 3'"])) == 0
 
     /// Whether OpenSSL finds signature and path in order, at the time of the receipt.

@@ -82,7 +82,7 @@ public final class ChildProcess: @unchecked Sendable {
         guard code == 0 else { throw SpawnError(program: executable, code: code) }
     }
 
-    /// Whether it has not ended yet.
+    /// Whether it is still running.
     public var isRunning: Bool {
         reap(WNOHANG)
         return !isReaped

@@ -9,7 +9,7 @@ public enum MintedWorld {
     /// The authority, made once a run: keys are slow to make.
     public static func authority() throws -> CertificateAuthority { try sharedAuthority.get() }
 
-    /// Another authority that knows nothing of the first.
+    /// An unrelated authority.
     public static func otherAuthority() throws -> CertificateAuthority { try sharedOtherAuthority.get() }
 
     /// A lone certificate that signs as Xcode does.

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// A receipt that is measured, and what it takes to accept it.
+/// A receipt to measure, and the trust needed to accept it.
 struct BenchmarkReceipt {
     /// `small`, `medium` or `large`.
     let name: String
@@ -36,7 +36,7 @@ struct BenchmarkReceipts {
     let signed: [SignedEvidence]
     /// In words, where they come from.
     let origin: String
-    /// What has to be trusted besides Apple's roots.
+    /// The certificates to trust besides Apple's roots.
     private let root: [UInt8]?
 
     init() throws {

@@ -7,7 +7,7 @@ import PurchaseVerification
 
 /// One of those that are measured beside each other.
 struct Contender {
-    /// `RECEIPT/ROW`, as `--callgrind` takes it.
+    /// `RECEIPT/ROW`, the argument of `--callgrind`.
     let name: String
     /// In words for the tables.
     let title: String
@@ -115,7 +115,7 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// The same, and everything that the receipt says is read.
+    /// The same, and the whole content of the receipt is read.
     private func assayHotStrings() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies) = (base64, policies)
@@ -133,14 +133,14 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// What a server demands of every receipt.
+    /// The checks that a server makes on every receipt.
     private var policies: [any PurchasePolicy] {
         [EnvironmentPolicy(accepting: [.production, .sandbox]), BundleIDPolicy(bundleID)]
     }
 }
 
 extension AppReceipt {
-    /// Reads every typed field of the receipt and of its purchases, and adds up what they hold.
+    /// Reads every typed field of the receipt and of its purchases, and adds up their contents.
     func everythingRead() -> Int {
         var sum =
             length(receiptType) + length(bundleID) + length(applicationVersion) + length(originalApplicationVersion)
@@ -166,7 +166,7 @@ extension AppReceipt {
 
 #if canImport(OpenSSLReceipt)
     extension BenchmarkReceipt {
-        /// libcrypto as RMStore and most servers use it; checked beforehand against what Assay reads.
+        /// libcrypto as RMStore and most servers use it; its result was compared with Assay's before.
         fileprivate func openSSL() throws -> () throws -> Int {
             let openSSL = OpenSSLContender(base64: base64, root: parts.root.der)
             let receipt = try PurchaseVerifier(anchors: anchors).verifyAppReceipt(base64, policies: [])

@@ -17,7 +17,7 @@ struct Contest {
         }
         var samples = contenders.map { _ in [Double]() }
         for round in 0..<rounds {
-            // Another one begins each time, so that nobody always follows the same neighbour.
+            // Each round starts with another one, so that none always follows the same neighbour.
             for offset in contenders.indices {
                 let index = (round + offset) % contenders.count
                 // The caches still hold the neighbour's code: long code would pay more for it than short code.
@@ -45,7 +45,7 @@ struct Contest {
         return Self.processorTime() - start
     }
 
-    /// Seconds that this thread has had a core: what others do meanwhile does not count.
+    /// The processor time of this thread in seconds, which excludes that of others.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

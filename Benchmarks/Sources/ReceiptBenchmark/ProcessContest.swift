@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs programs in turn and compares how long they take from start to end. What they print is thrown away.
+/// Runs programs in turn and compares their times from start to end. Their output is discarded.
 struct ProcessContest {
     private let commands: [[String]]
 

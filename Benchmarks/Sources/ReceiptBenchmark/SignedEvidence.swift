@@ -2,13 +2,13 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// Evidence other than an app receipt that is measured, and what it takes to accept it.
+/// Evidence to measure, other than an app receipt, and the trust needed to accept it.
 struct SignedEvidence {
     /// `transaction`, `notification`, `receipt-2`, ….
     let name: String
     /// As a client sends it: a compact JWS, or base64.
     let evidence: [UInt8]
-    /// What is trusted besides Apple's roots, in DER; empty where Apple signed it.
+    /// The certificates to trust besides Apple's roots, in DER; empty if Apple signed the evidence.
     let trusted: [[UInt8]]
     let parts: SignedEvidenceParts
 
@@ -87,7 +87,7 @@ struct SignedEvidence {
         return signed + receipts
     }
 
-    /// What `write` has put into a folder.
+    /// The evidence that `write` has put into a folder.
     static func read(from folder: URL) throws -> [SignedEvidence] {
         try names.map { name in
             var trusted: [[UInt8]] = []

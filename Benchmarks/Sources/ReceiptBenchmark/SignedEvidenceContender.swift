@@ -51,12 +51,12 @@ extension SignedEvidence {
         return Contender(name: contenderName(row), title: title(row), run: run)
     }
 
-    /// What a server demands of all evidence.
+    /// The checks that a server makes on all evidence.
     private static var policies: [any PurchasePolicy] { [EnvironmentPolicy(accepting: [.production, .sandbox])] }
 }
 
 extension VerifiedEvidence {
-    /// Reads every typed field that costs something to read, and adds up what they hold.
+    /// Reads every typed field that is costly to read, and adds up their contents.
     func everythingRead() -> Int {
         switch self {
         case .transactionReceipt(let receipt):

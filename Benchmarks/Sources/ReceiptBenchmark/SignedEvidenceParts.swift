@@ -4,7 +4,7 @@ import Foundation
 /// What the floors need of signed evidence: each signature in it, over what, and by whom. A reader of its own, as
 /// `ReceiptParts`.
 struct SignedEvidenceParts {
-    /// What it is, in words.
+    /// A description of the signature.
     let words: String
     /// Checks every signature of the evidence once, keys and signatures decoded before; the certificates' are left aside.
     let floor: () -> Bool

@@ -6,10 +6,10 @@ import PurchaseAPI
 import ServerTestSupport
 import Testing
 
-/// Every fault of the simulated store, over real HTTP and TLS, and what the client makes of it.
+/// Every fault of the simulated store, over real HTTP and TLS, and the outcome that the client reports.
 @Suite("The client and the faults of the store")
 struct FaultTableTests {
-    /// A fault as the control API takes it.
+    /// A fault in the form that the control API expects.
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: String
         let outcome: String
@@ -42,7 +42,7 @@ struct FaultTableTests {
         Row(#""kind":"status","status":21004"#, "21004 Production", 1),
         Row(#""kind":"status","status":21005"#, "app_store_status", 4),
         Row(#""kind":"status","status":21006"#, "21006 Production", 1),
-        // The sandbox says the same, and has the last word.
+        // The sandbox answers the same, and its answer is final.
         Row(#""kind":"status","status":21007"#, "21007 Sandbox", 2),
         Row(#""kind":"status","status":21008"#, "app_store_status", 1),
         Row(#""kind":"status","status":21009"#, "app_store_status", 4),
@@ -208,7 +208,7 @@ struct FaultTableTests {
                 try await world.post("clock", ["time": "2026-01-31T12:10:00Z"])
                 #expect(await client.validate(.init(receipt)).short == "app_store_http_status")
                 #expect(await client.validate(.init(receipt)).short == "app_store_circuit_open")
-                // Whatever the number of questions, the outage lasts.
+                // However many questions are asked, the outage lasts.
                 for _ in 0..<20 {
                     clock.advance(.seconds(20))
                     #expect(await client.validate(.init(receipt)).short == "app_store_circuit_open")

@@ -79,7 +79,7 @@ struct RuleTests {
         let due = Duration.seconds(seconds)
         #expect(breaker.permit(at: due - .milliseconds(1)) == .refused(retryAfter: .milliseconds(1)))
         #expect(breaker.permit(at: due) == .probe)
-        // Until it is back, nobody else may.
+        // Until the probe is answered, no other call may be made.
         #expect(breaker.permit(at: due + .seconds(100)) == .refused(retryAfter: .seconds(15)))
         // Late failures of calls from before change nothing.
         #expect(breaker.report(.call, isAnswered: false, at: due, random: random) == nil)

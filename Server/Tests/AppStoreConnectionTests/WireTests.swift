@@ -24,7 +24,7 @@ struct WireTests {
 
     @Test("A request has a length and is not chunked, asks for gzip, and reuses the connection")
     func form() async throws {
-        // Compressed, because it is asked for; 100,000 bytes of padding come whole.
+        // The answer is compressed, because the request asks for it; 100,000 bytes of padding arrive complete.
         let long = #"{"status":0,"padding":"\#(String(repeating: "x", count: 100_000))"}"#
         try await run(answer: { _ in .init(body: long) }) { server, client in
             for size in [1, 10_000, 3_000_000] {

@@ -226,7 +226,7 @@ struct ImportCommandTests {
         }
     }
 
-    /// Shells start what runs in the background without SIGINT, so the test sends SIGTERM, which does the same.
+    /// Shells start background processes with SIGINT ignored, so the test sends SIGTERM, which has the same effect.
     @Test("A signal ends an import after the current batch, with a report, even beside a server")
     func interrupted() async throws {
         try await Self.inFolder(300) { folder, evidence in

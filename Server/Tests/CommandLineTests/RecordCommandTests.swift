@@ -48,7 +48,7 @@ struct RecordCommandTests {
         return try #require(message?["submission_id"] as? String)
     }
 
-    /// Asks until a question is answered as expected. Sealing takes a second; the limit is for machines that are busy.
+    /// Repeats a question until it is answered as expected. Sealing takes a second; the limit is for busy machines.
     static func wait(_ question: () async throws -> Bool) async throws {
         for _ in 0..<300 {
             if try await question() { return }
@@ -229,7 +229,7 @@ struct RecordCommandTests {
             let audit = try await Self.output(
                 "audit verify --checkpoint early --checkpoint late --checkpoint checkpoint --key '\(old)'", folder)
             #expect(audit.status == 0 && audit.output.contains("disk failure"), "\(audit.output)")
-            // Without the key of entries, nobody can say that the entry is authentic.
+            // Without the key of entries, the entry cannot be authenticated.
             let outside = try await Self.output(
                 "audit verify --checkpoint late --key '\(old)' --entry-key nowhere", folder)
             #expect(outside.status == 1 && outside.output.contains("record_"), "\(outside.output)")
@@ -239,7 +239,7 @@ struct RecordCommandTests {
     @Test("A checkpoint is posted to a URL until it is accepted, and sealing does not wait for it")
     func url() async throws {
         try await Self.inFolder { folder in
-            // It redirects, fails, and then takes what it gets.
+            // It redirects, fails, and then accepts the request.
             let receiver = """
                 import http.server
                 class Handler(http.server.BaseHTTPRequestHandler):
@@ -272,7 +272,7 @@ struct RecordCommandTests {
                             atPath: folder.appending(path: "received").path,
                             andPath: folder.appending(path: "checkpoint").path)
                     }
-                    // What the server sealed last is published when it stops.
+                    // The last sealed checkpoint is published when the server stops.
                     try await Self.claim(1, server, folder)
                 }
                 #expect(status == 0)

@@ -24,7 +24,7 @@ struct SettingsReloadTests {
     private static let serve = "assay serve --port 0 2>log"
     private static let key = #"-H "Authorization: Bearer $(cat key)" -H "Content-Type: application/json""#
 
-    /// Sends SIGHUP, and waits for what the log says about it.
+    /// Sends SIGHUP, and waits for the log line of the reload.
     private static func hangUp(_ server: RunningServer, _ message: String, _ count: Int = 1) -> String {
         """
         kill -HUP \(server.processIdentifier)
@@ -125,7 +125,7 @@ struct SettingsReloadTests {
     @Test("Webhooks of the new settings get events, a wrong one changes nothing, and one that was removed gets no more")
     func webhooks() async throws {
         try await Program.inTemporaryFolder { folder in
-            // Nobody listens there.
+            // No server listens there.
             let url = "http://127.0.0.1:9/hook"
             func settings(secret: String) -> String {
                 Self.settings(

@@ -91,7 +91,7 @@ struct WaitingClaimProcessTests {
                 let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
                 #expect(log.contains("the App Store gave no answer about a claim"), "\(log)")
                 let found = try await Program.shell("grep -rl '\(Self.secret)' . | sort", in: folder).output
-                // The store's own file has it, too; nothing of the server has.
+                // The store's own file has it, too; the server's files do not.
                 #expect(!found.contains("log") && !found.contains("assay.sqlite"), "\(found)")
             }
         }

@@ -98,7 +98,7 @@ public struct ExpectedEntitlements: Sendable {
 
     // MARK: People
 
-    /// Somebody proves to the server that a purchase exists, and claims it.
+    /// A customer proves to the server that a purchase exists, and claims it.
     public mutating func claim(_ original: String, by customer: String) {
         guard var purchase = purchases[original] else { return }
         purchase.claimants.insert(customer)

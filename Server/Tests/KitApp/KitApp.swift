@@ -42,7 +42,7 @@ struct KitApp {
         switch arguments[11] {
         case "buy": await engine.buy("coins", order: order)
         case "restore": await engine.restore()
-        // As the customer does who sees the event `refreshNeeded`.
+        // As a customer does who sees the event `refreshNeeded`.
         default: if try await engine.diagnostics().waiting.count > 0 { await engine.refreshAndRetry() }
         }
         let granted = try await engine.purchases().count

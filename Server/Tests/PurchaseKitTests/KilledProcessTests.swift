@@ -7,7 +7,7 @@ import Testing
 /// A real process (`Tests/KitApp`) that is killed before or after each of its calls to the world outside, and started again.
 @Suite("A killed process")
 struct KilledProcessTests {
-    /// What the process does until it is killed.
+    /// The steps of the process until it is killed.
     struct Work: Sendable, CustomTestStringConvertible {
         let name: String
         let proof: String

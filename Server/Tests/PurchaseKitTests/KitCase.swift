@@ -2,7 +2,7 @@ import Foundation
 import PurchaseKit
 import Testing
 
-/// One line of the table: what happens on a device, and how it ends.
+/// One line of the table: the events on a device, and the result.
 struct KitCase: Sendable, CustomTestStringConvertible {
     let name: String
     /// How often the server has granted the coins; nil where the case is about another product.
@@ -40,7 +40,7 @@ struct KitCase: Sendable, CustomTestStringConvertible {
             #expect(try await device.unfinished() == unfinished, "\(name): unfinished transactions")
             guard let coins else { return }
             #expect(try await device.coins() == coins, "\(name): coins at the server")
-            // The device knows what the server granted, once, or nothing.
+            // The device has what the server granted, once, or nothing.
             device.link.intercept { _, _ in throw LineCut() }
             let engine = try await device.engine()
             let local = try await engine.purchases().filter { $0.productID == "coins" && $0.endedAt == nil }

@@ -5,7 +5,7 @@ import PurchaseKit
 import Synchronization
 import Testing
 
-/// What a tester does to a device.
+/// The actions of a tester on a device.
 extension KitDevice {
     /// How the next payments go.
     func mode(_ mode: String, receiptLags: Bool = false) async throws {
@@ -33,7 +33,7 @@ extension KitDevice {
             key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
     }
 
-    /// Waits a moment for something that happens by itself.
+    /// Waits briefly for something that happens on its own.
     func settle() async throws { try await Task.sleep(for: .milliseconds(20)) }
 }
 
@@ -43,7 +43,7 @@ extension KitLink {
 }
 
 extension KitDevice {
-    /// Tries again what waits, and returns the outcome of the transaction.
+    /// Retries the waiting transactions, and returns the outcome of the transaction.
     func retry(_ engine: PurchaseEngine) async throws -> String {
         let transaction = try #require(try await door.unfinished().first)
         return await engine.handle(transaction).code

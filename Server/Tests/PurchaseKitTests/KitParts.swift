@@ -20,7 +20,7 @@ final class KitLink: PurchaseService, Sendable {
 
     init(_ http: LiveClient) { self.http = http }
 
-    /// Puts somebody into the line; nil removes them.
+    /// Puts an attacker between the device and the server; nil removes it.
     func intercept(_ hop: Hop?) { self.hop.withLock { $0 = hop } }
 
     func send(_ request: ServiceRequest) async throws -> ServiceAnswer {

@@ -133,7 +133,7 @@ struct KitWorld: Sendable {
         return try JSONDecoder().decode(OrderMessage.self, from: Data(answer.body.readableBytesView))
     }
 
-    /// What the server says that a customer may use.
+    /// The entitlements of a customer according to the server.
     func entitlements(of customer: String) async throws -> [EntitlementMessage] {
         let answer = try await server.execute(
             uri: "/v1/customers/\(customer)/entitlements", method: .get,
@@ -142,7 +142,7 @@ struct KitWorld: Sendable {
     }
 }
 
-/// A device with the kit on it. `engine()` starts the app: each call is a new run over the same store.
+/// A device with the kit. `engine()` starts the app: each call is a new run over the same store.
 struct KitDevice: Sendable {
     let world: KitWorld
     let customer: String

@@ -39,7 +39,7 @@ struct BackupTests {
             let balance = try #require(try await other.entitlement()).balance
             #expect(balance >= 100 && balance <= 300)
             #expect(try await other.submissions().count == Int(balance))
-            // The copy goes on as a database of its own.
+            // The copy is used as a separate database.
             _ = try await other.claim("9999", try LedgerWorld.signed("9999"))
             try await other.requireConsistency()
             try await restored.close()

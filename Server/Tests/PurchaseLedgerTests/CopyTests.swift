@@ -123,7 +123,7 @@ struct CopyTests {
                 _ = try await Self.copy(sealed, from: server, to: file).run()
                 #expect(try await DatabaseContent(file).differences(from: before) == [])
                 for database in [server, file] as [any LedgerDatabase] {
-                    // Another process opens it, which has not copied.
+                    // Another process, which did not make the copy, opens it.
                     let url = place.url()
                     let opened: any LedgerDatabase =
                         database is SQLiteDatabase
@@ -156,7 +156,7 @@ struct CopyTests {
         try await Self.withLedger(steps: 40, orders: 10) { sealed in
             let before = try await DatabaseContent(sealed.database)
             try await engine.withDatabase { open in
-                // For SQLite the name of the file is the same as that of the source, in another folder.
+                // For SQLite the file has the same name as the source, in another folder.
                 var interruptions = 0
                 var lastDone: Int64 = -1
                 while true {
@@ -232,7 +232,7 @@ struct CopyTests {
             // An unfinished copy is no source.
             let kind = await Self.kind { _ = try await Self.copy(sealed, from: targets[1], to: used).run() }
             #expect(kind == .copyUnfinished)
-            // The source of a finished copy stays as it is, so it can be copied again: a backup is restored twice.
+            // The source of a finished copy stays unchanged, so it can be copied again: a backup is restored twice.
             let again = try SQLiteDatabase(path: sealed.path("again"))
             _ = try await Self.copy(sealed, from: source, to: again).run()
             #expect(try await DatabaseContent(again).differences(from: DatabaseContent(migrated)) == [])
@@ -268,7 +268,7 @@ struct CopyTests {
             let outcome = try await Self.copy(sealed, from: sealed.database, to: target).run()
             #expect(outcome.leaves > signed.size)
             let world = try await Self.world(try SQLiteDatabase(path: sealed.path("target")), sealed)
-            // The signer goes on with its file where it was.
+            // The signer keeps using its file.
             let sealing = try LogSealing(ledger: world.ledger, signer: sealed.signer)
             #expect(try await sealing.round().checkpoint?.checkpoint.size == outcome.leaves)
             try await world.database.close()
@@ -276,7 +276,7 @@ struct CopyTests {
         }
         try await SealedWorld.with { sealed in
             try await sealed.write(2)
-            // Without its code, an entry is nobody's.
+            // Without its code, an entry is not authentic.
             try await sealed.tamper(["UPDATE journal SET mac = NULL WHERE entry_key = 2"])
             let target = try SQLiteDatabase(path: sealed.path("target"))
             let clock = sealed.world.clock

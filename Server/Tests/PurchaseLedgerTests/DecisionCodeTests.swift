@@ -38,7 +38,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// Claims that wait for the App Store, and what its word makes of them.
+    /// Claims that wait for the App Store, and their outcomes after its answer.
     private func appStore() async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         try await TemporaryFolder.with { folder in
@@ -90,7 +90,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// Claims that are wrong by themselves, or whose evidence does not prove them.
+    /// Claims that are invalid in themselves, or whose evidence does not prove them.
     private func requests(_ world: LedgerWorld) async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         let evidence = try LedgerWorld.signed("1")

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the ledger does with the errors that a database on another machine can have.
+/// How the ledger handles the errors of a database on another machine.
 @Suite("The driver seam")
 struct DriverSeamTests {
     private func withWorld(_ body: (LedgerWorld, FaultingDatabase) async throws -> Void) async throws {

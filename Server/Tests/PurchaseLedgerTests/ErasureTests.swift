@@ -94,7 +94,7 @@ struct ErasureTests {
             ]
             for needle in needles { #expect(try await !places(of: needle, world).isEmpty) }
             let erased = try await erase(world)
-            // The transaction of the refused claim among them: nobody else has it.
+            // They include the transaction of the refused claim: nobody else has it.
             #expect(erased.transactions == 4 && erased.evidence == 4 && erased.keptEvidence == 0)
             for needle in needles { #expect(try await places(of: needle, world) == []) }
             for bytes in evidence {
@@ -158,7 +158,7 @@ struct ErasureTests {
         try await LedgerWorld.with { world in
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: Self.name, token: token))
-            // Carol got a purchase that carries Alice's token, and Bob claimed what Alice had claimed first.
+            // Carol got a purchase with Alice's token, and Bob claimed a purchase that Alice had claimed first.
             let moved = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable) {
                 $0.appAccountToken = token.uuidString.lowercased()
             }

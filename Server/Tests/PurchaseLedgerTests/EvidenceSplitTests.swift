@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Evidence split for storage")
 struct EvidenceSplitTests {
-    /// The stored form, with the shared parts numbered from 1; `nil` if the evidence is stored as it is.
+    /// The stored form, with the shared parts numbered from 1; `nil` if the evidence is stored unchanged.
     private func split(_ evidence: [UInt8], sharesParts: Bool) -> (bytes: [UInt8], parts: [[UInt8]])? {
         guard let compressed = CompressedEvidence(evidence, sharesParts: sharesParts) else { return nil }
         return (compressed.stored(keys: compressed.parts.indices.map { Int64($0 + 1) }), compressed.parts)
@@ -176,7 +176,7 @@ struct EvidenceSplitTests {
             let cut = StoredContent.sealed(.splitClaims1, Array(content.prefix(place)))
             #expect(try read(cut, parts: genuine.parts, size: evidence.count) == nil)
         }
-        // A stream that goes on, and sizes that were changed.
+        // A stream without an end, and changed sizes.
         let longer = StoredContent.sealed(.splitClaims1, content + [0])
         #expect(try read(longer, parts: genuine.parts, size: evidence.count) == nil)
         for size in [0, 1, evidence.count - 1, Int.max / 8] { try check(content, size: size) }

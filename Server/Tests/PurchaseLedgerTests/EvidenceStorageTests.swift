@@ -90,7 +90,7 @@ struct EvidenceStorageTests {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
             let world = try await LedgerWorld(SQLiteDatabase(path: path))
-            // Another process, which does not know what the first has in memory.
+            // Another process, which does not share the first one's memory.
             let other = try await LedgerWorld(SQLiteDatabase(path: path))
             let query = "SELECT 1 FROM evidence_parts WHERE content IS NOT NULL"
             func parts() async throws -> Int {

@@ -72,7 +72,7 @@ struct ImportTests {
             #expect(try await world.entitlement(of: "carol")?.balance == 3)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.reason == .revoked)
-            // Nobody else can claim them.
+            // No other customer can claim them.
             let late = try await world.claim("50", product: LedgerWorld.pro, customer: "mallory", try refunded("50"))
             #expect(late.code == "already_claimed")
         }

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What a page of a list reads must depend on the page, not on the table, whatever the filters.
+/// The cost of reading a page of a list must depend on the page, not on the table, whatever the filters.
 @Suite("Cost of lists")
 struct ListCostTests {
     @Test("A page of every list, under every combination of filters, reads no more from a table ten times as large")

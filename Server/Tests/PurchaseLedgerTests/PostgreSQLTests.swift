@@ -55,7 +55,7 @@ struct PostgreSQLTests {
                                 try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
                                 if number % 5 == 0 { throw Refusal() }
                                 if number % 7 == 0 {
-                                    // Nobody waits for its result, and the error comes with the commit.
+                                    // Its result is not awaited, and the error is thrown by the commit.
                                     try connection.send("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
                                 }
                             }

@@ -53,7 +53,7 @@ struct ProcessTests {
             }
             try await world.requireConsistency()
             try await database.close()
-            // Whoever sends everything again grants the rest.
+            // Sending everything again grants the rest.
             #expect(try await WriterProcess(path, folder, offset: 0).lines().count == Self.claims)
             try await check(path, balance: Self.claims)
         }

@@ -202,7 +202,7 @@ struct RebuildTests {
         }
     }
 
-    /// Erases a customer, which gives nobody anything.
+    /// Erases a customer, which gives access to nobody.
     private func erase(_ customer: String, of customers: [String], _ world: LedgerWorld) async throws {
         let before = try await access(of: customers, world)
         _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "random"))

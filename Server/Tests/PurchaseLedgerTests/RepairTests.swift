@@ -58,7 +58,7 @@ struct RepairTests {
             let report = try await world.ledger.repair()
             #expect(report.findings.count > 5 && report.findings.allSatisfy(\.kind.isOfTables))
             let after = try await DatabaseContent(world.database)
-            // The repair's own entry and its events are new; everything else is as before the damage.
+            // The repair's own entry and its events are new; everything else is as it was before the damage.
             let changed = Set(after.differences(from: before))
             #expect(changed.isSubset(of: ["journal", "log_pending", "events", "rules"]), "\(changed)")
             for customer in customers.dropLast() { #expect(try await world.entitlement(of: customer) != nil) }

@@ -351,7 +351,7 @@ struct SQLiteTests {
                 }
                 #expect(error?.kind == .constraint, "\(sql)")
             }
-            // A replacement of evidence is left out without an error, since evidence often comes again.
+            // A replacement of evidence is skipped without an error, since evidence is often sent again.
             try await database.write {
                 _ = try $0.execute(
                     "INSERT OR REPLACE INTO evidence (evidence_key, sha256, size, content) "

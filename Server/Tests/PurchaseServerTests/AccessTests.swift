@@ -7,10 +7,10 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Who may call which route, and what there is to call.
+/// The callers that each route accepts, and the list of routes.
 @Suite("Access")
 struct AccessTests {
-    /// Every route with who may call it.
+    /// Every route with its callers.
     static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
         (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
         (.post, "/v1/orders/x/fulfil", .backend), (.post, "/v1/orders/x/cancel", .backend),

@@ -79,7 +79,7 @@ struct ConnectionTests {
         }
     }
 
-    /// So many parts that a sender of them is at it for a minute.
+    /// So many parts that sending them takes a minute.
     private static let parts = 600
 
     @Test(

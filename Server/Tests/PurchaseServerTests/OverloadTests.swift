@@ -145,7 +145,7 @@ struct OverloadTests {
                 try await slow.send(
                     "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n"
                         + String(repeating: " ", count: 100_000))
-                // The server takes it in its own time.
+                // The server reads it at its own pace.
                 var answer = try await world.send(.post, "/v1/orders", data: order)
                 for _ in 0..<1000 where answer.status != 503 {
                     answer = try await world.send(.post, "/v1/orders", data: order)

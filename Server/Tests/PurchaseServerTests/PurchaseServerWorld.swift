@@ -125,13 +125,13 @@ struct PurchaseServerWorld: Sendable {
         try await send(method, path, data: nil, as: scope, idempotencyKey: idempotencyKey, headers: more)
     }
 
-    /// What a customer may use.
+    /// The entitlements of a customer.
     func entitlements(of customer: String, as scope: APIKeyScope = .backend) async throws -> [EntitlementMessage] {
         try await send(.get, "/v1/customers/\(customer)/entitlements", as: scope).message(EntitlementList.self)
             .entitlements
     }
 
-    /// What is in the record, newest first.
+    /// The recorded submissions, newest first.
     func submissions(_ query: String = "limit=500") async throws -> [SubmissionMessage] {
         try await send(.get, "/v1/submissions?\(query)", as: .backend).message(SubmissionPage.self).submissions
     }
@@ -164,7 +164,7 @@ struct PurchaseServerWorld: Sendable {
         ConsumptionRequest(productID: "com.example.app.coins", quantity: quantity, consumptionID: id)
     }
 
-    /// A receipt of so many coins, each bought by itself.
+    /// A receipt of a number of coins, each bought separately.
     static func coins(_ transactions: [String]) throws -> [UInt8] {
         var template = MintedWorld.receipt()
         template.purchases = transactions.map {
@@ -194,7 +194,7 @@ struct PurchaseServerWorld: Sendable {
             jws: String(decoding: try MintedWorld.mint(template), as: UTF8.self))
     }
 
-    /// A signed transaction with what it says.
+    /// A signed transaction with the given content.
     struct SignedPurchase {
         let transactionID: String
         let productID: String

@@ -6,7 +6,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// How often somebody may come. The time that counts stands still unless a test moves it.
+/// Rate limits. Their clock stands still unless a test moves it.
 @Suite("Rate limits")
 struct RateLimitTests {
     @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
@@ -67,7 +67,7 @@ struct RateLimitTests {
             #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
             #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
             for _ in 0..<20 { #expect(try await send("192.0.2.1").status == 429) }
-            // Nothing of that was taken from the key.
+            // None of that was charged to the key.
             for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
                 for _ in 0..<4 { #expect(try await send(address).status == 400) }
             }

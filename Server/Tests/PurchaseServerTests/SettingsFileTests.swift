@@ -197,7 +197,7 @@ struct SettingsFileTests {
         #expect(try SettingsFile(text("Simulator"), beside: surroundings).apps["game"]?.app.environments == simulator)
     }
 
-    /// Files of which only one is as it should be.
+    /// Files of which only one is valid.
     private static let files = NamedFiles { path throws(SettingFault) in
         guard path == "good" else { throw SettingFault("'\(path)': is no certificate", "Name one") }
         return []

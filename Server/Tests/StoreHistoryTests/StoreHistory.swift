@@ -238,7 +238,7 @@ struct StoreHistory: Sendable {
             kinds.insert(event.kind)
             expected.record(event)
             if isNew(event), let id = event.transaction?.transactionID { transactionIDs.append(id) }
-            // A refund that is reversed leaves the lot as it was, and the server may know of the refund alone.
+            // A reversed refund leaves the lot unchanged, and the server may know only of the refund.
             if let id = event.transaction?.transactionID { synchronized[id] = nil }
             guard event.notification != nil else { continue }
             // Only the renewal info of that time has the grace period.

@@ -15,7 +15,7 @@ enum OpenSSL {
     /// The message of a skipped test.
     static let absence: Comment = "OpenSSL 3 is not installed here, so nobody else judged what the simulator made."
 
-    /// LibreSSL answers to the same name, but not to the same options.
+    /// LibreSSL has the same program name, but not the same options.
     static let isInstalled = (try? run(["version"]).text.hasPrefix("OpenSSL 3")) ?? false
 
     #if os(macOS) || os(Linux)

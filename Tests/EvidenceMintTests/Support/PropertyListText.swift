@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Reads a flat dictionary of the old style of property lists, with nothing of the simulator in it.
+/// Reads a flat dictionary of the old style of property lists, without code of the simulator.
 struct PropertyListText {
     /// The entries, in their order.
     let entries: [(key: String, value: String)]

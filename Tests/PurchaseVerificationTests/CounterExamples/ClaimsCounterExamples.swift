@@ -194,12 +194,12 @@ enum BoundedJSON {
         return String(repeating: open, count: levels) + content + String(repeating: close, count: levels)
     }
 
-    /// An object of so many members.
+    /// An object with a number of members.
     static func object(of count: Int) -> String {
         "{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}"
     }
 
-    /// A list of so many numbers.
+    /// A list with a number of numbers.
     static func list(of count: Int) -> String {
         "[" + [String](repeating: "0", count: count).joined(separator: ",") + "]"
     }

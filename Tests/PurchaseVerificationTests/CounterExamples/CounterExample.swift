@@ -34,7 +34,7 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
     enum Entry: Sendable {
         /// `verifyEvidence`, and the corresponding `inspect`.
         case anyEvidence
-        /// `verify`, which takes app receipts alone.
+        /// `verify`, which accepts only app receipts.
         case appReceipt
     }
 

@@ -25,7 +25,7 @@ enum FuzzTarget: String, CaseIterable {
     case compactJWS
     /// The claims of otherwise genuine signed data.
     case claims
-    /// JSON: by itself, and as header and claims of otherwise genuine signed data.
+    /// JSON: on its own, and as header and claims of otherwise genuine signed data.
     case json
     /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
     case canary

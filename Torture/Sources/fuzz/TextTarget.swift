@@ -59,7 +59,7 @@ enum TextTarget {
         let texts = [
             plain, wrapped, url, plain.replacing("+", with: " "), " \(plain)\n", "eyJhbGciOiJFUzI1NiJ9.\(url).\(url)",
         ]
-        // From whole receipts a fuzzer hardly comes to almost nothing.
+        // Starting from whole receipts, a fuzzer rarely reaches almost empty inputs.
         let short: [[UInt8]] = [
             [], [0x20], [0xEF, 0xBB, 0xBF, 0x20], Array("{".utf8), Array("ey..".utf8), [0x30, 0x80],
         ]

@@ -35,7 +35,7 @@ enum Cost {
         return try HostileSignedEvidence.growth(store) && isLinear && holds
     }
 
-    /// In a separate process, so that nothing else has raised the peak. A process that hangs is killed.
+    /// Runs in a separate process, so that nothing else has raised the peak. A process that hangs is killed.
     private static func measure(_ evidence: [UInt8], root: [UInt8]) throws -> CostMeasurement {
         let file = FileManager.default.temporaryDirectory.appending(path: "assay-torture-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -9,7 +9,7 @@ enum Growth {
     /// A byte may cost this many times its cost at a smaller size. Quadratic cost grows fourfold from column to column,
     /// and 64-fold from 16 kB to 1 MB; the rest allows for caches and page faults.
     private static let limit = 8.0
-    /// Below this a whole call is noise.
+    /// Below this, the time of a call is noise.
     private static let noise = 2e-4
 
     static func run(_ store: EvidenceSamples) throws -> Bool {

@@ -7,7 +7,7 @@ import NIOCore
 import NIOFoundationCompat
 import PurchaseServer
 
-/// What the library does with a request when nobody looks at it: the floor of every answer of `assay serve`.
+/// Handles requests with the library alone: the lower bound for every answer of `assay serve`.
 ///
 ///     echo-server          /echo and /json in the server of `assay serve`
 ///     echo-server --bare   /echo in a server with nothing of Assay's in it

@@ -5,7 +5,7 @@ import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
 
-/// A ledger of a size. Its rows are made by the operations that a server performs, so they are what a server's are.
+/// A ledger of a given size. Its rows are written by the operations that a server performs, so they equal a server's.
 final class FilledLedger: Sendable {
     static let app = "example"
     private static let product = "com.example.app.coins"
@@ -54,7 +54,7 @@ final class FilledLedger: Sendable {
 
     // MARK: Filling
 
-    /// Adds what is missing. Orders come first and are spread over thirty days, so most have expired at the end.
+    /// Adds the missing rows. Orders come first and are spread over thirty days, so most have expired at the end.
     func fill() async throws {
         let sealing = try LogSealing(ledger: ledger, signer: nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -110,7 +110,7 @@ final class FilledLedger: Sendable {
         FileHandle.standardError.write(Data("\n".utf8))
     }
 
-    /// The claim of a purchase that nobody has.
+    /// The claim of a purchase that has no owner.
     private func submission(_ number: Int) throws -> PurchaseSubmission {
         let id = Self.transactionID(number)
         let template = PurchaseTemplate.consumable(
@@ -133,7 +133,7 @@ final class FilledLedger: Sendable {
 
     // MARK: Measuring
 
-    /// The time of a purchase, from evidence to commit, when 64 clients buy. What is minted for it is not measured.
+    /// The time of a purchase, from evidence to commit, when 64 clients buy. Minting its evidence is not measured.
     func purchaseMicroseconds(count: Int) async throws -> Double {
         let first = try self.count("transactions")
         var claims: [ExaminedSubmission] = []

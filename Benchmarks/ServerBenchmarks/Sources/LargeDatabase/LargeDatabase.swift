@@ -2,11 +2,11 @@ import EvidenceMint
 import Foundation
 import SQLiteFloor
 
-/// Compares a large database with a small one (Benchmarks/README.md): what a reader waits for, and what a purchase costs.
+/// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a purchase.
 ///
 ///     large-database FOLDER [PURCHASES] [ORDERS]
 ///
-/// Both are made in the folder by the ledger's own operations, once: a run that was interrupted goes on where it ended.
+/// Both are created in the folder by the ledger's own operations, once: an interrupted run continues where it ended.
 @main
 enum LargeDatabase {
     private static let smallPurchases = 10_000

@@ -13,7 +13,7 @@ struct PurchaseRun {
     /// Whether entries are authenticated, as for the Merkle log.
     var isAuthenticated = true
 
-    /// What a run gave.
+    /// The results of a run.
     struct Result {
         let perSecond: Double
         let bytesPerPurchase: Double

@@ -5,7 +5,7 @@ import GRDBSQLite
 /// the same tables and indexes, in the same order, by prepared statements of the C interface. It reads what
 /// a decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed, compressed or decided.
 package struct BareLoop {
-    /// So many purchases share a commit.
+    /// The number of purchases that share a commit.
     private let purchasesPerCommit: Int
 
     package init(purchasesPerCommit: Int) { self.purchasesPerCommit = purchasesPerCommit }
@@ -47,7 +47,7 @@ package struct BareLoop {
             pages: Double(database.takePages()) / count)
     }
 
-    /// What a decision has to read.
+    /// The rows that a decision has to read.
     private struct Reads {
         let customer, transaction, original, product: Statement
 

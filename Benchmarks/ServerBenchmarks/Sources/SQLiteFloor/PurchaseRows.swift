@@ -1,4 +1,4 @@
-/// The rows that the ledger wrote for one purchase of a consumable, in the order in which it writes them, and what it read before.
+/// The rows that the ledger wrote for one purchase of a consumable, in the order of writing, and the rows that it read before.
 package struct PurchaseRows: Sendable {
     package internal(set) var rows: [(table: WrittenTable, values: [Value])] = []
     var customer: [Value] = []
@@ -93,7 +93,7 @@ package struct PurchaseRows: Sendable {
     /// The same purchase with other numbers, so that it can be written beside the first.
     ///
     /// - Parameters:
-    ///   - count: what is added to each number that the ledger gave.
+    ///   - count: the number to add to each number that the ledger assigned.
     ///   - prefix: goes before transaction ids.
     package func shifted(by count: Int64, prefix: UInt8) -> PurchaseRows {
         var other = self

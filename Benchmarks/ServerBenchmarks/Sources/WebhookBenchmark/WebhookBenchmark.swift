@@ -53,10 +53,10 @@ enum WebhookBenchmark {
     }
 }
 
-/// What a run gave.
+/// The results of a run.
 struct PacedResult: Sendable {
     var perSecond = 0.0
-    /// From the moment at which a purchase was to begin, in seconds, mean.
+    /// The mean time from the scheduled start of a purchase, in seconds.
     var latency = 0.0
     var deliveries = 0
     var deliveriesPerSecond = 0.0

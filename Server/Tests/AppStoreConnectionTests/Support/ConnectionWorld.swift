@@ -138,7 +138,7 @@ extension AttemptLimits {
     static let patient = AttemptLimits(connect: .minutes(2), read: .minutes(2), whole: .minutes(4))
 }
 
-/// What a client reported about its circuits.
+/// The circuit changes that a client reported.
 final class CircuitChanges: Sendable {
     private let changes = Mutex<[String]>([])
 

@@ -115,7 +115,7 @@ struct DeskWorld: Sendable {
         return String(buffer: response.body)
     }
 
-    /// Waits until nothing more is to be asked, while time passes.
+    /// Waits until there are no more questions to ask, while time passes.
     func settle() async throws {
         for _ in 0..<6000 {
             if try await ledger.answer(WaitingAppStoreClaims()) == 0 { return }

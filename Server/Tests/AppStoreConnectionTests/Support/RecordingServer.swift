@@ -4,7 +4,7 @@ import NIOHTTPCompression
 import NIOPosix
 import Synchronization
 
-/// A server that remembers the requests as they came over the wire, and answers as a test says.
+/// A server that records requests as received, and answers as a test specifies.
 final class RecordingServer: Sendable {
     struct Request: Sendable {
         let head: HTTPRequestHead

@@ -17,7 +17,7 @@ struct AppStoreRecordTests {
             let again = try await world.claim("1", receipt)
             #expect(again.isReplayed && again.asksAppStore == nil, "the App Store is asked once")
             let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
-            // The cancellation of a purchase that nobody claimed counts, too.
+            // The cancellation of an unclaimed purchase counts, too.
             let word = LedgerWorld.agreement {
                 $0.cancellations = ["1", "2", "99"].map { AppStoreAnswer.Cancellation(LedgerWorld.key($0), at: date) }
             }
@@ -69,7 +69,8 @@ struct AppStoreRecordTests {
             try await ledger.perform(HastenAppStoreClaims())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
-            // What waited too long is taken whether or not it is due; a lease that a clock took ahead of time counts for nothing.
+            // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future is
+            // ignored.
             clock.advance(seconds: AppStoreClaim.lease / 1000)
             #expect(try await ledger.answer(OverdueAppStoreClaims(since: clock.now, limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10, overdueSince: clock.now)).count == 5)
@@ -77,7 +78,7 @@ struct AppStoreRecordTests {
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
             clock.advance(seconds: 3600)
             for claim in leased { try await world.answer(claim, LedgerWorld.agreement()) }
-            // What comes too late changes nothing.
+            // An answer that arrives too late changes nothing.
             try await ledger.perform(PostponeAppStoreClaim(leased[0], attempts: 9, to: clock.now))
             clock.advance(seconds: 86_400)
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
@@ -131,7 +132,7 @@ struct AppStoreRecordTests {
                 return
             }
             try await world.requireConsistency()
-            // The cancellation that came with the erased customer's claim still counts for what is Carol's.
+            // The cancellation in the answer to the erased customer's claim still counts for Carol's purchase.
             #expect(try await world.decision(carols.submissionID, LedgerWorld.agreement()).verdict == .rejected)
             let anonymous = try await world.claim("5", customer: "anonymous", try LedgerWorld.coinReceipt(5))
             try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "dora"))

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What a test of claims and the App Store's word needs. Its receipts are of the sandbox.
+/// The parts that tests of claims and the App Store's answer need. Its receipts are of the sandbox.
 extension LedgerWorld {
     /// A receipt with one purchase of three coins for each number.
     static func coinReceipt(_ numbers: Int..., cancelled: Date? = nil) throws -> [UInt8] {

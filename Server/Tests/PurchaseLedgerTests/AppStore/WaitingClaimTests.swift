@@ -74,7 +74,7 @@ struct WaitingClaimTests {
             let reply = try await world.ledger.answer(
                 EvidenceOfSubmission(app: "example", submissionID: try #require(record.appStoreAnswer)))
             #expect(reply?.bytes == LedgerWorld.agreement().reply)
-            // A second server that was asked the same is too late.
+            // A second server with the same answer is too late.
             guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {
                 Issue.record("the word was recorded twice")
                 return
@@ -111,7 +111,7 @@ struct WaitingClaimTests {
             #expect(try await world.submission(claim.submissionID).decision?.code == code.rawValue)
             let repeated = try await world.claim("1", receipt)
             if code == .appStoreRefused || code == .appStoreContradicts {
-                // Who asks again a moment later gets the outcome, and writes nothing.
+                // A claim repeated a moment later gets the outcome, and writes nothing.
                 #expect(repeated.submissionID == decided.submissionID && repeated.code == code.rawValue)
                 #expect(repeated.disposition == disposition && repeated.asksAppStore == nil)
                 let restore = RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt])

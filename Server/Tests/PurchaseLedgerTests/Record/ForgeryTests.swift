@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Forgeries of somebody who can write to the database, knows every format and computes every hash again, and has no key.
+/// Forgeries by an attacker who can write to the database, knows every format and recomputes every hash, and has no key.
 @Suite("Forgeries of the record")
 struct ForgeryTests {
     /// Everything that the audit names, with the keys and the published checkpoint.
@@ -117,7 +117,7 @@ struct ForgeryTests {
             let text = try #require(APIKeyText(key.text))
             #expect(try await ledger.answer(APIKeyLookup(text)) != nil)
             #expect(try await named(sealed).contains("record_shorter_than_checkpoint"))
-            // Without the checkpoint, the file beside the signing key says the same.
+            // Without the checkpoint, the file beside the signing key shows the same.
             let error = await #expect(throws: LogError.self) { try await sealed.sealing.round() }
             #expect(error?.code == .shorter)
             // A key that is revived, with its entries left alone, is named by its table.

@@ -1,4 +1,4 @@
-/// What became of each change of a fuzzed column.
+/// The result of each change of a fuzzed column.
 struct FuzzReport {
     /// `table.column`, or `table.*`.
     let exceptions: Set<String>

@@ -121,7 +121,7 @@ struct FuzzedWorld {
         return try MintedWorld.mint(template)
     }
 
-    /// Changes a copy of the database, and gives what the audit names. The triggers are there again before the audit.
+    /// Changes a copy of the database, and returns the audit's findings. The triggers are restored before the audit.
     ///
     /// - Parameter computesHashes: whether every hash is computed again that needs no key.
     /// - Returns: the codes of the findings; `nil` if the schema refused the change or nothing was changed.
@@ -171,7 +171,7 @@ struct FuzzedWorld {
         }
     }
 
-    /// What `assay audit verify --evidence` names, with the keys.
+    /// The findings of `assay audit verify --evidence`, with the keys.
     func audit(_ database: SQLiteDatabase) async throws -> Set<String> {
         let clock = TestClock()
         clock.advance(days: 1)

@@ -65,7 +65,7 @@ struct SealedWorld {
         }
     }
 
-    /// Changes the database as an attacker who can write to it would.
+    /// Changes the database as an attacker with write access would.
     func tamper(_ statements: [String]) async throws {
         try await database.write { connection in
             for table in ["journal", "log_entries", "log_tiles"] {

@@ -10,7 +10,7 @@ enum FuzzedRows {
     static let wanted = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
 }
 
-/// Plain SQL against every table: what somebody can do who can write to the database, and has no key.
+/// Plain SQL against every table: the changes that an attacker with write access and without a key can make.
 @Suite("Fuzz of the tables")
 struct TableFuzzTests {
     private struct Table: Sendable {
@@ -52,7 +52,7 @@ struct TableFuzzTests {
             }
             print(report.text)
             #expect(report.missed == [], "not named, and not listed in docs/record.md")
-            // With one row of each table, chance can leave out the row whose change is not named.
+            // With one row of each table, chance can miss the row whose change is not reported.
             if FuzzedRows.wanted == "all" {
                 #expect(report.unused == [], "listed in docs/record.md, and always named")
             }
@@ -128,7 +128,7 @@ struct TableFuzzTests {
         }
     }
 
-    /// Every table that SQLite knows, so that a new one is fuzzed by itself.
+    /// Every table that SQLite lists, so that a new one is fuzzed automatically.
     private static func tables(_ connection: any LedgerConnection) throws -> [Table] {
         var tables: [Table] = []
         for row in try connection.rows(

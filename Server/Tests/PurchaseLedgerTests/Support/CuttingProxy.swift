@@ -9,7 +9,7 @@ import Synchronization
 
 /// A proxy in front of PostgreSQL that cuts connections at a commit.
 ///
-/// It reads the text `COMMIT` in what a client sends, so statements must not be prepared.
+/// It looks for the text `COMMIT` in the data that a client sends, so statements must not be prepared.
 final class CuttingProxy: Sendable {
     /// Where a connection is cut.
     enum Cut: Sendable {

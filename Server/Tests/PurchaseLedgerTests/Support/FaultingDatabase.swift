@@ -3,7 +3,7 @@ import Synchronization
 
 /// A real database whose next writes fail as those of a server on another machine can.
 final class FaultingDatabase: LedgerDatabase {
-    /// What becomes of one write.
+    /// The outcome of one write.
     enum Fault {
         /// Another write was faster: nothing is written.
         case conflict

@@ -221,7 +221,7 @@ struct LedgerWorld: Sendable {
         try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).submissions
     }
 
-    /// What every test ends with: the tables equal a rebuild, and every hash is right.
+    /// The check at the end of every test: the tables equal a rebuild, and every hash is right.
     func requireConsistency() async throws {
         let report = try await ledger.audit()
         #expect(report.findings == [], "the audit found differences")

@@ -3,9 +3,9 @@ import GRDB
 import GRDBSQLite
 import PurchaseLedger
 
-/// What statements cost a SQLite database, as the engine counts it: the same on every machine.
+/// The cost of statements in a SQLite database, as counted by the engine: the same on every machine.
 struct StatementCost {
-    /// Instructions of SQLite's virtual machine: each row and each entry of an index that is read takes some.
+    /// Instructions of SQLite's virtual machine: each row and each index entry that is read costs several.
     var steps = 0
     /// Rows that were read because no index led to them.
     var scannedRows = 0

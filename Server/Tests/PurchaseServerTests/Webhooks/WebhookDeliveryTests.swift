@@ -62,7 +62,7 @@ struct WebhookDeliveryTests {
                 }
                 #expect(Set(receiver.deliveries.map(\.id)).count == 1)
                 #expect(receiver.deliveries.allSatisfy { $0.headers["host"] != nil })
-                // Nothing was asked elsewhere.
+                // No other address was asked.
                 #expect(receiver.deliveries.count == 2)
             }
         }
@@ -266,7 +266,7 @@ struct WebhookDeliveryTests {
                     world.clock.advance(seconds: 61)
                     try await receiver.wait("both") { $0.count == 2 }
                     try await world.wait { try await world.status.behind == 0 }
-                    // What the dead server knew cannot be recorded any more.
+                    // Results that only the dead server had can no longer be recorded.
                     var late = lease
                     late.cursor = 1
                     #expect(try await world.ledger.perform(RecordDeliveries(late)) == nil)

@@ -8,7 +8,7 @@ import Testing
 
 /// A receiver of webhooks on loopback, which answers as a test wants.
 final class WebhookReceiver: Sendable {
-    /// What was received.
+    /// A request that was received.
     struct Delivery: Sendable {
         let id: String
         let headers: [String: String]
@@ -23,7 +23,7 @@ final class WebhookReceiver: Sendable {
         }
     }
 
-    /// What it does with a request.
+    /// How it answers a request.
     enum Reaction: Sendable {
         case answer(Int, headers: [String: String] = [:], bodyBytes: Int = 0)
         /// Sends these bytes as they are, and closes.
@@ -95,7 +95,7 @@ final class WebhookReceiver: Sendable {
         }
     }
 
-    /// Changes how it answers. The closure gets the delivery, and how many with its id came before.
+    /// Changes how it answers. The closure gets the delivery, and the number of earlier ones with its id.
     func react(_ react: @escaping @Sendable (Delivery, Int) -> Reaction) { state.withLock { $0.react = react } }
 
     /// Everything that was received, in its order.

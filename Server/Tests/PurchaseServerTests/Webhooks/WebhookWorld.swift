@@ -70,7 +70,7 @@ struct WebhookWorld: Sendable {
         try await world.database.close()
     }
 
-    /// The same database once more, as another server has it.
+    /// The same database again, as another server opens it.
     func again() async throws -> WebhookWorld { try await Self.open(openDatabase, clock) }
 
     private static func open(
@@ -95,7 +95,7 @@ struct WebhookWorld: Sendable {
         get async throws { try await ledger.answer(EventList(app: "example", limit: 10_000)) }
     }
 
-    /// The webhook of a receiver, with what is allowed for its host.
+    /// The webhook of a receiver, with the exceptions that are allowed for its host.
     static func webhook(
         _ url: String, secrets: [String] = [secret],
         allowed: Set<String> = ["127.0.0.1", "localhost", "hooks.example"],
@@ -136,7 +136,7 @@ struct WebhookWorld: Sendable {
         ) { clock.now }
     }
 
-    /// What the database knows of the only webhook.
+    /// The stored state of the only webhook.
     var status: WebhookStatus {
         get async throws { try #require(try await ledger.answer(WebhookList(app: "example")).first) }
     }

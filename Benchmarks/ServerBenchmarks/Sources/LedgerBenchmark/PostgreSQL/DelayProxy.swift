@@ -97,7 +97,7 @@ final class DelayProxy: @unchecked Sendable {
         return address
     }
 
-    /// What waits for its moment. Unchecked because the condition guards it.
+    /// The data that waits for its time. Unchecked because the condition guards it.
     private final class Queue: @unchecked Sendable {
         private let condition = NSCondition()
         private var waiting: [(ContinuousClock.Instant, [UInt8]?)] = []

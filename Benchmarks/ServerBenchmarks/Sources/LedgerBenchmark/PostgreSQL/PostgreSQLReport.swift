@@ -97,7 +97,7 @@ struct PostgreSQLReport {
         try FileManager.default.removeItem(at: place)
     }
 
-    /// The processor time of PostgreSQL for what a body does, in seconds. It includes what its other processes do meanwhile.
+    /// The processor time of PostgreSQL for a body, in seconds. It includes the work of its other processes in that time.
     private func timed<Value>(_ body: () async throws -> Value) async throws -> (Value, Double) {
         let before = try serverTime()
         let value = try await body()
