@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how long /healthz takes while 64 connections send the most expensive bodies that are known to /verifyReceipt.
+"""Measures how long /healthz takes while 64 connections send the most expensive known bodies to /verifyReceipt.
 
 usage: healthz_under_attack.py PROGRAM [--seconds N] [--limit-ms MS]
 

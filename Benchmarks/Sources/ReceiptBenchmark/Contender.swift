@@ -5,13 +5,13 @@ import PurchaseVerification
     import OpenSSLReceipt
 #endif
 
-/// One of those that are measured beside each other.
+/// One of the implementations that are compared.
 struct Contender {
     /// `RECEIPT/ROW`, the argument of `--callgrind`.
     let name: String
-    /// In words for the tables.
+    /// The description in the tables.
     let title: String
-    /// Does the work once. The result depends on the work, so that no optimiser can leave it out.
+    /// Runs once. The result depends on the work, so that no optimiser can remove it.
     let run: () throws -> Int
 }
 
@@ -26,7 +26,7 @@ enum ContenderRow: String, CaseIterable {
         case openSSL = "openssl"
     #endif
 
-    /// In words for the tables.
+    /// The description in the tables.
     var title: String {
         switch self {
         case .floorA: "floor A: digest and one RSA verification, key ready"
@@ -48,7 +48,7 @@ extension BenchmarkReceipts {
             + signed.flatMap { evidence in SignedEvidenceRow.allCases.map { evidence.contenderName($0) } }
     }
 
-    /// The contender of a name. No other one is made, so that counted instructions are its own.
+    /// The contender with a name. No other one is created, so that counted instructions are its own.
     func contender(named name: String) throws -> Contender {
         for receipt in receipts {
             for row in ContenderRow.allCases where receipt.contenderName(row) == name {
@@ -103,7 +103,7 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// Base64 in, typed content out, the chain seen before.
+    /// Base64 to typed content, with a chain that was seen before.
     private func assayHot() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies, count) = (base64, policies, purchases)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs contenders in turn, many rounds long, and takes the median of each: what slows the machine down for a while slows
+/// Runs contenders in turn, in many rounds, and takes the median of each: anything that slows the machine down for a while slows
 /// all of them down.
 struct Contest {
     let contenders: [Contender]
@@ -20,7 +20,7 @@ struct Contest {
             // Each round starts with another one, so that none always follows the same neighbour.
             for offset in contenders.indices {
                 let index = (round + offset) % contenders.count
-                // The caches still hold the neighbour's code: long code would pay more for it than short code.
+                // The caches still hold the neighbour's code, which would cost long code more than short code.
                 _ = try time(contenders[index], max(1, counts[index] / 4), &sink)
                 samples[index].append(try time(contenders[index], counts[index], &sink) / Double(counts[index]) * 1e6)
             }

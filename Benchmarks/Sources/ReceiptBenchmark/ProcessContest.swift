@@ -6,7 +6,7 @@ struct ProcessContest {
 
     init(_ commands: [[String]]) { self.commands = commands }
 
-    /// Prints the median of each in milliseconds, a line each.
+    /// Prints the median of each in milliseconds, one per line.
     func report(rounds: Int) throws {
         var samples = commands.map { _ in [Double]() }
         for round in 0..<(rounds + 1) {

@@ -48,7 +48,7 @@ struct DeskOutageTests {
             #expect(try await world.granted() == 0)
             #expect(try await world.ledger.answer(WaitingAppStoreClaims()) == 1000)
             try await world.store.post("clock", ["time": "2026-01-31T13:10:00Z"])
-            // From here on nothing but time passes.
+            // From here on, only time passes.
             world.connectionClock.advance(.seconds(20))
             world.clock.advance(seconds: 700)
             try await world.settle()

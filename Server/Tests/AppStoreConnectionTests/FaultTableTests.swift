@@ -13,7 +13,7 @@ struct FaultTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: String
         let outcome: String
-        /// How many answers the client asks for.
+        /// The number of answers that the client requests.
         let attempts: Int
 
         init(_ fault: String, _ outcome: String, _ attempts: Int) {
@@ -83,7 +83,7 @@ struct FaultTableTests {
         try await ConnectionWorld.run { world in
             let receipt = try await world.receipt(of: "coins")
             for kind in ["reset", "outage", "html", "broken-json", "closed-body"] {
-                // Of one client, five such attempts would open the circuit.
+                // With a single client, five such attempts would open the circuit.
                 try await world.client { client in
                     try await world.post("faults/answers", ["kind": kind, "count": 3])
                     #expect(await client.validate(.init(receipt)).short == "0 Production", "\(kind)")
@@ -153,7 +153,7 @@ struct FaultTableTests {
                 let outcome = await client.validate(.init(receipt))
                 #expect(["app_store_certificate", "app_store_unreachable"].contains(outcome.short), "\(outcome.words)")
             }
-            // An address in the certificate is as good as a name.
+            // An address in the certificate is accepted like a name.
             try await world.client(at: world.https.replacingOccurrences(of: "localhost", with: "127.0.0.1")) { client in
                 #expect(await client.validate(.init(receipt)).short == "0 Production")
             }
@@ -265,7 +265,7 @@ struct FaultTableTests {
 }
 
 extension ReceiptValidationOutcome {
-    /// For failures of tests.
+    /// A description for failures of tests.
     var words: String {
         switch self {
         case .conclusive: short

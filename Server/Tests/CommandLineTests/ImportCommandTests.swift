@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `assay import` as a process: its formats, its mistakes, and its death at any moment.
+/// `assay import` as a process: its formats, its errors, and kills at any moment.
 @Suite("assay import")
 struct ImportCommandTests {
     private static let settings = """
@@ -199,10 +199,10 @@ struct ImportCommandTests {
             try Self.write("customer_id,signed_transaction\n" + rows.joined(separator: "\n"), "a.csv", folder)
             var kills = 0
             var known = 0
-            // A slow machine needs longer to pass over the rows that it knows.
+            // A slow machine needs longer to skip the rows that it knows.
             var longest = 0.6
             for _ in 0..<200 {
-                // Each is killed a moment after it wrote something.
+                // Each is killed shortly after it wrote something.
                 let script = """
                     touch stamp; assay import --app game a.csv > report 2>&1 & p=$!
                     while kill -0 $p 2>/dev/null && ! test assay.sqlite-wal -nt stamp; do sleep 0.02; done

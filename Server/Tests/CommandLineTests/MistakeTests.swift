@@ -31,7 +31,7 @@ struct MistakeTests {
         ])
     func mistakes(command: String, words: String) async throws {
         try await Program.inTemporaryFolder { folder in
-            // A start that is not refused would go on until it is ended.
+            // A start that is not refused would run until it is ended.
             let result = try await Program.shell("timeout 120 sh -c \"\(command)\"", in: folder)
             #expect(result.status == 2, "\(result.output)")
             #expect(result.output.contains(words), "\(result.output)")

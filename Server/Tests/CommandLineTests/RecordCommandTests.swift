@@ -19,7 +19,7 @@ struct RecordCommandTests {
         """
     static let serve = "assay serve --port 0"
 
-    /// A folder with settings, a key in `key` and receipts of one purchase each, `r0.b64` and on.
+    /// A folder with settings, a key in `key` and receipts of one purchase each, `r0.b64` and so on.
     static func inFolder(_ body: (URL) async throws -> Void) async throws {
         try await Program.inTemporaryFolder { folder in
             try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
@@ -34,7 +34,7 @@ struct RecordCommandTests {
         }
     }
 
-    /// Claims a purchase, and gives the id of the submission.
+    /// Claims a purchase, and returns the id of the submission.
     @discardableResult
     static func claim(_ number: Int, _ server: RunningServer, _ folder: URL) async throws -> String {
         let claim = """

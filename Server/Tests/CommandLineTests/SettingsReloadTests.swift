@@ -100,7 +100,7 @@ struct SettingsReloadTests {
                 let log = try await Program.shell("cat log", in: folder).output
                 #expect(log.contains("line 7: connections is 'many'. Write a whole number"), "\(log)")
                 #expect(log.contains("line 8: the file has no setting 'more'"), "\(log)")
-                // The bundle id belongs to the app before.
+                // The bundle id belongs to the earlier app.
                 try Self.write(
                     "apps:\n  other:\n    bundle_ids: com.example.app\n", folder)
                 script = Self.hangUp(server, kept, 3)
@@ -152,7 +152,7 @@ struct SettingsReloadTests {
                 #expect(try await Program.shell(script, in: folder).output.hasPrefix("1"))
                 try await expect("this server delivers to the webhook", of: "cat log")
                 try await order()
-                // The order before the reload is no event of the webhook.
+                // The order before the reload is not an event of the webhook.
                 try await expect("0 events behind, 1 waiting for a retry, 0 given up")
                 try Self.write(settings(secret: "whsec_c2hvcnQ="), folder)
                 script = Self.hangUp(server, "those before stay in force")

@@ -5,11 +5,11 @@ import Testing
 /// One line of the table: the events on a device, and the result.
 struct KitCase: Sendable, CustomTestStringConvertible {
     let name: String
-    /// How often the server has granted the coins; nil where the case is about another product.
+    /// How often the server has granted the coins; nil if the case is about another product.
     let coins: Int64?
-    /// How many transactions are not finished.
+    /// The number of unfinished transactions.
     let unfinished: Int
-    /// The codes of the outcomes, in their order.
+    /// The codes of the outcomes, in order.
     let codes: [String]
     let run: @Sendable (KitDevice) async throws -> [String]
     /// Whether the device has a JWS for each transaction.
@@ -29,7 +29,7 @@ struct KitCase: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    /// Runs the case on a device of its own, and compares how it ended: by the outcomes, by the store, and by the server.
+    /// Runs the case on a separate device, and compares the result with the outcomes, the store and the server.
     func check() async throws {
         let name = name
         let (coins, unfinished, codes, isSigned, body) = (coins, unfinished, codes, isSigned, run)

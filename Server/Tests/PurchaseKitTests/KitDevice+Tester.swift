@@ -7,13 +7,13 @@ import Testing
 
 /// The actions of a tester on a device.
 extension KitDevice {
-    /// How the next payments go.
+    /// The result of the next payments.
     func mode(_ mode: String, receiptLags: Bool = false) async throws {
         try await door.control(
             "payments/mode", ["customer_id": customer, "mode": mode, "receipt_lags": receiptLags])
     }
 
-    /// Lets the payment that waits go through.
+    /// Completes the waiting payment.
     func approve() async throws { try await door.control("payments/payment-1/approve") }
 
     /// Sells a product outside of the app: its transaction arrives without a call.
@@ -26,7 +26,7 @@ extension KitDevice {
     /// The newest transaction of the customer.
     func lastTransaction() async throws -> String? { try await door.history().last?.transactionID }
 
-    /// Another store than that of the device, for engines without a server.
+    /// A store other than that of the device, for engines without a server.
     var otherStore: FilePurchaseStore {
         FilePurchaseStore(
             file: world.folder.appending(path: "\(customer).other"),

@@ -31,7 +31,7 @@ struct OfflineTests {
             // Another run of the app: the mark was stored.
             let later = try await device.engine()
             #expect(try await active(later).isEmpty)
-            // Forward beyond the period, and the server's answer decides again.
+            // Forward beyond the period; then the server's answer decides again.
             device.link.intercept(nil)
             #expect(await later.buy("coins").code == "granted")
             #expect(try await active(later).contains("coins"))

@@ -158,7 +158,7 @@ struct RecoveryTests {
             #expect(device.link.paths.count == 1)
             let code = summary.undetermined.values.first?.code.rawValue ?? ""
             let last = try await device.retry(engine)
-            // Nor do the copies that the restore left in the queue.
+            // The copies that the restore left in the queue are not finished either.
             await engine.start()
             #expect(try await device.world.entitlements(of: "bob").isEmpty)
             #expect(try await device.world.entitlements(of: device.customer).count == 1)

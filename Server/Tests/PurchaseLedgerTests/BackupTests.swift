@@ -53,7 +53,7 @@ struct BackupTests {
             try await TemporaryFolder.with { folder in
                 let copy = folder.appending(path: "copy.sqlite").path
                 let world = try await LedgerWorld(database)
-                // SQLite's check of a file once took held evidence for damage.
+                // SQLite's check of a file once reported held evidence as damage.
                 try await world.observe(try LedgerWorld.signed("900") { $0.bundleID = "com.example.second" })
                 for number in 0..<40 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -68,7 +68,7 @@ struct BackupTests {
                     let rows = try await LedgerBackup(of: database, to: copy).write { progress in
                         #expect(progress.done <= progress.total)
                     }
-                    // The 40 purchases alone; how many more are in it depends on the machine.
+                    // The 40 purchases alone; the number of others in it depends on the machine.
                     #expect(rows > 300)
                     try await group.waitForAll()
                 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Copies")
 struct CopyTests {
-    /// A sealed ledger in a SQLite file with every kind of row, and more leaves than a tile has.
+    /// A sealed ledger in a SQLite file with every kind of row, and with more leaves than fit into a tile.
     private static func withLedger(
         steps: Int = 150, orders count: Int = 250, _ body: (SealedWorld) async throws -> Void
     ) async throws {
@@ -68,7 +68,7 @@ struct CopyTests {
         ) { clock.now }
     }
 
-    /// The source as the process that copies has it open, beside a server that runs all the time.
+    /// The source in the form in which the copying process has it open, beside a server that runs all the time.
     private static func source(_ sealed: SealedWorld) throws -> SQLiteDatabase {
         try SQLiteDatabase(path: sealed.path("assay.sqlite"))
     }
@@ -95,7 +95,7 @@ struct CopyTests {
         }
     }
 
-    /// A server's ledger over a database.
+    /// A server's ledger with a database.
     private static func world(_ database: any LedgerDatabase, _ sealed: SealedWorld) async throws -> LedgerWorld {
         try await LedgerWorld(database, clock: sealed.world.clock, entryKey: sealed.entryKey)
     }
@@ -225,11 +225,11 @@ struct CopyTests {
             }
             let code = await Self.code { _ = try await Self.copy(sealed, from: source, to: targets[0]).run() }
             #expect(code == .targetNotEmpty)
-            // Only its schema was made before.
+            // Only its schema was created before.
             let migrated = try SQLiteDatabase(path: sealed.path("migrated"))
             try await LedgerMigrations.migrate(migrated, now: 0)
             _ = try await Self.copy(sealed, from: source, to: migrated).run()
-            // An unfinished copy is no source.
+            // An unfinished copy cannot be a source.
             let kind = await Self.kind { _ = try await Self.copy(sealed, from: targets[1], to: used).run() }
             #expect(kind == .copyUnfinished)
             // The source of a finished copy stays unchanged, so it can be copied again: a backup is restored twice.

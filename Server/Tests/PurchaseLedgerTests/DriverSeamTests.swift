@@ -86,7 +86,7 @@ struct DriverSeamTests {
             let error = await #expect(throws: LedgerStorageError.self) { try await world.claim("1", evidence) }
             #expect(error?.kind == .outcomeUnknown)
             database.fail([])
-            // The customer asks again, and the claim answers for itself.
+            // The customer asks again, and the claim is answered as usual.
             #expect(try await world.claim("1", evidence).isReplayed)
             #expect(try await world.entitlement()?.balance == 1)
         }
@@ -99,7 +99,7 @@ struct DriverSeamTests {
             let old = try await LedgerWorld(try SQLiteDatabase(path: path))
             let evidence = try LedgerWorld.signed("1")
             _ = try await old.claim("1", evidence)
-            // A newer release is another process with a connection of its own.
+            // A newer release is another process with its own connection.
             let new = try SQLiteDatabase(path: path)
             try await new.write {
                 _ = try $0.execute(

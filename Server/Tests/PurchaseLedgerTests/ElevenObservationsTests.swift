@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The eleven mistakes that were observed in November 2026, each as a test that it does not happen.
+/// The eleven mistakes that were observed in November 2026, each with a test that it does not happen.
 @Suite("The eleven observations")
 struct ElevenObservationsTests {
     @Test("1. Revoked evidence withdraws the purchase, with or without a claim")

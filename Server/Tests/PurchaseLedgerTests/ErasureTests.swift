@@ -15,9 +15,9 @@ struct ErasureTests {
         try await world.ledger.perform(EraseCustomer(app: "example", customerID: Self.name, reason: Self.reason))
     }
 
-    /// Everything that a customer can leave in the tables.
+    /// All data that a customer can leave in the tables.
     private func live(_ world: LedgerWorld) async throws -> (token: UUID, evidence: [[UInt8]]) {
-        // A refused claim before anybody knew the name.
+        // A rejected claim before the name was known.
         _ = try await world.claim("404", customer: Self.name, try LedgerWorld.signed("403"))
         let order = try await world.ledger.perform(
             CreateOrder(
@@ -57,7 +57,7 @@ struct ErasureTests {
         return (token, [signed, period, receipt])
     }
 
-    /// Where in the tables bytes are.
+    /// The columns that contain some bytes.
     private func places(of needle: [UInt8], _ world: LedgerWorld) async throws -> [String] {
         let tables = world.database.dialect.schemaQuery
         return try await world.database.read(.lists) { connection in
@@ -145,7 +145,7 @@ struct ErasureTests {
                 try await world.ledger.perform(
                     MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "please"))
             }
-            // A renewal of the subscription is the erased customer's, too.
+            // A renewal of the subscription belongs to the erased customer, too.
             try await world.observe(try LedgerWorld.period("902", from: 30))
             let renewal = try await world.claim(
                 "902", product: LedgerWorld.monthly, customer: "bob", try LedgerWorld.period("902", from: 30))
@@ -210,7 +210,7 @@ struct ErasureTests {
                     [.blob(claim.submissionID.bytes)])
             }
             #expect(try await missing() == 2)
-            // Without the details of the erasure, everything that it listed is missing.
+            // Without the details of the erasure, everything that it listed counts as missing.
             try await database.write { connection in
                 _ = try connection.execute("UPDATE journal SET details = NULL WHERE kind = 11", [])
             }

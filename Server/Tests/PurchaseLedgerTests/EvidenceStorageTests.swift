@@ -105,7 +105,7 @@ struct EvidenceStorageTests {
             _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1"))
             #expect(try await parts() == 2)
             _ = try await other.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
-            // The signer of the receipt is gone; that of the signed transactions has other customers.
+            // The signer of the receipt is removed; that of the signed transactions has other customers.
             #expect(try await parts() == 1)
             let sent = try await world.claim("9", customer: "carol", receipt)
             #expect(try await stored(sent, world) == receipt)
@@ -147,7 +147,7 @@ struct EvidenceStorageTests {
                 whole += stored == nil ? 0 : 1
             }
             #expect((2...5).contains(whole))
-            // Another key has a budget of its own, and genuine evidence needs none, also that of a rejected claim.
+            // Another key has its own budget, and genuine evidence needs none, even for a rejected claim.
             var submission = world.submission("50", try forged(50, bytes: 2000))
             submission.keyID = "fedcba9876543210"
             #expect(try await stored(try await world.ledger.submit(submission), world) != nil)
@@ -207,7 +207,7 @@ struct EvidenceStorageTests {
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
             let evidence = try LedgerWorld.signed("1")
             _ = try await world.claim("1", evidence)
-            // The second entry proves nothing new, so a rebuild does not miss the evidence.
+            // The second entry proves nothing new, so a rebuild does not need the evidence.
             _ = try await world.claim("1", evidence)
             try await world.database.write { connection in
                 try connection.execute("UPDATE evidence SET content = NULL", [])

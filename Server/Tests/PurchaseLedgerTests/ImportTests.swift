@@ -129,7 +129,7 @@ struct ImportTests {
             let stale = try await run([row("bob", period), row(period)], world)
             #expect(stale.map(\.code) == ["already_claimed", "accepted"])
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .active)
-            // The first row of the file has it, and a token decides before any row.
+            // The purchase belongs to the first row of the file, and a token takes precedence over any row.
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "erin", token: token))
             let tokened = try LedgerWorld.signed("2") { $0.appAccountToken = token.uuidString.lowercased() }

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Several servers over one PostgreSQL.
+/// Several servers with one PostgreSQL.
 @Suite("PostgreSQL: several servers")
 struct PostgreSQLConcurrencyTests {
     /// The number of claims that three processes share; `dev/torture.sh postgres` uses 1,000. A multiple of 100, one for each

@@ -93,7 +93,7 @@ struct PostgreSQLTests {
                 #expect(error?.kind == .constraint, "\(sql)")
             }
             try await world.requireConsistency()
-            // An erasure is the one change.
+            // An erasure is the only permitted change.
             try await database.write { _ = try $0.execute("UPDATE journal SET salt = NULL, details = NULL", []) }
         }
     }
@@ -233,7 +233,7 @@ struct PostgreSQLTests {
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             // Its event has a higher key, and is held back as long as the other transaction could write a lower one.
             #expect(try await world.events().isEmpty)
-            // Nor may a webhook's cursor pass the lower one, also not that of a new webhook.
+            // A webhook's cursor must not pass the lower one either, and neither must that of a new webhook.
             let vacancy = WebhookVacancy(app: "example", url: "https://example.com/", owner: [1])
             let outgoing = OutgoingEvents(app: "example", after: 0, limit: 10)
             #expect(try await world.ledger.answer(vacancy) == 0)

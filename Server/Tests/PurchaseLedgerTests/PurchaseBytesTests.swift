@@ -44,7 +44,7 @@ struct PurchaseBytesTests {
                 (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int) ?? 0
             }
             try await database.set("wal_checkpoint", to: "TRUNCATE")
-            // So every page that is written stays in the WAL, and can be counted.
+            // Every written page then stays in the WAL, and can be counted.
             try await database.set("wal_autocheckpoint", to: "0")
             let empty = try size()
             for start in stride(from: 0, to: Self.count, by: 32) {

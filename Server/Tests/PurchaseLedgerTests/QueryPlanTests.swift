@@ -51,7 +51,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// Everything that a server does.
+    /// All operations of a server.
     private func exercise(_ world: LedgerWorld) async throws {
         let order = try await world.order(quantity: 2)
         let coins = try LedgerWorld.signed("1") { $0.quantity = 2 }

@@ -92,7 +92,7 @@ struct ReaderTests {
                     former?.end.signal()
                     try await former?.task.value
                 }
-                // SQLite itself never makes the file shorter.
+                // SQLite itself never shortens the file.
                 for number in 0..<20_000 where !isTruncated {
                     _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)"))
                     let present = try size()

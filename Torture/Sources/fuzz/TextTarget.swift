@@ -51,7 +51,7 @@ enum TextTarget {
 
     /// A sample as clients spell it.
     static func spellings(_ sample: Sample) -> [[UInt8]] {
-        // The text decides here, not the receipt, so the start of it is enough for the spellings beyond the first.
+        // The text decides here, not the receipt, so its start is enough for all spellings except the first.
         let start = Data(sample.bytes.prefix(600))
         let plain = start.base64EncodedString()
         let wrapped = start.base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])

@@ -10,9 +10,10 @@ final class FilledLedger: Sendable {
     static let app = "example"
     private static let product = "com.example.app.coins"
     private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
-    /// Rows that are made and committed before the next; a run that was interrupted begins with the one that it left.
+    /// Rows that are created and committed before the next ones; an interrupted run begins with the batch that it left.
     private static let block = 8192
-    /// Rows that one transaction makes while the ledger is filled. Alone, each would wait for a commit, and write its pages once more.
+    /// Rows that one transaction creates while the ledger is filled. Separately, each would wait for a commit and write its pages
+    /// again.
     private static let rowsTogether = 128
     private static let purchasesPerCustomer = 5
 
@@ -40,12 +41,12 @@ final class FilledLedger: Sendable {
                 at: URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path))
     }
 
-    /// A customer of the many, in no order.
+    /// A random customer.
     func customer(_ number: Int) -> String {
         "customer-\(number * 7_919 % max(1, size.purchases / Self.purchasesPerCustomer))"
     }
 
-    /// A purchase of the many, in no order.
+    /// A random purchase.
     func transaction(_ number: Int) -> String { Self.transactionID(number * 7_919 % size.purchases) }
 
     private static func transactionID(_ number: Int) -> String { "\(2_000_000_000_000_000 + number)" }

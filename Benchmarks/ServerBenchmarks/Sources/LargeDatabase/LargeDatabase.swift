@@ -56,7 +56,7 @@ enum LargeDatabase {
         for world in worlds { try await world.close() }
     }
 
-    /// Measures both in turns, so that noise of the machine meets both.
+    /// Measures both in turns, so that noise of the machine affects both.
     private static func alternate(
         _ rounds: Int, _ small: FilledLedger, _ large: FilledLedger, _ measure: (FilledLedger) async throws -> Double
     ) async throws -> (small: Double, large: Double) {
@@ -69,7 +69,7 @@ enum LargeDatabase {
     }
 }
 
-/// How much a database has.
+/// The contents of a database.
 struct Size {
     var purchases: Int
     var orders: Int

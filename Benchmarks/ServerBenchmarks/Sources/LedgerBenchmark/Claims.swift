@@ -3,7 +3,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// The evidence that is submitted: one purchase each, none of them twice.
+/// The evidence that is submitted: one purchase each, and none twice.
 enum Claims: String, CaseIterable {
     case signedTransactions = "signed transactions"
     case appReceipts = "app receipts"

@@ -10,7 +10,7 @@ struct PurchaseRun {
     let clients: Int
     let evidence: [[UInt8]]
     let authority: AppStoreAuthority
-    /// Whether entries are authenticated, as for the Merkle log.
+    /// Whether entries are authenticated, as required for the Merkle log.
     var isAuthenticated = true
 
     /// The results of a run.

@@ -5,7 +5,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Purchases at half of the greatest rate, without and with a webhook to a receiver on loopback, in turns.
+/// Purchases at half of the maximum rate, without and with a webhook to a receiver on loopback, in turns.
 ///
 ///     webhook-benchmark [PURCHASES] [ROUNDS]
 @main
@@ -81,10 +81,10 @@ struct BenchmarkWorld {
         }
     }
 
-    /// Submits all claims in a folder of its own.
+    /// Submits all claims in a separate folder.
     ///
     /// - Parameters:
-    ///   - rate: how many begin in a second; as many as possible without one.
+    ///   - rate: how many begin per second; as many as possible if it is missing.
     ///   - isDelivering: whether a webhook gets the events.
     func run(rate: Double?, isDelivering: Bool) async throws -> PacedResult {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhook-bench-\(UUID().uuidString)")

@@ -11,7 +11,7 @@ final class RecordingServer: Sendable {
         let body: String
         /// The number of the connection, from 1.
         let connection: Int
-        /// Which of the requests it is, from 1.
+        /// The number of the request, from 1.
         let number: Int
     }
 

@@ -52,7 +52,7 @@ struct AppStoreRecordTests {
             for number in 1...5 {
                 claims.insert(try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID)
             }
-            // The server that received them has them first.
+            // The server that received the claims asks first.
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
             clock.advance(seconds: AppStoreClaim.lease / 1000)
             async let first = ledger.perform(LeaseAppStoreClaims(limit: 3))

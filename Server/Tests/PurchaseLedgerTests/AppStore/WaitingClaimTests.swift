@@ -118,7 +118,7 @@ struct WaitingClaimTests {
                 #expect(try await world.ledger.restore(restore).purchases.map(\.code) == [code.rawValue])
             }
             world.clock.advance(seconds: 1000)
-            // Asked again later, the claim waits anew, and can still be granted.
+            // If it is repeated later, the claim waits again, and can still be granted.
             let again = try await world.claim("1", receipt)
             #expect(again.verdict == .undetermined)
             #expect(try await world.decision(again.submissionID, LedgerWorld.agreement()).code == "accepted")
@@ -309,7 +309,7 @@ struct WaitingClaimTests {
                 claim.submissionID, LedgerWorld.agreement { $0.latestReceipt = newer })
             #expect(decided.verdict == .rejected, "\(decided.code)")
             #expect(try await world.balance() ?? 0 == 0)
-            // A forged one proves nothing.
+            // A forged receipt proves nothing.
             let other = try await world.claim("2", try LedgerWorld.coinReceipt(2))
             let forged = Array(try LedgerWorld.coinReceipt(2, 3).dropLast(30))
             #expect(

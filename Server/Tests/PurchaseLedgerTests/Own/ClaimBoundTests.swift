@@ -21,7 +21,7 @@ struct ClaimBoundTests {
             #expect(
                 try await world.entitlement(LedgerWorld.pro, of: "customer-\(most)")?.state == .active)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "customer-\(most + 1)")?.state != .active)
-            // Support can still transfer it to its rightful owner.
+            // An operator can still transfer it to its rightful owner.
             _ = try await world.ledger.perform(
                 MovePurchase(app: "example", transactionID: "1", to: "customer-\(most + 1)", reason: "wrong account"))
             #expect(try await world.entitlement(LedgerWorld.pro, of: "customer-\(most + 1)")?.state == .active)

@@ -34,7 +34,7 @@ struct OwnershipTests {
         let found = owners(story)
         #expect(found[.sample("1")]?.customer == bob)
         #expect(found[.sample("1")]?.ground == .claim(entry: 1))
-        // Carol never had it: Bob was the first.
+        // Carol never owned it: Bob was first.
         #expect(found[.sample("1")]?.others == [])
         #expect(found[.sample("2")]?.ground == .ownToken)
         #expect(found[.sample("3")]?.customer == alice)
@@ -101,7 +101,7 @@ struct OwnershipTests {
         // The operator sees Bob as the owner and transfers Bob's purchases.
         story.act(.move(transaction: .sample("1"), from: bob, to: carol))
         #expect(story.owner("1") == carol)
-        // Alice is Bob by now.
+        // Alice was merged into Bob.
         story.claim("1", alice, mayTransfer: true)
         #expect(story.owner("1") == bob)
     }

@@ -40,7 +40,7 @@ struct SealedWorld {
 
     func path(_ name: String) -> String { Self.path(name, folder) }
 
-    /// A copy of all files in their present state, which is the state after a crash.
+    /// A copy of all files in their current state, which is the state after a crash.
     func crashed(into parent: URL) throws -> URL {
         let copy = parent.appending(path: UUID().uuidString)
         try FileManager.default.copyItem(at: folder, to: copy)

@@ -67,8 +67,8 @@ struct TableFuzzTests {
         func apply(_ connection: any LedgerConnection) throws -> Int { try connection.execute(text, parameters) }
     }
 
-    /// What is done with a row: each column gets another value, the value of another row, and none; the row is removed; and a
-    /// copy of it with another key is added.
+    /// The changes of a row: each column gets another value, the value of another row, and null; the row is removed; and a copy
+    /// of it with another key is added.
     private static func changes(of table: Table, _ row: [LedgerValue]) -> [(column: String, change: Change)] {
         let places = table.key.compactMap { key in table.columns.firstIndex { $0.name == key } }
         let condition = places.indices

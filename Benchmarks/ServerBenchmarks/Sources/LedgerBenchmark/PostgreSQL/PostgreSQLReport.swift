@@ -104,14 +104,14 @@ struct PostgreSQLReport {
         return (value, try serverTime() - before)
     }
 
-    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), those that have ended included.
+    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), including those that have ended.
     private func serverTime() throws -> Double {
         let first =
             try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
             .split(separator: "\n").first.map(String.init) ?? ""
         var ticks = 0
         for process in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int(process) != nil {
-            // It may have ended since.
+            // The process may have ended since.
             guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
                 let end = stat.lastIndex(of: ")")
             else { continue }
