@@ -117,7 +117,7 @@ struct JournalCheck {
             // A missing part is an error only if evidence uses it: an erasure deletes parts.
             guard let content = row.content, !(SHA256.hash(data: content) == row.sha256) else { continue }
             findings.append(
-                AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence is not what its hash says"))
+                AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence does not match its hash"))
         }
         return (findings, rows.last?.key)
     }

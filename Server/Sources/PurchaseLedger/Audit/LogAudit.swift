@@ -70,7 +70,7 @@ struct LogAudit {
         }
         report.size = state.size
         for row in beyond {
-            add(.leafUnknown, "leaf \(row.leafNumber) is behind the log's size of \(state.size)")
+            add(.leafUnknown, "leaf \(row.leafNumber) is beyond the log's size of \(state.size)")
         }
         return state.root
     }
@@ -106,7 +106,7 @@ struct LogAudit {
             checkpoints.removeAll { checkpoint in lost.contains(checkpoint) }
             report.continuations.append(
                 """
-                \(details.origin) ended at \(details.size) leaves of which \(details.found) were left; it goes on as \
+                \(details.origin) ended at \(details.size) leaves, of which \(details.found) remain; it continues as \
                 \(details.newOrigin): \(details.reason)
                 """)
         }

@@ -66,7 +66,7 @@ extension ReplayStep {
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isErased(take) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
-                throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that is not there")
+                throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that does not exist")
             }
             lots.append((lot, take.units))
         }

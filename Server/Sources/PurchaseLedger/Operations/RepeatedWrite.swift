@@ -59,7 +59,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
                 throw error
             }
         }
-        throw unknown ?? LedgerStorageError(.conflict, "every try met another write")
+        throw unknown ?? LedgerStorageError(.conflict, "every attempt conflicted with another write")
     }
 
     /// Waits longer before each attempt, for a random time, so that conflicting writes do not meet again.

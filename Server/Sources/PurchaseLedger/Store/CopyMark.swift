@@ -45,7 +45,7 @@ package struct CopyMark: Sendable, Equatable {
     static func refusal(of number: Int64) -> LedgerStorageError? {
         switch Role(rawValue: number) {
         case .target:
-            LedgerStorageError(.copyUnfinished, "the database is the target of a copy that did not end")
+            LedgerStorageError(.copyUnfinished, "the database is the target of an unfinished copy")
         case .source:
             LedgerStorageError(.moved, "the ledger is being copied to another database")
         case .moved:

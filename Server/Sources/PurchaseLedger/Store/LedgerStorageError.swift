@@ -59,7 +59,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .corrupt: "The database is damaged, or not a database of Assay."
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .schemaTooOld: "The database needs migrations; run assay migrate."
-            case .schemaUnknown: "A version of Assay before the first release made the database; name a new file."
+            case .schemaUnknown: "A version of Assay before the first release created the database; name a new file."
             case .copyUnfinished:
                 "The database is an unfinished copy; run the same assay copy again, or name another database."
             case .moved:

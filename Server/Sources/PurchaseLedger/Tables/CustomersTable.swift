@@ -83,7 +83,7 @@ struct CustomersTable {
             guard let target = customer.mergedInto else { return customer }
             customer = try row(target)
         }
-        throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) go in a circle")
+        throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) form a cycle")
     }
 
     /// The customers of an app who were merged into another. It scans the table; only an erasure calls it.

@@ -159,7 +159,7 @@ struct EntitlementsTable {
         } else {
             let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
             guard var reader = rows.first?.reader else {
-                throw LedgerStorageError(.constraint, "entitlements did not take a row")
+                throw LedgerStorageError(.constraint, "no row was inserted into entitlements")
             }
             (row.balance, row.shortfall) = (try reader.integer(), try reader.integer())
             writes?.forget(row)

@@ -32,7 +32,7 @@ struct EnvironmentsTable {
         let rows = try connection.rows(
             "INSERT INTO environments (name) VALUES (?1) RETURNING environment_key", [.text(environment.name)])
         guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "environments did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into environments")
         }
         return try reader.integer()
     }

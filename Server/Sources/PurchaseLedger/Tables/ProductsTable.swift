@@ -24,7 +24,7 @@ struct ProductsTable {
         let key = try connection.insert(
             "INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3)", key: "product_key",
             [.integer(appKey), .text(productID), .time(time)])
-        guard let key else { throw LedgerStorageError(.constraint, "products did not take a row") }
+        guard let key else { throw LedgerStorageError(.constraint, "no row was inserted into products") }
         return key
     }
 

@@ -9,7 +9,7 @@ struct ReadinessTable {
         let rows = try connection.rows(
             "INSERT INTO readiness (content) VALUES (?1) RETURNING readiness_key", [.blob(content)])
         guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "readiness did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into readiness")
         }
         try connection.send("DELETE FROM readiness WHERE readiness_key <> ?1", [.integer(try reader.integer())])
     }

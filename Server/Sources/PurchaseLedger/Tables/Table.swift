@@ -30,7 +30,7 @@ struct Table: Sendable {
     /// - Returns: its key.
     func insert(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
         guard let key = try insertIfNew(values, connection) else {
-            throw LedgerStorageError(.constraint, "\(name) did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into \(name)")
         }
         return key
     }

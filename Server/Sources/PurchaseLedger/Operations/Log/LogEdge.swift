@@ -16,7 +16,7 @@ struct LogEdge: LedgerQuery {
     func answer(_ reader: LedgerTransaction) throws -> Answer {
         let state = try LogStateTable(connection: reader.connection).row()
         guard let root = MerkleHash(state.root) else {
-            throw LedgerStorageError(.corrupt, "the root of log_state has not 32 bytes")
+            throw LedgerStorageError(.corrupt, "the root of log_state does not have 32 bytes")
         }
         var edge: MerkleAppender?
         if let size {

@@ -116,8 +116,8 @@ struct ErasureScope {
             throw LedgerStorageError(
                 .other,
                 """
-                evidence \(evidence.sha256.hexadecimal) was genuine when it came and is refused now (\(error.code.rawValue)), so \
-                nobody can tell whose purchases it proves; name the certificates that the server trusts
+                evidence \(evidence.sha256.hexadecimal) was accepted before and is refused now (\(error.code.rawValue)), so \
+                its purchases are not known; name the certificates that the server trusts
                 """)
         }
         var held: [TransactionRow] = []

@@ -70,7 +70,7 @@ package struct EvidenceStore {
         }
         guard let known else {
             guard let key = try table.insertIfNew(row, part: nil) else {
-                throw LedgerStorageError(.constraint, "evidence did not take a row")
+                throw LedgerStorageError(.constraint, "no row was inserted into evidence")
             }
             return stored(key, evidence, content)
         }
@@ -201,6 +201,6 @@ package struct EvidenceStore {
     }
 
     private static func changed(_ row: EvidenceRow) -> LedgerStorageError {
-        LedgerStorageError(.corrupt, "evidence \(row.key) is not what its hash and size say")
+        LedgerStorageError(.corrupt, "evidence \(row.key) does not match its hash and size")
     }
 }

@@ -97,10 +97,10 @@ public struct EntryProof: Sendable, Equatable {
             throw LogError(.proofInvalid, "the leaf is not a journal entry of version \(JournalLeaf.version)")
         }
         if let details, Journal.digest(salt: details.salt, details: details.content) != entry.details {
-            throw LogError(.proofInvalid, "the details are not those of the entry")
+            throw LogError(.proofInvalid, "the details do not match the entry")
         }
         if let evidence, StorableEvidence.sha256(evidence) != entry.evidence {
-            throw LogError(.proofInvalid, "the evidence is not the one of the entry")
+            throw LogError(.proofInvalid, "the evidence does not match the entry")
         }
         return ProvenEntry(
             entry: entry, leafNumber: leafNumber, checkpoint: signed.checkpoint, details: details?.content,
@@ -124,7 +124,7 @@ public struct EntryProof: Sendable, Equatable {
 
     private static func hash(_ text: String) throws(LogError) -> MerkleHash {
         guard let hash = MerkleHash(try bytes(text, "path")) else {
-            throw LogError(.malformed, "a hash of the proof's path has not 32 bytes")
+            throw LogError(.malformed, "a hash of the proof's path does not have 32 bytes")
         }
         return hash
     }

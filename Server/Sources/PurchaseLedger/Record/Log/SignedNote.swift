@@ -24,7 +24,7 @@ package struct SignedNote {
         }
         guard bytes.last == 0x0A, bytes.allSatisfy({ $0 >= 0x20 || $0 == 0x0A }),
             String(validating: bytes, as: UTF8.self) != nil
-        else { throw LogError(.malformed, "a signed note is lines of UTF-8 without control characters") }
+        else { throw LogError(.malformed, "a signed note consists of lines of UTF-8 without control characters") }
         // The last empty line separates text and signatures.
         guard let end = bytes.indices.dropFirst().last(where: { bytes[$0] == 0x0A && bytes[$0 - 1] == 0x0A }) else {
             throw LogError(.malformed, "a signed note has an empty line before its signatures")
@@ -37,7 +37,7 @@ package struct SignedNote {
         var signatures: [Signature] = []
         for line in lines {
             guard let signature = Signature(line: line) else {
-                throw LogError(.malformed, "a signature is a line of an em dash, a key's name and base64")
+                throw LogError(.malformed, "a signature is a line with an em dash, a key's name and base64")
             }
             signatures.append(signature)
         }

@@ -69,7 +69,7 @@ struct PostgreSQLFetch {
             if group.isList {
                 for row in rest.popFirst()?.rows ?? [] {
                     guard case .integer(let place) = row.values.first, rows.indices.contains(Int(place) - 1) else {
-                        throw LedgerStorageError(.other, "a list of reads was answered with another place")
+                        throw LedgerStorageError(.other, "a list of reads was answered with an unknown position")
                     }
                     rows[Int(place) - 1].append(LedgerRow(values: Array(row.values.dropFirst())))
                 }

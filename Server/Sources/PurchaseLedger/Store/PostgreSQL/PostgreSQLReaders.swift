@@ -103,7 +103,7 @@ final class PostgreSQLRead<Value: Sendable>: PostgreSQLReadJob, @unchecked Senda
 
     func succeed() {
         guard let value else {
-            return fail(LedgerStorageError(.other, "a read was answered before it was performed"))
+            return fail(LedgerStorageError(.other, "a read was answered before it ran"))
         }
         continuation.resume(returning: value)
     }

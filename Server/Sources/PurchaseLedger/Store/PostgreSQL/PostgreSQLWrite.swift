@@ -50,7 +50,7 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
 
     func succeed() {
         guard let value else {
-            fail(LedgerStorageError(.other, "a write was answered before it was performed"))
+            fail(LedgerStorageError(.other, "a write was answered before it ran"))
             return
         }
         continuation.resume(returning: value)

@@ -111,7 +111,7 @@ public struct SQLiteBackup: Sendable {
         let copy = try DatabaseQueue(path: place.partial)
         let contents = try copy.read { try Contents($0) }
         try copy.close()
-        guard contents == source else { throw BackupFile.differs("it has another state") }
+        guard contents == source else { throw BackupFile.differs("it has a different state") }
         try place.check()
     }
 }

@@ -41,7 +41,7 @@ final class SQLiteConnection: LedgerConnection {
         executed += 1
         if !statement.isReadOnly { writes += 1 }
         guard statement.parameters == parameters else {
-            throw LedgerStorageError(.other, "a statement has other parameters than values: \(sql)")
+            throw LedgerStorageError(.other, "the parameters of a statement do not match its values: \(sql)")
         }
         return SQLiteStatement(handle: statement.handle, connection: database.sqliteConnection)
     }

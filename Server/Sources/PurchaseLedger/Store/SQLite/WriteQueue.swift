@@ -214,7 +214,7 @@ private final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
 
     func succeed() {
         guard let value else {
-            fail(LedgerStorageError(.other, "a write was answered before it was performed"))
+            fail(LedgerStorageError(.other, "a write was answered before it ran"))
             return
         }
         continuation.resume(returning: value)
