@@ -71,7 +71,7 @@ struct WebhookLedgerTests {
             #expect(try await status(world).pending == 0)
             _ = try await change(.enable, world)
             #expect(try await world.ledger.perform(RecordDeliveries(newer)) == nil)
-            // The one that lost it cannot give it back for the other.
+            // The server that lost the lease cannot return it on behalf of the other.
             try await world.ledger.perform(ReleaseWebhook(lease))
             #expect(try await take(Self.first, world) == nil)
         }

@@ -70,7 +70,7 @@ struct CodeDocumentationTests {
             $0.split(separator: "|").first
         }
         let listed = cells.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
-        // Webhooks have one type more, which is no event of the ledger.
+        // Webhooks have one additional type, which is not an event of the ledger.
         #expect(listed.filter { $0 != "type" }.sorted() == (types + ["gap"]).sorted())
         let description = try Self.text("Server/Sources/PurchaseServer/Resources/openapi.yaml")
         let lines = description.split(separator: "\n")

@@ -113,7 +113,7 @@ struct ConnectionTests {
 
     @Test("A silent connection, or one with half a header, is closed after the idle time")
     func idle() async throws {
-        // Long enough for a busy machine to send the half of the head.
+        // Long enough for a busy machine to send half of the head.
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 4) }) { port in
             for start in ["", "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
                 // It ends only when the server closes.

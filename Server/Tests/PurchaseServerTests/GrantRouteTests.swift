@@ -32,7 +32,7 @@ struct GrantRouteTests {
             let revocation = try revoked.message(RevocationMessage.self)
             #expect(try await world.entitlements(of: "bob").map(\.reason) == [.revokedByHand])
 
-            // The id of one kind is not found among the other.
+            // The id of a grant is not found as a revocation, and vice versa.
             let wrong = [
                 "/v1/customers/bob/grants/\(revocation.revocationID)",
                 "/v1/customers/bob/revocations/\(grant.grantID)", "/v1/customers/alice/grants/\(grant.grantID)",

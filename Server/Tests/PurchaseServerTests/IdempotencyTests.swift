@@ -7,7 +7,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Requests that come again.
+/// Repeated requests.
 @Suite("Idempotency keys")
 struct IdempotencyTests {
     @Test("The same Idempotency-Key creates one order, shown in its current state; another body is refused")

@@ -74,7 +74,7 @@ struct RateLimitTests {
             let all = try await send("192.0.2.9")
             #expect(all.status == 429)
             #expect(try all.document?.detail?.contains("(limits.per_key)") == true)
-            // The key of a backend is its own.
+            // The key of a backend has its own limit.
             for _ in 0..<16 { #expect(try await send("192.0.2.1", as: .admin).status == 400) }
             #expect(try await send("192.0.2.1", as: .admin).status == 429)
         }

@@ -65,7 +65,7 @@ struct SettingEffectTests {
         try await Self.run {
             $0.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 700_000, bytesPerKeyAndDay: 500_000)
         } _: { world async throws in
-            /// Claims with evidence of 200 kB that no compression makes smaller.
+            /// Claims with evidence of 200 kB that cannot be compressed.
             func claim(_ count: Int, as scope: APIKeyScope) async throws {
                 for _ in 0..<count {
                     let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }

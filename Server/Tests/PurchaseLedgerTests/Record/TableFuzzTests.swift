@@ -4,8 +4,8 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// How many rows of each table are changed: `one`, chosen at random, or `all`. Without it the fuzz is left out: each change is an audit
-/// of its own, and there are hundreds.
+/// The number of rows of each table to change: `one`, chosen at random, or `all`. If it is not set, the fuzz is skipped: each
+/// change is a separate audit, and there are hundreds.
 enum FuzzedRows {
     static let wanted = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
 }
@@ -16,7 +16,7 @@ struct TableFuzzTests {
     private struct Table: Sendable {
         let name: String
         let columns: [(name: String, type: String)]
-        /// The primary key, by which a row is named.
+        /// The primary key, which identifies a row.
         let key: [String]
         let rows: [[LedgerValue]]
     }
@@ -99,7 +99,7 @@ struct TableFuzzTests {
         var copy = row
         for place in places { copy[place] = other(than: row[place], table.columns[place].type) }
         let marks = copy.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        // A copy that keeps another unique value is refused by the schema, so it gets one of its own.
+        // The schema refuses a copy with the same unique value, so the copy gets another one.
         for (index, column) in table.columns.enumerated()
         where ["entry_id", "sha256", "grant_id", "order_id", "name"]
             .contains(column.name) || (table.name == "log_entries" && column.name == "entry_key")
@@ -155,7 +155,7 @@ struct TableFuzzTests {
         return tables
     }
 
-    /// The triggers, which are dropped before a change and made again after it.
+    /// The triggers, which are dropped before a change and created again after it.
     private static func triggers(_ connection: any LedgerConnection) throws -> [FuzzedWorld.Trigger] {
         var triggers: [FuzzedWorld.Trigger] = []
         for row in try connection.rows("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", []) {

@@ -23,7 +23,7 @@ struct WebhookDeliveryTests {
                     try await receiver.wait("60 events") { $0.count >= 60 }
                     try await world.wait { try await world.status.behind == 0 }
                 }
-                // The order before the webhook was known is no event of it.
+                // The order before the webhook was known is not one of its events.
                 let events = Array(try await world.events.dropFirst())
                 let deliveries = receiver.deliveries
                 #expect(deliveries.count == 60 && Set(deliveries.map(\.id)).count == 60)
@@ -143,7 +143,7 @@ struct WebhookDeliveryTests {
                     #expect(alice.last?.id != refused.withLock { $0 })
                     let gap = try #require(alice.dropLast().last)
                     #expect(gap.text.contains(#""missing":["\#(alice[0].id)"]"#) && gap.id == "gap_\(alice[0].id)")
-                    // An operator has it sent again.
+                    // An operator resends it.
                     let url = try await world.status.url
                     let change = ChangeWebhook(app: "example", url: url, .resend(event: dead.event))
                     #expect(try await world.ledger.perform(change) == 1)
@@ -185,7 +185,7 @@ struct WebhookDeliveryTests {
                 try await world.delivering(to: try WebhookWorld.webhook(Self.url(receiver))) { _ in
                     for number in 0..<300 { try await world.order("customer\(number % 100)") }
                     try await receiver.wait("the first failures") { $0.count >= 8 }
-                    // 32 were under way when the eighth failed; then one at a time, behind a pause of the clock.
+                    // 32 were in flight when the eighth failed; from then on one at a time, after a pause of the clock.
                     try await world.wait { try await world.status.pending >= 8 }
                     let attempts = receiver.deliveries.count
                     #expect(attempts <= 8 + 32)
@@ -205,7 +205,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    /// Every event is there; the first arrivals that were answered are in the order of each customer.
+    /// Every event has arrived; the first arrivals that were answered are in the order of each customer.
     static func expectOrder(_ deliveries: [WebhookReceiver.Delivery], _ events: [StoredEvent]) throws {
         var last: [String: String] = [:]
         for delivery in deliveries { last[delivery.text] = delivery.id }
@@ -254,7 +254,7 @@ struct WebhookDeliveryTests {
             try await WebhookReceiver.run { receiver in
                 let webhook = try WebhookWorld.webhook(Self.url(receiver))
                 let url = webhook.url.text
-                // The lease of a server that is no more, which had sent its first event and recorded nothing.
+                // The lease of a dead server, which had sent its first event and recorded nothing.
                 let dead = LeaseWebhook(
                     app: "example", url: url, owner: [UInt8](repeating: 1, count: 16), beginning: 0)
                 let lease = try #require(try await world.ledger.perform(dead))

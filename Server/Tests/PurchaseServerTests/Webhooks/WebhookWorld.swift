@@ -17,13 +17,13 @@ struct WebhookWorld: Sendable {
 
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
-    /// The databases that deliveries are tested over.
+    /// The databases with which deliveries are tested.
     enum Engine: String, CaseIterable {
         case sqlite
         case postgresql
     }
 
-    /// Calls the body with a world of its own for each engine.
+    /// Calls the body with a separate world for each engine.
     static func run(
         on engines: [Engine] = Engine.allCases, _ body: (WebhookWorld) async throws -> Void
     ) async throws {
@@ -42,7 +42,7 @@ struct WebhookWorld: Sendable {
             let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhooks-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer {
-                // A folder that stays behind in the temporary folder harms nothing.
+                // A leftover folder in the temporary folder does no harm.
                 try? FileManager.default.removeItem(at: folder)
             }
             let path = folder.appending(path: "assay.sqlite").path
@@ -83,14 +83,14 @@ struct WebhookWorld: Sendable {
         return WebhookWorld(database: database, ledger: ledger, clock: clock, openDatabase: openDatabase)
     }
 
-    /// An order, and so an event of a customer.
+    /// Creates an order, and so an event of a customer.
     func order(_ customer: String) async throws {
         _ = try await ledger.perform(
             CreateOrder(
                 app: "example", OrderDraft(customerID: customer, productID: "com.example.app.coins")))
     }
 
-    /// All events, as the receiver should get them.
+    /// All events, in the form in which the receiver should get them.
     var events: [StoredEvent] {
         get async throws { try await ledger.answer(EventList(app: "example", limit: 10_000)) }
     }
@@ -114,7 +114,7 @@ struct WebhookWorld: Sendable {
     ) async throws -> Value {
         let dispatcher = dispatcher(resolver: resolver, attemptLimit: attemptLimit)
         dispatcher.deliver(to: [webhook], from: ledger)
-        // It begins with the events after the first sight of the webhook.
+        // A webhook begins with the events after the server first saw it.
         try await wait { try await ledger.answer(WebhookList(app: "example")).contains { $0.url == webhook.url.text } }
         do {
             let value = try await body(dispatcher)
