@@ -6,7 +6,7 @@ public enum MintedWorld {
     /// The constant time of everything in it.
     public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// The authority, made once a run: keys are slow to make.
+    /// The authority, created once per run: creating keys is slow.
     public static func authority() throws -> CertificateAuthority { try sharedAuthority.get() }
 
     /// An unrelated authority.

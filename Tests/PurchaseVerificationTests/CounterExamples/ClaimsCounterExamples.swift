@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// Faults of the claims of signed data: their form, their types, and an unknown kind.
+/// Faults of the claims of signed data: their format, their types, and an unknown kind.
 enum ClaimsCounterExamples {
     static let all: [CounterExample] = form + types + dates + kinds + parts
 
@@ -85,7 +85,7 @@ enum ClaimsCounterExamples {
         }
     ]
 
-    /// The claims on which something rests, by kind, each with values of other types than its own.
+    /// The claims that affect a decision, by kind, each with values of wrong types.
     private static let types: [CounterExample] =
         types("transaction", ClaimsText.transaction, transaction)
         + types("renewal info", ClaimsText.renewalInfo, renewalInfo)
