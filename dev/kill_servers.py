@@ -5,9 +5,9 @@ usage: kill_servers.py PROGRAM EVIDENCE [--rounds N] [--servers N] [--clients N]
 
 EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. A throwaway PostgreSQL is started; the servers are behind one
 TCP proxy, which gives a connection to a server that accepts it. In each round clients send purchases until the strike: SIGKILL of one
-server or of all, or PostgreSQL restarted, crashed or killed. Those servers that live go on meanwhile: an answer is 200, or 503 with
-`Retry-After` while PostgreSQL is away. Purchases without an answer are sent again. After each round the database must have every
-purchase that was answered with 200, each granted once. A webhook gets the events meanwhile; at the end every event must have arrived,
+server or of all, or PostgreSQL restarted, crashed or killed. The other servers continue: an answer is 200, or 503 with
+`Retry-After` while PostgreSQL is down. Purchases without an answer are sent again. After each round the database must have every
+purchase that was answered with 200, each granted once. A webhook gets the events; at the end every event must have arrived,
 the first arrivals of each customer in their order, and `assay audit verify` and `assay rebuild` must find nothing.
 """
 import argparse

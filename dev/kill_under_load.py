@@ -9,7 +9,7 @@ be the ones that the answers named. Purchases that were committed and not answer
 answer. They are sent again in a later round, and must be answered as replays. At the end `assay audit verify` and `assay rebuild` must
 find nothing.
 
-A webhook gets the events meanwhile, from whichever server has its lease. After the last round servers deliver the rest, and three of
+A webhook gets the events from the server that has its lease. After the last round servers deliver the rest, and three of
 them are killed while they do: every event must have arrived, and the first arrivals of each customer in their order.
 """
 import argparse

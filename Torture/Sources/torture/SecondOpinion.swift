@@ -194,7 +194,7 @@ import PurchaseVerification
         }
     }
 #else
-    /// The description of what is left out.
+    /// Without OpenSSL, prints that the comparison is skipped.
     enum SecondOpinion {
         static func run(_ minted: MintedSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## A second opinion\n\nlibssl-dev or pkg-config is missing, so OpenSSL was not asked.")

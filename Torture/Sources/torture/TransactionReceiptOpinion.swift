@@ -161,7 +161,7 @@ import PurchaseVerification
         }
     }
 #else
-    /// The description of what is left out.
+    /// Without OpenSSL, prints that the comparison is skipped.
     enum TransactionReceiptOpinion {
         static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## Transaction receipts, a second opinion\n\nlibssl-dev is missing, so OpenSSL was not asked.")
