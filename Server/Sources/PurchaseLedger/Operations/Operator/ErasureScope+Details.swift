@@ -82,7 +82,7 @@ extension ErasureScope {
         case .decision:
             let decision = try DecisionDetails(encoded: details)
             let kept = try Self.kept(decision.decided)
-            // A purchase that others own keeps the token that it was claimed with.
+            // Purchases of others keep the tokens that the App Store stated for the decision.
             let own = Set(rows.map { ExactText($0.transactionID) })
             let tokens = decision.tokens.filter { !own.contains(ExactText($0.transactionID)) }
             guard kept != nil || !decision.cancellations.isEmpty || !tokens.isEmpty else { return nil }

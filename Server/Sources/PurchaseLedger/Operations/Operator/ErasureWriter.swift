@@ -85,7 +85,7 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes a lot and the record of its used units. Units that others had used do not become a shortfall.
+    /// Deletes a lot and the record of its used units. Units that others had used leave no shortfall.
     private func deleteLot(_ ground: Int64) throws(LedgerStorageError) {
         let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
         guard let lot = try lots.row(ground) else { return }
