@@ -1,19 +1,19 @@
-# The verbs of daily work. Each one does its own set-up; `make` alone lists them.
+# The commands of daily work. Each one does its own set-up; `make` without a target lists them.
 .PHONY: help setup demo build size test test-core test-debug test-release api interop corpus bench bench-large docs fuzz torture format lint clean
 
-# The repository is two packages, the root (what apps link) and Server, that share one scratch folder, so that what both need
-# is compiled once for each configuration. The cached build plan in it belongs to the package that was built last, and does
-# not notice new files of the other, so it is not used.
+# The repository has two packages, the root (which apps link) and Server. They share one scratch folder, so that code that both
+# need is compiled once per configuration. The cached build plan in it belongs to the package that was built last, and does not
+# notice new files of the other, so it is not used.
 SHARED = --scratch-path .build --disable-build-manifest-caching
 SERVER = --package-path Server $(SHARED)
 
-help: ## Lists the verbs.
+help: ## Lists the commands.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: ## Checks what a build needs, and installs it on Debian.
+setup: ## Checks the requirements of a build, and installs them on Debian.
 	@dev/setup.sh
 
-# Built in debug: from a fresh clone that takes about half the time of the optimised build, and nothing here is measured.
+# Built in debug: from a fresh clone that takes about half the time of the optimised build, and no performance is measured here.
 demo: setup ## Starts a simulated App Store and the purchase server: orders, buys, restores, refunds, renews, transfers, replays and forges, step by step.
 	swift build $(SERVER) --product assay
 	python3 dev/demo.py
@@ -53,8 +53,8 @@ corpus: setup ## Verifies the corpus, compares the drop-in with Apple's recorded
 bench: setup ## Measures against the floor and against OpenSSL, side by side.
 	dev/bench.sh
 
-# make bench-large PURCHASES=1000000 ORDERS=4000000 makes a smaller one.
-bench-large: setup ## Makes a database of 5 million purchases and 20 million orders once (some 25 GB), and compares it with a small one.
+# make bench-large PURCHASES=1000000 ORDERS=4000000 creates a smaller one.
+bench-large: setup ## Creates a database of 5 million purchases and 20 million orders once (some 25 GB), and compares it with a small one.
 	dev/bench-large.sh $(PURCHASES) $(ORDERS)
 
 size: setup ## Prints what PurchaseKit adds to the size of an app.
@@ -72,8 +72,8 @@ torture: setup ## Flips every bit, cuts every prefix, measures the cost of hosti
 format: ## Formats the sources.
 	dev/format.sh
 
-lint: ## Checks format, imports, availability, links, and what is committed.
+lint: ## Checks format, imports, availability, links, and committed files.
 	dev/lint.sh
 
-clean: ## Removes what was built.
+clean: ## Removes the products of builds.
 	rm -rf .build .build-* Server/.build Benchmarks/.build Benchmarks/ServerBenchmarks/.build Torture/.build .torture

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Where libssl-dev is missing, `ASSAY_BENCH_OPENSSL=0` leaves the OpenSSL row out.
+/// If libssl-dev is missing, `ASSAY_BENCH_OPENSSL=0` omits the OpenSSL row.
 let hasOpenSSL = Context.environment["ASSAY_BENCH_OPENSSL"] != "0"
 
 let strict: [SwiftSetting] = [

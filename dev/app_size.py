@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints what PurchaseKit adds to an app: two programs, which differ only in the kit, optimised for size and without symbols.
 
-The runtime of Swift and Foundation belong to the system in both, as on Apple's systems. There, Crypto is a part of the system, too; on
-Linux it contains BoringSSL, which is shown on a line of its own. A program that does not grow means that nothing was linked: that fails.
+In both, the runtime of Swift and Foundation belong to the system, as on Apple's systems. There, Crypto is part of the system, too; on
+Linux it contains BoringSSL, which is shown on a line of its own. If the program does not grow, nothing was linked, and the script fails.
 """
 import pathlib
 import re

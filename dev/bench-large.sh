@@ -3,8 +3,8 @@
 #
 #   dev/bench-large.sh [PURCHASES] [ORDERS]
 #
-# The databases are made once in the folder that ASSAY_BENCH_LARGE names (.bench-large), with progress on standard error. A run that
-# was interrupted goes on where it ended. Delete the folder afterwards.
+# The databases are created once in the folder that ASSAY_BENCH_LARGE names (.bench-large), with progress on standard error. An
+# interrupted run continues where it ended. Delete the folder afterwards.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh

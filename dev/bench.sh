@@ -60,7 +60,7 @@ receipts_part() {
     "$benchmark" --receipts "$folder/receipts"
 }
 
-# Instructions of one run: what 60 runs take more than 10, divided by 50, so that the start does not count.
+# Instructions of one run: the difference between 60 and 10 runs, divided by 50, so that the start does not count.
 instructions_of() {
     for count in 10 60; do
         SWIFT_DETERMINISTIC_HASHING=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
@@ -123,7 +123,7 @@ stream_part() {
 # Clock ticks of processor time that the server has used.
 ticks() { if [ -r "/proc/$server/stat" ]; then awk '{ print $14 + $15 }' "/proc/$server/stat"; else echo 0; fi; }
 
-# Requests per second, median and 99th percentile of the latency, microseconds of the server's processor time a request.
+# Requests per second, median and 99th percentile of the latency, microseconds of the server's processor time per request.
 load() {
     before=$(ticks)
     wrk -t1 -c32 -d5s --latency -s "$folder/post.lua" "$1" >"$folder/wrk"

@@ -3,7 +3,7 @@
 
 No Apple SDK compiles the package on Linux, so there are two other ways. The sources are searched for names that are newer. And
 the compiler type-checks what apps link for macOS 12, against the toolchain's own description of the standard library (its
-interface file names the availability of each declaration) and against declarations of what is taken from Foundation and
+interface file names the availability of each declaration) and against declarations of the API used from Foundation and
 swift-crypto (dev/availability). Neither replaces a build on a Mac.
 """
 import glob

@@ -10,7 +10,7 @@ violations="$folder/violations"
 files=0
 listed=" "
 
-# The modules that a file imports, one a line.
+# The modules that a file imports, one per line.
 imports() {
     sed -nE 's/^ *(@[a-zA-Z_()]+ +)*((public|package|internal|fileprivate|private) +)?import +((struct|class|enum|protocol|typealias|func|let|var) +)?([A-Za-z0-9_]+).*/\6/p' "$1"
 }
@@ -73,7 +73,7 @@ table() {
 }
 table
 
-# What is particular to an engine stays in its driver.
+# Code for one engine stays in its driver.
 grep -rlE '^ *((public|package|internal) +)?import GRDB' Server/Sources/PurchaseLedger --include='*.swift' >"$folder/files" || true
 while read -r file; do
     case "$file" in

@@ -4,7 +4,7 @@ each test that is named with its file, as in "The name of the test" (`SomeTests`
 
     dev/check-links.py
 
-Links to other sites are not followed. Exit status 0 if every reference leads somewhere.
+Links to other sites are not followed. The exit status is 0 if every reference exists.
 """
 import pathlib
 import re

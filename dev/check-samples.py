@@ -5,7 +5,7 @@
 
 Every command and option of `assay` that a document names must be in the help of that command. Blocks of JSON and Python must
 parse; a block of YAML that holds settings must be accepted by the program; a block of Swift that imports our modules must
-compile against those beside the program. dev/check-tutorial.sh runs the tutorial. Exit status 0 if all agree.
+compile against those beside the program. dev/check-tutorial.sh runs the tutorial. The exit status is 0 if all agree.
 """
 import os
 import functools

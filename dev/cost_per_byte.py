@@ -5,8 +5,8 @@ usage: cost_per_byte.py PROGRAM [--limit-ms MS]
 
 The text alternates two combining marks whose canonical order differs (U+0301, U+0316). Code that hashes or compares it as
 a Swift String takes time that grows with the square of its length. A linear field has the same cost per byte in each column.
-Starts a server of its own on a free port of this machine, asks it over raw sockets, and stops it. A probe ends after 60
-seconds; then the server is started anew, and larger sizes of that field are skipped.
+Starts a separate server on a free port of this machine, probes it over raw sockets, and stops it. A probe ends after 60
+seconds; then the server is restarted, and larger sizes of that field are skipped.
 
 With --limit-ms the status is 1 if any probe took more processor time than that.
 """

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# Each package has a manifest and sources; what a build leaves beside them is not ours.
+# Each package has a manifest and sources; other files are products of builds.
 mode="--in-place"
 [ "${1:-}" != --check ] || mode="lint --strict"
 set --

@@ -5,8 +5,8 @@
 #   dev/fuzz.sh 30                     all targets, 30 seconds each
 #   dev/fuzz.sh 30 container date      these targets
 #
-# ASSAY_FUZZ_SECONDS says how long each target runs, where no number is given. ASSAY_CORPUS names the folder with
-# real receipts. Keys and inputs that crashed are kept in .torture.
+# ASSAY_FUZZ_SECONDS is the time of each target if no number is given. ASSAY_CORPUS names the folder with real receipts. Keys and
+# inputs that crashed are kept in .torture.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures how long /healthz takes while 64 connections send the most expensive bodies that are known to /verifyReceipt.
+"""Measures how long /healthz takes while 64 connections send the most expensive known bodies to /verifyReceipt.
 
 usage: healthz_under_attack.py PROGRAM [--seconds N] [--limit-ms MS]
 
-Starts a server of its own on a free port of this machine. For each kind of body, /healthz is asked every 10 ms for
-N seconds (10); the attackers are processes of their own, so that their Python does not hold up the clock. Prints
-median, 99th percentile and maximum in ms, and how many bodies were answered. With --limit-ms the status is 1 if the 99th
+Starts a separate server on a free port of this machine. For each kind of body, /healthz is requested every 10 ms for
+N seconds (10); the attackers are separate processes, so that their Python does not delay the clock. Prints
+median, 99th percentile and maximum in ms, and the number of answered bodies. With --limit-ms the status is 1 if the 99th
 percentile of any kind is beyond it, or if /healthz was not answered.
 """
 import argparse

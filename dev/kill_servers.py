@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Kills servers over one PostgreSQL under load at random moments, and PostgreSQL itself, and checks that nothing is lost or granted twice.
+"""Kills servers that share one PostgreSQL under load at random moments, and PostgreSQL itself, and checks that nothing is lost or granted twice.
 
 usage: kill_servers.py PROGRAM EVIDENCE [--rounds N] [--servers N] [--clients N] [--seed N]
 
 EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. A throwaway PostgreSQL is started; the servers are behind one
 TCP proxy, which gives a connection to a server that accepts it. In each round clients send purchases until the strike: SIGKILL of one
-server or of all, or PostgreSQL restarted, crashed or killed. Those servers that live go on meanwhile: an answer is 200, or 503 with
-`Retry-After` while PostgreSQL is away. Purchases without an answer are sent again. After each round the database must have every
-purchase that was answered with 200, each granted once. A webhook gets the events meanwhile; at the end every event must have arrived,
+server or of all, or PostgreSQL restarted, crashed or killed. The other servers continue: an answer is 200, or 503 with
+`Retry-After` while PostgreSQL is down. Purchases without an answer are sent again. After each round the database must have every
+purchase that was answered with 200, each granted once. A webhook gets the events; at the end every event must have arrived,
 the first arrivals of each customer in their order, and `assay audit verify` and `assay rebuild` must find nothing.
 """
 import argparse
@@ -56,7 +56,7 @@ class PostgreSQL:
             with open(f"{self.folder}/data/postmaster.pid") as file:
                 os.kill(int(file.readline()), signal.SIGKILL)
         for attempt in range(100):
-            # The processes of the one that was killed notice it, and the next one waits for them.
+            # The processes of the killed one notice it, and the next one waits for them.
             try:
                 return self.control("start")
             except subprocess.CalledProcessError:
@@ -156,7 +156,7 @@ class Round:
         await asyncio.sleep(seconds)
         await asyncio.get_running_loop().run_in_executor(None, strike)
         self.isStruck = True
-        # Those that live answer again, by themselves.
+        # The servers that are still running answer again on their own.
         for _ in range(300):
             await asyncio.sleep(0.1)
             if not rest or self.after > 0:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills a purchase server under load at random moments, and checks that nothing that it answered is lost or granted twice.
+"""Kills a purchase server under load at random moments, and checks that no answered purchase is lost or granted twice.
 
 usage: kill_under_load.py PROGRAM EVIDENCE [--rounds N] [--seed N]
 
@@ -9,7 +9,7 @@ be the ones that the answers named. Purchases that were committed and not answer
 answer. They are sent again in a later round, and must be answered as replays. At the end `assay audit verify` and `assay rebuild` must
 find nothing.
 
-A webhook gets the events meanwhile, from whichever server has its lease. After the last round servers deliver the rest, and three of
+A webhook gets the events from the server that has its lease. After the last round servers deliver the rest, and three of
 them are killed while they do: every event must have arrived, and the first arrivals of each customer in their order.
 """
 import argparse
@@ -54,7 +54,7 @@ def register_webhook(server):
 
 
 def deliver(server, receiver, expected, count):
-    """Lets a server deliver until so many events have arrived, or all."""
+    """Lets a server deliver until a number of events has arrived, or all."""
     server.start()
     deadline = time.monotonic() + DELIVERY_LIMIT
     while len(receiver.ids) < count and not expected <= receiver.ids and time.monotonic() < deadline:
@@ -96,7 +96,7 @@ def main():
         register_webhook(server)
         for number in range(options.rounds):
             server.start()
-            # What was committed without an answer comes first, so that many rounds repeat it.
+            # Purchases that were committed without an answer come first, so that many rounds repeat them.
             order = sorted(waiting, key=lambda transaction: transaction not in unanswered)
             answers = []
             asyncio.run(run_round(

@@ -60,9 +60,9 @@ clean_up() {
     [ -z "$folder" ] || rm -rf "$folder"
 }
 
-# Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless the
-# build fails. All packages share .build, so that what they have in common is compiled once for each configuration. The
-# cached build plan of that folder belongs to whichever package was built last, so it is not used.
+# Builds a product of one of the packages (., Server, Torture, Benchmarks, Benchmarks/ServerBenchmarks) and prints nothing unless
+# the build fails. All packages share .build, so that common code is compiled once per configuration. The cached build plan of
+# that folder belongs to the package that was built last, so it is not used.
 scratch="$PWD/.build"
 build_product() {
     # shellcheck disable=SC2086
@@ -70,17 +70,17 @@ build_product() {
         --product "$3" ${ASSAY_BUILD_OPTIONS:-} 2>&1) || fail "$output"
 }
 
-# The folder that build_product builds into.
+# The folder into which build_product builds.
 products_folder() { swift build -c "$1" --scratch-path "$scratch" --show-bin-path; }
 
-# The program in the folder that the caller names, or of the optimised build.
+# The program in the folder that the caller names, or that of the optimised build.
 find_program() {
     program="${1:-.build/release}/assay"
     case $program in /*) ;; *) program="$PWD/$program" ;; esac
     [ -x "$program" ] || fail "$program does not exist; build it with make build"
 }
 
-# Starts a server and waits until it prints its address. Sets `$server` (the process) and `$address`; its output goes to
+# Starts a server and waits until it prints its address. Sets `$server` (the process) and `$address`; its output is written to
 # NAME.out and NAME.errors in `$folder`. Let servers choose a free port with --port 0.
 #
 #   start_server NAME COMMAND [ARGUMENT…]
@@ -118,7 +118,7 @@ stop_server() {
     wait "$stopped"
 }
 
-# Installs packages from PyPI into a virtual environment, once, and prints its folder. Fails where that is not possible.
+# Installs packages from PyPI into a virtual environment, once, and prints its folder. Fails if that is not possible.
 #
 #   python_tools NAME REQUIREMENT…
 python_tools() {

@@ -6,11 +6,11 @@ import tempfile
 
 
 class ServerFailed(Exception):
-    """The server did not start. The text has what it printed."""
+    """The server did not start. The text contains its output."""
 
 
 class RunningServer:
-    """A program that prints the address that it listens on, in a line of its own, when it is ready."""
+    """A program that prints its address on a line of its own when it is ready."""
 
     def __init__(self, arguments, folder):
         self.errors = tempfile.TemporaryFile(mode="w+")
@@ -25,7 +25,7 @@ class RunningServer:
         self.port = int(found.group(2))
 
     def stop(self, at_once=False):
-        """Ends it, and returns its exit status. At once, if it may be too busy to end by itself."""
+        """Ends it, and returns its exit status. Kills it at once if it may be too busy to stop."""
         if at_once:
             self.process.kill()
         else:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks what a build and the checks need, and installs what is missing where it can: with apt-get, as root or through sudo.
+# Checks the requirements of a build and of the checks, and installs what is missing if possible: with apt-get, as root or through
+# sudo.
 set -eu
 cd "$(dirname "$0")/.."
 . dev/lib.sh
@@ -21,15 +22,15 @@ if [ "$(uname)" = Linux ]; then
     [ -e /usr/include/sqlite3.h ] || missing="$missing libsqlite3-dev"
     [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
     [ -e /usr/include/postgresql/libpq-fe.h ] || [ -e /usr/include/libpq-fe.h ] || missing="$missing libpq-dev"
-    # SwiftPM asks it where libpq is.
+    # SwiftPM uses it to find libpq.
     has pkg-config || missing="$missing pkg-config"
-    # The server that tests start for themselves.
+    # The server that tests start themselves.
     has initdb || [ -n "$(find /usr/lib/postgresql -name initdb 2>/dev/null)" ] || missing="$missing postgresql"
-    # Debian's python3 cannot make virtual environments without a package of its own; schemathesis is installed into one.
+    # On Debian, python3 needs a separate package for virtual environments; schemathesis is installed into one.
     if has python3; then python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
     else missing="$missing python3-venv"; fi
 else
-    # macOS has SQLite and zlib. Homebrew installs libpq without linking it, and pkg-config finds it there.
+    # macOS has SQLite and zlib. Homebrew installs libpq without linking it; pkg-config finds it there.
     if has brew; then
         brew --prefix --installed libpq >/dev/null 2>&1 || missing="$missing libpq"
         has pkg-config || missing="$missing pkg-config"

@@ -3,8 +3,8 @@
 
 usage: soak.py PROGRAM EVIDENCE [--minutes N]
 
-EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. 64 connections send its purchases; when all were sent, again,
-as replays. Meanwhile a reader pages through the submissions. Memory must not grow: the median of the last quarter is at most 1.25
+EVIDENCE is a folder that `ledger-benchmark --export FOLDER COUNT` wrote. 64 connections send its purchases, and
+when all were sent, send them again as replays. Meanwhile a reader pages through the submissions. Memory must not grow: the median of the last quarter is at most 1.25
 times that of the second and 32 MB. The write-ahead log stays below 128 MB: it is checkpointed at 12,000 pages, and a reader can hold up a
 checkpoint for a moment.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every check once, with whatever does not need the compiler beside it, and prints where the time went.
+# Runs every check once, runs those that do not need the compiler in the background, and prints the time of each.
 #
 # Both packages are built optimised, because users run that build, and because the compiler has miscompiled it before. The root
 # package is also built with the assertions and debug checks of the standard library (docs/decisions.md, "What runs with
@@ -14,7 +14,7 @@ set -m
 
 : >"$folder/times"
 
-# Runs a command and notes its time, and the processor time that it and its children used.
+# Runs a command and records its time, and the processor time of it and its children.
 measure() {
     local name=$1 status=0 TIMEFORMAT=$'%0R\t%0U\t%0S'
     shift
@@ -23,7 +23,7 @@ measure() {
     return "$status"
 }
 
-# Runs a step; the script ends if it fails, or if a step in the background has failed meanwhile.
+# Runs a step; the script ends if it fails, or if a background step has failed in the meantime.
 step() {
     local name
     printf '\n== %s\n' "$1"
@@ -32,7 +32,7 @@ step() {
     while read -r name; do join "$name"; done <"$folder/failed"
 }
 
-# Runs a step in the background; its output appears with join.
+# Runs a step in the background; `join` prints its output.
 beside() {
     measure "$@" >"$folder/$1.log" 2>&1 </dev/null &
     echo $! >"$folder/$1.process"
@@ -48,7 +48,7 @@ join() {
     return "$status"
 }
 
-# Ends what still runs, prints the times, and says last how many tests passed.
+# Ends running steps, prints the times, and finally the number of passed tests.
 finish() {
     local status=$? file process
     for file in "$folder"/*.process; do
@@ -86,12 +86,12 @@ compile_with_assertions() {
     [ ! -f .build/release/assayPackageTests.xctest ] || cp .build/release/assayPackageTests.xctest "$folder/asserting"
 }
 
-# The tests that run at the same time. All at once, each takes as long as all together, and the limits in seconds that a server has
-# for its clients end requests of tests that wait for a processor.
+# The number of tests that run at the same time. If all ran at once, each would take as long as all together, and the time limits
+# that a server has for its clients would end requests of tests that wait for a processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=32
 
-# Runs the tests that compile built. On Linux they are a program, which needs neither the package manager nor its lock, so it
-# can run while something else is compiled.
+# Runs the tests that `compile` built. On Linux they are a program, which needs neither the package manager nor its lock, so it
+# can run during a compilation.
 #
 #   run_tests PACKAGE PROGRAM NAME [OPTION…]
 run_tests() {
@@ -102,7 +102,7 @@ run_tests() {
         swift test -c release --package-path "$1" --scratch-path .build --disable-build-manifest-caching \
             --skip-build --disable-xctest "${@:4}" 2>&1 | tee "$output" || return
     fi
-    # A run without a single test is no success.
+    # A run without a single test is a failure.
     grep -qE 'Test run with [1-9][0-9]* tests? in .* passed' "$output"
 }
 
@@ -112,8 +112,8 @@ check_documents() {
     dev/check-tutorial.sh .build/release
 }
 
-# The StoreKit adapters against a stand-in for StoreKit, where there is none. In a scratch folder of its own: elsewhere the stand-in
-# would be taken for StoreKit.
+# Tests the StoreKit adapters with a stand-in on systems without StoreKit. It uses a separate scratch folder: elsewhere the
+# stand-in would be taken for StoreKit.
 stand_in() {
     local output="$folder/stand-in.tests"
     swift build --package-path StandIn --scratch-path .build-stand-in --disable-build-manifest-caching --build-tests || return

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Starts a PostgreSQL of its own for tests and benchmarks, prints its folder and its port, and stops and deletes it when a process ends.
+# Starts a separate PostgreSQL for tests and benchmarks, prints its folder and its port, and stops and deletes it when a process
+# ends.
 #
 #   dev/throwaway-postgres.sh PROCESS [SETTING=VALUE…]
 #
-# It listens on a socket in the folder and on the port of 127.0.0.1. Everybody on this machine may connect, as the user assay. With
-# ssl=on it has a certificate of its own, data/server.crt.
+# It listens on a socket in the folder and on the port of 127.0.0.1. Every user of this machine may connect, as the user assay.
+# With ssl=on it has its own certificate, data/server.crt.
 # PostgreSQL refuses to run as root, so root starts it as the user postgres, or nobody. Exit status 3: PostgreSQL is not installed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,7 +37,7 @@ $as "$programs/initdb" -D "$folder/data" -U assay --auth trust --encoding UTF8 -
     exit 1
 }
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# Nothing here has to survive a loss of power, and tests open many databases.
+# The data need not survive a loss of power, and tests open many databases.
 cat >>"$folder/data/postgresql.conf" <<SETTINGS
 listen_addresses = '127.0.0.1'
 port = $port
@@ -62,8 +63,8 @@ $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 120 start
     exit 1
 }
 
-# The watcher outlives this script, also when the process is killed. Another process can get its number soon, so the time of its
-# start is compared, too.
+# The watcher outlives this script, even if the process is killed. Another process can get the same number soon, so the start time
+# is compared, too.
 started=$(ps -o lstart= -p "$process" || true)
 # Tests stop the server and start it again.
 cat >"$folder/control" <<CONTROL

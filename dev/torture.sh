@@ -7,13 +7,13 @@
 #   dev/torture.sh bits history           parts of the core: bits, history, cost, growth, opinion, receipts, jws
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
-#   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 without a number
+#   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
-#   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims without a number
-#   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds without a number
+#   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims by default
+#   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
 #   dev/torture.sh servers [ROUNDS]       three servers over one PostgreSQL: kill -9 of servers and of PostgreSQL under load, 100 rounds
-#                                         without a number
-#   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes without a number
+#                                         by default
+#   dev/torture.sh soak [MINUTES]         the server: memory and WAL under load, 10 minutes by default
 #   dev/torture.sh opinion --seed 7 --mutations 20000
 #
 # ASSAY_CORPUS names the folder with real receipts, ASSAY_PYTHON a Python with app-store-server-library, ASSAY_PROGRAM an
@@ -29,7 +29,7 @@ core() {
     fi
     say "Building torture"
     build_product release Torture torture
-    # The keys of minted receipts are kept, so that a mutation with a number is the same in every run.
+    # The keys of minted receipts are kept, so that a numbered mutation is the same in every run.
     mkdir -p .torture
     ASSAY_TORTURE_KEYS="$PWD/.torture/keys" "$(products_folder release)/torture" "$@"
 }
@@ -75,7 +75,7 @@ suite() {
     "$(products_folder release)/assay-serverPackageTests.xctest" --testing-library swift-testing --filter "$1"
 }
 
-# Purchases for a server under load, and the server.
+# Generates purchases for a server under load, and builds the server.
 #
 #   purchases COUNT
 purchases() {

@@ -1,4 +1,4 @@
-"""A receiver of webhooks for the Python scripts in this folder. It answers 204 and remembers which messages came, in their order."""
+"""A receiver of webhooks for the Python scripts in this folder. It answers 204 and records the messages in their order."""
 
 import base64
 import http.server
@@ -60,7 +60,7 @@ class WebhookReceiver:
         return found
 
     def wait(self, expected, limit):
-        """Waits until every one of the expected messages has arrived, at most so many seconds, and checks their order."""
+        """Waits until every one of the expected messages has arrived, at most a number of seconds, and checks their order."""
         deadline = time.monotonic() + limit
         while not expected <= self.ids and time.monotonic() < deadline:
             time.sleep(0.02)

@@ -2,7 +2,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Every real receipt verifies, and nothing else does.
+/// Every real receipt verifies, and all others are refused.
 @Suite("App receipts of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct AppReceiptCorpusTests {
     private let verifier = PurchaseVerifier()
@@ -111,7 +111,7 @@ struct AppReceiptCorpusTests {
         ["genuine", "chain to the pinned root is intact", "unless repaired"].contains { verdict.contains($0) }
     }
 
-    /// Whether the code names the fault that the manifest does.
+    /// Whether the code corresponds to the fault in the manifest.
     private static func fits(_ code: ReasonCode, _ item: CorpusItem) -> Bool {
         let verdict = item.expected?.verdict ?? ""
         let chain: [ReasonCode] = [.issuerUnknown, .certificateSignatureInvalid]

@@ -13,7 +13,7 @@ struct RecordedReplyTests {
             let json = try item.bytes()
             let recorded = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
             guard recorded["status"] != nil else {
-                // Its publisher removed it.
+                // The publisher removed it.
                 #expect(throws: VerifyReceiptReplyError.noStatus) { try VerifyReceiptResponse(json: json) }
                 #expect(item.file.hasPrefix("negative/"), "\(item.file)")
                 continue
@@ -27,7 +27,7 @@ struct RecordedReplyTests {
         }
     }
 
-    /// Each main member is read in the form that it has.
+    /// Each main member is read in its form.
     private func checkForms(_ response: VerifyReceiptResponse, _ recorded: [String: Any], _ file: String) throws {
         let receipt = recorded["receipt"] as? [String: Any]
         let isFlat = receipt?["bid"] != nil
@@ -58,6 +58,6 @@ struct RecordedReplyTests {
         print("recorded replies: \(edited) edited ones have members that Apple does not write")
     }
 
-    /// What publishers added to replies that are otherwise Apple's.
+    /// The fields that publishers added to replies of Apple.
     private static let remarks: Set = ["receipt.recip"]
 }

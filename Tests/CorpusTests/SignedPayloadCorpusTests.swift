@@ -3,7 +3,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Every real JWS verifies, and no other does.
+/// Every real JWS verifies, and all others are refused.
 @Suite("Signed data of the corpus", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct SignedPayloadCorpusTests {
     private let verifier = PurchaseVerifier()
@@ -88,7 +88,7 @@ struct SignedPayloadCorpusTests {
             #expect(code(trusting, bytes, [BundleIDPolicy("com.example")]) == nil, "\(item.name)")
             #expect(code(verifier, bytes, storePolicies) == .issuerUnknown, "\(item.name)")
         }
-        // Data without certificates, or with another marker, stays refused below the same authority.
+        // Data without certificates, or with another marker, is still refused below the same authority.
         for item in try Corpus.items("jws-apple-test-ca") where item.expected?.verdict?.hasPrefix("invalid") == true {
             #expect(code(trusting, try item.bytes(), []) != nil, "\(item.name)")
         }
@@ -100,7 +100,7 @@ struct SignedPayloadCorpusTests {
         let expected: [String: Set<ReasonCode>] = [
             "jws-alg-none.jws": [.jwsAlgorithmUnsupported], "jws-payload-changed.jws": [.signatureInvalid],
             "jws-x5c-leaf-only.jws": [.issuerUnknown],
-            // The third certificate is not looked at, but the header is signed.
+            // The third certificate is not checked, but the header is signed.
             "jws-x5c-root-swapped.jws": [.signatureInvalid],
             "apple-test-missingX5CHeaderClaim.jws": [.creationDateMissing, .certificatesMissing],
             "expired-cert-fresh.jws": [.certificateExpired],

@@ -32,7 +32,7 @@ struct TransactionReceiptCorpusTests {
             #expect(receipt.productID == item.productID, "\(item.name)")
             #expect(receipt.transactionID == item.transactionID, "\(item.name)")
             #expect(receipt.version.rawValue == item.signatureVersion, "\(item.name)")
-            // The manifest has Greenwich's words, which have no milliseconds.
+            // The manifest has the date in GMT, without milliseconds.
             let words = item.purchaseDate?.replacingOccurrences(of: " Etc/GMT", with: "Z")
                 .replacingOccurrences(of: " ", with: "T")
             let seconds = Timestamp(millisecondsSince1970: receipt.purchaseDate.millisecondsSince1970 / 1000 * 1000)
@@ -89,7 +89,7 @@ struct TransactionReceiptCorpusTests {
     private static func fitting(_ item: CorpusItem) -> Set<ReasonCode> {
         switch item.kind {
         case "forged-transaction-receipt": [.issuerUnknown]
-        // If the manifest names no app, the bytes have no dates or are not a list at all.
+        // If the manifest names no app, the bytes have no dates or are not a list.
         case "tampered-transaction-receipt" where item.bundleID == nil: [.purchaseInfoMalformed, .creationDateMissing]
         case "tampered-transaction-receipt": [.signatureInvalid]
         case "mock-transaction-receipt": [.signatureVersionUnsupported]

@@ -85,8 +85,7 @@ struct AppStoreAuthorityFolderTests {
                 try TransactionReceiptEncoder(authority: made).encode(World.transactionReceipt, version: version)
                     == TransactionReceiptEncoder(authority: loaded).encode(World.transactionReceipt, version: version))
         }
-        // ECDSA signatures differ each time, so the authority that was read back must make the same content as the
-        // first one.
+        // ECDSA signatures differ each time, so the authority that was read back must produce the same content as the first one.
         let memory = try World.store()
         for fault in TransactionReceiptFault.allCases where fault != .oversized {
             #expect(
@@ -124,7 +123,7 @@ struct AppStoreAuthorityFolderTests {
         #expect(try Self.files(folder) == Self.layout)
     }
 
-    @Test("is made once, even by many processes at the same time")
+    @Test("is created once, even by many processes at the same time")
     func race() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")

@@ -101,7 +101,7 @@ struct AuthorityFolderTests {
         }
     }
 
-    @Test("is made once, even by many processes at the same time")
+    @Test("is created once, even by many processes at the same time")
     func race() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url.appendingPathComponent("authority")

@@ -40,7 +40,7 @@ struct OpenSSLTests {
             bundleID: World.bundleID, creationDate: World.creationDate, purchases: [World.year]
         )
         let receipt = try signer.encode(template)
-        // Xcode's certificate is for signing code only.
+        // Xcode's certificate is only for signing code.
         #expect(try Judgement(receipt, anchor: signer.identity, purpose: "any").verdict.isGood)
         #expect(try !Judgement(receipt).verdict.isGood)
     }
@@ -74,7 +74,7 @@ struct OpenSSLTests {
         }
     }
 
-    /// The error that OpenSSL finds; nil if a general verifier does not look for the fault.
+    /// The error that OpenSSL reports; nil if a general verifier does not check for the fault.
     private static func complaint(_ fault: ReceiptFault) -> String? {
         switch fault {
         case .wrongRoot: "certificate in certificate chain"
@@ -107,7 +107,7 @@ struct Judgement {
     let verdict: OpenSSL.Verdict
     let content: [UInt8]
 
-    /// - Parameter purpose: the purpose that the leaf must have, in OpenSSL's words; CMS uses the one for signing mail.
+    /// - Parameter purpose: the purpose that the leaf must have, as OpenSSL names it; CMS uses the one for signing mail.
     init(_ receipt: [UInt8], anchor: SigningIdentity? = nil, purpose: String = "smimesign") throws {
         let scratch = try ScratchFolder()
         let anchor = try anchor ?? World.authority().root

@@ -18,7 +18,7 @@ struct SignedPayloadFaultTests {
                 continue
             }
             count += 1
-            // Signatures differ each time, so everything else is compared, and the form of the signature.
+            // Signatures differ each time, so everything else is compared, and the format of the signature.
             let good = try encoder.encode(template)
             let bad = try encoder.encode(template, fault: fault)
             if Self.ofSignatureAlone.contains(fault) {
@@ -46,7 +46,7 @@ struct SignedPayloadFaultTests {
         #expect(
             SignedPayloadFault.applicable(to: World.renewalInfo) == all.filter { !(nested + bundle).contains($0) })
         #expect(SignedPayloadFault.applicable(to: World.appTransaction) == all.filter { !nested.contains($0) })
-        // Without its own date, a notification around signed payloads is dated by them.
+        // A notification without its own date around signed payloads has their date.
         #expect(SignedPayloadFault.applicable(to: World.notification) == all.filter { $0 != .missingSignedDate })
     }
 

@@ -61,7 +61,7 @@ struct AnswerSignatureTests {
         #expect(String(decoding: signature.base(of: message), as: UTF8.self) == expected)
     }
 
-    @Test("What a request asks to be signed is read back; requests for other signatures are ignored")
+    @Test("The signature that a request asks for is read back; requests for other signatures are ignored")
     func wanted() throws {
         let wanted = AnswerSignature.Wanted(label: "sig1", nonce: "bm9uY2U=")
         #expect(AnswerSignature.Wanted(acceptSignature: wanted.text) == wanted)

@@ -21,7 +21,7 @@ struct AppleDateTests {
             formatter.timeZone = losAngeles
             #expect(date.losAngeles == formatter.string(from: moment) + " America/Los_Angeles")
             checked += 1
-            // Some hours apart, and never the same hour of the day.
+            // A few hours apart, and never the same hour of the day.
             seconds += 3600 * 95 + 1799
         }
         #expect(checked > 2900)

@@ -16,7 +16,7 @@ struct MessageTests {
         return (message, members.flaw)
     }
 
-    /// The same for the bytes that a client writes.
+    /// Does the same with the bytes that a client writes.
     private func sent<Message: RequestMessage & Encodable>(_ message: Message) throws -> Message {
         let json = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
         let (read, flaw) = read(Message.self, json)
@@ -84,7 +84,7 @@ struct MessageTests {
         #expect(states == [.active, EntitlementMessage.State(rawValue: "new")] && states[1] != .expired)
         #expect(String(decoding: try JSONEncoder().encode(states), as: UTF8.self) == #"["active","new"]"#)
         #expect(Set(states).contains(EntitlementMessage.State(rawValue: "new")))
-        // Unicode calls these the same; on the wire they are two.
+        // Unicode treats these as equal; on the wire they are two names.
         #expect(EnvironmentName(rawValue: "\u{E9}") != EnvironmentName(rawValue: "e\u{301}"))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Base64")
 struct Base64DecoderTests {
-    /// Whether both ways to decode give this.
+    /// Whether both ways to decode give this result.
     private func decodes(_ text: [UInt8], to expected: [UInt8]?) -> Bool {
         Base64DecoderWays.vectors(text) == expected && Base64DecoderWays.table(text) == expected
     }
@@ -28,7 +28,7 @@ struct Base64DecoderTests {
 
     @Test("Every byte at every position is accepted or refused as by Foundation, except for padding inside")
     func everyByte() {
-        // Without a block, with one, and with a second one behind it.
+        // Without a block, with one, and with a second one after it.
         for count in [1, 2, 3, 20, 21, 22, 36, 60] {
             let text = Array(Data((0..<count).map { UInt8($0 * 37 & 0xFF) }).base64EncodedString().utf8)
             for offset in text.indices {

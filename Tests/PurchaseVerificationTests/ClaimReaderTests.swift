@@ -11,7 +11,7 @@ struct ClaimReaderTests {
         let purchaseDate: Double?
     }
 
-    /// The claims of a transaction with these changes; `nil` where they are refused.
+    /// The claims of a transaction with these changes; `nil` if they are refused.
     private func claims(_ changes: [String: String]) throws -> SignedTransaction? {
         let payload = ClaimsText.object(ClaimsText.transaction, changes)
         let anchors = try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }

@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Forms of a receipt that differ and are still genuine.
+/// Different forms of a receipt that are all genuine.
 @Suite("Forms of a genuine receipt")
 struct ContainerFormTests {
     private let policies: [any PurchasePolicy] = [
@@ -81,7 +81,7 @@ struct ContainerFormTests {
         let anchor = try TrustAnchor(certificate: try MintedWorld.authority().root.certificate)
         let seenBefore = PurchaseVerifier(anchors: [anchor])
         _ = try seenBefore.verifyAppReceipt(try MintedWorld.mint(), policies: policies)
-        // Well formed up to its issuer, which is as far as the search for the signer reads.
+        // Well formed up to its issuer; the search for the signer reads no further.
         var tree = DERTree(try MintedWorld.mint())
         var stranger = tree.signedPayload[3, 2]
         stranger[0, 4] = DERTree(tag: 0x05, content: [])

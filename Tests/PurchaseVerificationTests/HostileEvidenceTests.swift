@@ -166,7 +166,7 @@ struct HostileEvidenceTests {
         let long = String(repeating: "a", count: 500_000)
         var evidence = try [
             HandmadeJWS(ClaimsText.object(ClaimsText.transaction), header: HandmadeJWS.header(alg: "\"\(long)\"")),
-            // One character, with sixty thousand marks on it.
+            // One character with sixty thousand marks.
             HandmadeJWS(
                 ClaimsText.object(ClaimsText.transaction),
                 header: HandmadeJWS.header(alg: "\"a\(String(repeating: "\u{301}", count: 60_000))\"")),

@@ -9,7 +9,7 @@ import Testing
 /// reached.
 @Suite("The cost of hostile text is linear in its bytes")
 struct HostileTextTests {
-    /// One character of so many bytes, whose marks must be reordered.
+    /// One character of this many bytes, whose marks must be reordered.
     private static func marks(_ bytes: Int) -> String { "e" + String(repeating: "\u{301}\u{316}", count: bytes / 4) }
 
     private static let policies: [any PurchasePolicy] = [

@@ -4,7 +4,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Identifiers are their bytes. Unicode calls the sign for kelvin and `K` equivalent, and so does the standard library.
+/// Identifiers are compared as bytes. Unicode and the standard library treat the sign for kelvin and `K` as equivalent.
 @Suite("Canonically equivalent identifiers")
 struct IdentifierTests {
     private static let (plain, lookalike) = ("com.Kite", "com.\u{212A}ite")

@@ -29,8 +29,8 @@ struct SecondOpinionTests {
                 #expect(theirs || embeddedRoot.contains(offset), "only the core accepts a change at \(offset)")
             } catch {
                 if theirs { stricter += 1 } else { neither += 1 }
-                // Evidence that only OpenSSL accepts violates a rule of form, or one of Apple's rules; its signatures
-                // are always valid.
+                // Evidence that only OpenSSL accepts violates a format rule, or one of Apple's rules; its signatures are always
+                // valid.
                 #expect(!theirs || ![.signatureInvalid, .certificateSignatureInvalid].contains(error.code), "\(error)")
             }
         }
@@ -57,10 +57,10 @@ private struct SystemGenerator: RandomNumberGenerator {
 }
 
 private enum SecondOpinion {
-    /// LibreSSL answers to the same name, but not to the same options.
+    /// LibreSSL has the same program name, but not the same options.
     static let isThere = (try? run("sh", ["-c", "openssl version | grep -q '^OpenSSL 3'"])) == 0
 
-    /// Whether OpenSSL finds signature and path in order, at the time of the receipt.
+    /// Whether OpenSSL accepts signature and path at the time of the receipt.
     static func accepts(_ receipt: [UInt8], root: String) throws -> Bool {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

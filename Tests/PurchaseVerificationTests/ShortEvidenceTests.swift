@@ -4,15 +4,15 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Inputs that a fuzzer which starts with whole receipts rarely reaches: almost empty ones.
+/// Inputs that a fuzzer starting from whole receipts rarely reaches: almost empty ones.
 @Suite("Short evidence")
 struct ShortEvidenceTests {
-    /// Bytes by which a reader decides something: marks of encodings, brackets, tags, lengths, separators.
+    /// Bytes that determine how a reader continues: marks of encodings, brackets, tags, lengths, separators.
     private static let decisive: [UInt8] =
         [0x00, 0x01, 0x20, 0x0A, 0x30, 0x31, 0x80, 0x82, 0xFF, 0xEF, 0xBB, 0xBF]
         + Array("{}\"=;.eyMA-".utf8)
 
-    /// Every sequence of up to so many of these bytes.
+    /// Every sequence of at most this many of these bytes.
     private static func sequences(of bytes: [UInt8], upTo length: Int) -> [[UInt8]] {
         var all: [[UInt8]] = [[]]
         var longest = all

@@ -28,7 +28,7 @@ struct SignedPayloadFormTests {
         "Claims and headers in encodings other than UTF-8 are refused",
         arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16, .utf32LittleEndian, .utf32BigEndian])
     func encodings(encoding: String.Encoding) throws {
-        // Read as bytes, half of a letter looks like a quote, and all that follows like a string.
+        // Read as bytes, half of a letter looks like a quote, and the rest like a string.
         let nest = String(repeating: "[", count: 400) + String(repeating: "]", count: 400)
         for more in ["1", "[\"\u{2241}\u{4122}\",\(nest)]"] {
             let payload = ClaimsText.object(ClaimsText.transaction, ["more": more])

@@ -87,7 +87,7 @@ struct TransactionReceiptContentTests {
         #expect(try verified(receipt.bytes()).environment == .sandbox)
         receipt.unsigned = "\"environment\" = \"Elsewhere\";"
         #expect(try verified(receipt.bytes()).environment == .other("Elsewhere"))
-        // Nobody gains by claiming that a paid purchase was unpaid.
+        // Claiming that a paid purchase was unpaid gives no advantage.
         var paid = try HandmadeTransactionReceipt(version)
         paid.purchaseInfo = MintedWorld.transactionReceipt(environment: "Production").purchaseInfo()
         #expect(try verified(paid.bytes()).environment == .sandbox)

@@ -8,12 +8,12 @@ public import Foundation
 
 /// A program that runs as a child process of the tests.
 ///
-/// On Linux, Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings
-/// inherit; it sometimes missed an exit and waited for ever. This type waits for the child itself.
+/// On Linux, Foundation's `Process` learns of an exit through a socket that the child's own children and its siblings inherit; it
+/// sometimes missed an exit and waited forever. This type waits for the child itself.
 ///
 /// Unchecked, because each test has its own instance and uses it from one task.
 public final class ChildProcess: @unchecked Sendable {
-    /// Looked for on the path of the environment.
+    /// The program, searched for on the path of the environment.
     public var executable = "/bin/sh"
     public var arguments: [String] = []
     public var environment: [String: String] = [:]
@@ -56,7 +56,7 @@ public final class ChildProcess: @unchecked Sendable {
         } else {
             posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         }
-        // The shell goes to the folder and becomes the program.
+        // The shell changes to the folder and replaces itself by the program.
         let shell = "/bin/sh"
         let arguments = Self.strings([shell, "-c", #"cd "$0" && exec "$@""#, folder.path, executable] + arguments)
         let environment = Self.strings(environment.map { "\($0)=\($1)" })
@@ -82,7 +82,7 @@ public final class ChildProcess: @unchecked Sendable {
         guard code == 0 else { throw SpawnError(program: executable, code: code) }
     }
 
-    /// Whether it has not ended yet.
+    /// Whether it is still running.
     public var isRunning: Bool {
         reap(WNOHANG)
         return !isReaped

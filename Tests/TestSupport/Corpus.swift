@@ -22,7 +22,7 @@ public enum Corpus {
     public static let projectFolder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// All items of the manifest. A corpus that is there but cannot be read, or is empty, is an error.
+    /// All items of the manifest. A corpus that exists but cannot be read, or is empty, is an error.
     public static func items() throws -> [CorpusItem] {
         let manifest = try JSONDecoder().decode(Manifest.self, from: try read("MANIFEST.json"))
         guard !manifest.items.isEmpty else { throw CorpusError.empty }

@@ -1,5 +1,5 @@
-/// DER parsed into a tree, to change one thing in it and to write it again. It expects well-formed bytes made by a
-/// test, and shares no code with the module under test.
+/// DER parsed into a tree, in which one thing can be changed and which can be written again. It expects well-formed bytes made by
+/// a test, and shares no code with the module under test.
 public struct DERTree: Sendable {
     public var tag: UInt8
     public var content: [UInt8]
@@ -24,7 +24,7 @@ public struct DERTree: Sendable {
         self = Self.read(bytes[...]).tree
     }
 
-    /// The element written again, with lengths as short as they can be.
+    /// The element written again, with the shortest lengths.
     public var bytes: [UInt8] {
         if let raw { return raw }
         let content = tag & 0x20 == 0 ? content : children.flatMap(\.bytes)

@@ -33,7 +33,7 @@ extension MintedWorld {
             vendorIdentifier: device)
     }
 
-    /// A transaction receipt, bare.
+    /// A transaction receipt without an encoding.
     public static func mint(
         _ template: TransactionReceiptTemplate, _ version: MintedVersion, fault: TransactionReceiptFault? = nil
     ) throws -> [UInt8] {
@@ -65,7 +65,7 @@ extension MintedWorld {
             renewalInfo: renewalInfo(environment: environment), bundleVersion: "7")
     }
 
-    /// A notification with nothing nested.
+    /// A notification without nested data.
     public static func testNotification(environment: String = "Sandbox") -> NotificationTemplate {
         .test(bundleID: "com.example.app", environment: environment, signedDate: moment)
     }

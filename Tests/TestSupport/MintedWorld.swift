@@ -6,10 +6,10 @@ public enum MintedWorld {
     /// The constant time of everything in it.
     public static let moment = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// The authority, made once a run: keys are slow to make.
+    /// The authority, created once per run: creating keys is slow.
     public static func authority() throws -> CertificateAuthority { try sharedAuthority.get() }
 
-    /// Another authority that knows nothing of the first.
+    /// An unrelated authority.
     public static func otherAuthority() throws -> CertificateAuthority { try sharedOtherAuthority.get() }
 
     /// A lone certificate that signs as Xcode does.

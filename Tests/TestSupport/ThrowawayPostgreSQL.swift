@@ -10,7 +10,7 @@ import Foundation
 public actor ThrowawayPostgreSQL {
     public static let shared = ThrowawayPostgreSQL()
 
-    /// More databases at a time would need more connections than the server has.
+    /// More databases at once would need more connections than the server has.
     private static let databases = 12
 
     private var starting: Task<Server?, any Error>?
@@ -18,7 +18,7 @@ public actor ThrowawayPostgreSQL {
     private var open = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Where the server is.
+    /// The location of the server.
     public struct Server: Sendable {
         /// The folder with its socket, its data and its log.
         public var folder: String
@@ -51,7 +51,7 @@ public actor ThrowawayPostgreSQL {
         }
     }
 
-    /// A database of its own for one test.
+    /// A separate database for one test.
     public struct Database: Sendable {
         public var name: String
         public var server: Server
@@ -69,7 +69,7 @@ public actor ThrowawayPostgreSQL {
         let description: String
     }
 
-    /// Calls the body with an empty database. Where PostgreSQL is not installed, it says so and returns, except in CI.
+    /// Calls the body with an empty database. If PostgreSQL is not installed, prints that and returns, except in CI.
     ///
     /// - Returns: whether PostgreSQL is installed.
     @discardableResult
@@ -90,7 +90,7 @@ public actor ThrowawayPostgreSQL {
         return true
     }
 
-    /// Calls the body with a server of its own, which the test may stop.
+    /// Calls the body with a separate server, which the test may stop.
     ///
     /// - Parameter settings: lines of `postgresql.conf`.
     public static func withServer(_ settings: [String] = [], _ body: (Server) async throws -> Void) async throws {
@@ -142,7 +142,7 @@ public actor ThrowawayPostgreSQL {
     /// Runs a program to its end.
     public static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await withCheckedThrowingContinuation { continuation in
-            // Its own thread may wait; a thread of tasks may not.
+            // A separate thread may wait; a thread of tasks may not.
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
@@ -150,7 +150,7 @@ public actor ThrowawayPostgreSQL {
                             "run-\(UUID().uuidString)")
                         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
                         defer {
-                            // A file that stays behind in the temporary folder harms nothing.
+                            // A leftover file in the temporary folder does no harm.
                             try? FileManager.default.removeItem(at: file)
                         }
                         let process = ChildProcess()

@@ -1,4 +1,4 @@
 import Foundation
 
-// The least that a Swift program with Foundation does: what it takes longer than this is the program's own.
+// A minimal Swift program with Foundation: any time beyond this is the program's own.
 print(String(format: "Hello, %@", ProcessInfo.processInfo.processName))

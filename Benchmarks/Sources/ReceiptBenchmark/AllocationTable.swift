@@ -1,6 +1,6 @@
 import AllocationCounter
 
-/// What one verification takes from the heap.
+/// The heap allocations of one verification.
 struct AllocationTable {
     private let receipts: [BenchmarkReceipt]
 
@@ -23,7 +23,7 @@ struct AllocationTable {
         print("\n## Allocations\n\n\(table.text)")
     }
 
-    /// The allocations of one run, after some that have filled whatever is filled once.
+    /// The allocations of one run, after several runs that have filled all caches.
     static func count(_ contender: Contender) throws -> allocation_count {
         for _ in 0..<3 { _ = try contender.run() }
         allocation_counter_start()

@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// A receipt that is measured, and what it takes to accept it.
+/// A receipt to measure, and the trust needed to accept it.
 struct BenchmarkReceipt {
     /// `small`, `medium` or `large`.
     let name: String
@@ -22,21 +22,21 @@ struct BenchmarkReceipt {
         parts = try ReceiptParts([UInt8](receipt))
     }
 
-    /// In words for the tables.
+    /// The description in the tables.
     var title: String {
         "\(name): \(purchases) purchase\(purchases == 1 ? "" : "s"), \(parts.isSHA1 ? "SHA-1" : "SHA-256"), "
             + "\(base64.count) bytes of base64"
     }
 }
 
-/// The receipts of a run: real ones of the corpus where there is one, otherwise minted ones of the same sizes.
+/// The receipts of a run: real ones of the corpus if it has them, otherwise minted ones of the same sizes.
 struct BenchmarkReceipts {
     let receipts: [BenchmarkReceipt]
     /// Transaction receipts and signed data.
     let signed: [SignedEvidence]
-    /// In words, where they come from.
+    /// The origin of the receipts, as a phrase.
     let origin: String
-    /// What has to be trusted besides Apple's roots.
+    /// The certificates to trust besides Apple's roots.
     private let root: [UInt8]?
 
     init() throws {
@@ -56,7 +56,7 @@ struct BenchmarkReceipts {
         root = nil
     }
 
-    /// The smallest of each size that Apple signed. Large receipts of today's SHA-256 are not in the corpus.
+    /// The smallest receipt of each size that Apple signed. The corpus has no large receipts with today's SHA-256.
     private static func real(_ corpus: URL) throws -> [BenchmarkReceipt] {
         let items = try JSONDecoder().decode(
             CorpusManifest.self, from: Data(contentsOf: corpus.appending(path: "MANIFEST.json"))
@@ -112,7 +112,7 @@ extension BenchmarkReceipts {
     }
 }
 
-/// Mints receipts of any size with an authority of its own.
+/// Mints receipts of any size with its own authority.
 struct Mint {
     private static let bundleID = "com.example.app"
     private static let creationDate = Date(timeIntervalSince1970: 1_735_689_600)

@@ -5,13 +5,13 @@ import PurchaseVerification
     import OpenSSLReceipt
 #endif
 
-/// One of those that are measured beside each other.
+/// One of the implementations that are compared.
 struct Contender {
-    /// `RECEIPT/ROW`, as `--callgrind` takes it.
+    /// `RECEIPT/ROW`, the argument of `--callgrind`.
     let name: String
-    /// In words for the tables.
+    /// The description in the tables.
     let title: String
-    /// Does the work once. The result depends on the work, so that no optimiser can leave it out.
+    /// Runs once. The result depends on the work, so that no optimiser can remove it.
     let run: () throws -> Int
 }
 
@@ -26,7 +26,7 @@ enum ContenderRow: String, CaseIterable {
         case openSSL = "openssl"
     #endif
 
-    /// In words for the tables.
+    /// The description in the tables.
     var title: String {
         switch self {
         case .floorA: "floor A: digest and one RSA verification, key ready"
@@ -48,7 +48,7 @@ extension BenchmarkReceipts {
             + signed.flatMap { evidence in SignedEvidenceRow.allCases.map { evidence.contenderName($0) } }
     }
 
-    /// The contender of a name. No other one is made, so that counted instructions are its own.
+    /// The contender with a name. No other one is created, so that counted instructions are its own.
     func contender(named name: String) throws -> Contender {
         for receipt in receipts {
             for row in ContenderRow.allCases where receipt.contenderName(row) == name {
@@ -103,7 +103,7 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// Base64 in, typed content out, the chain seen before.
+    /// Base64 to typed content, with a chain that was seen before.
     private func assayHot() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies, count) = (base64, policies, purchases)
@@ -115,7 +115,7 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// The same, and everything that the receipt says is read.
+    /// The same, and the whole content of the receipt is read.
     private func assayHotStrings() throws -> () throws -> Int {
         let verifier = PurchaseVerifier(anchors: anchors)
         let (base64, policies) = (base64, policies)
@@ -133,14 +133,14 @@ extension BenchmarkReceipt {
         }
     }
 
-    /// What a server demands of every receipt.
+    /// The checks that a server makes on every receipt.
     private var policies: [any PurchasePolicy] {
         [EnvironmentPolicy(accepting: [.production, .sandbox]), BundleIDPolicy(bundleID)]
     }
 }
 
 extension AppReceipt {
-    /// Reads every typed field of the receipt and of its purchases, and adds up what they hold.
+    /// Reads every typed field of the receipt and of its purchases, and adds up their contents.
     func everythingRead() -> Int {
         var sum =
             length(receiptType) + length(bundleID) + length(applicationVersion) + length(originalApplicationVersion)
@@ -166,7 +166,7 @@ extension AppReceipt {
 
 #if canImport(OpenSSLReceipt)
     extension BenchmarkReceipt {
-        /// libcrypto as RMStore and most servers use it; checked beforehand against what Assay reads.
+        /// libcrypto as RMStore and most servers use it; its result was compared with Assay's before.
         fileprivate func openSSL() throws -> () throws -> Int {
             let openSSL = OpenSSLContender(base64: base64, root: parts.root.der)
             let receipt = try PurchaseVerifier(anchors: anchors).verifyAppReceipt(base64, policies: [])

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs contenders in turn, many rounds long, and takes the median of each: what slows the machine down for a while slows
+/// Runs contenders in turn, in many rounds, and takes the median of each: anything that slows the machine down for a while slows
 /// all of them down.
 struct Contest {
     let contenders: [Contender]
@@ -17,10 +17,10 @@ struct Contest {
         }
         var samples = contenders.map { _ in [Double]() }
         for round in 0..<rounds {
-            // Another one begins each time, so that nobody always follows the same neighbour.
+            // Each round starts with another one, so that none always follows the same neighbour.
             for offset in contenders.indices {
                 let index = (round + offset) % contenders.count
-                // The caches still hold the neighbour's code: long code would pay more for it than short code.
+                // The caches still hold the neighbour's code, which would cost long code more than short code.
                 _ = try time(contenders[index], max(1, counts[index] / 4), &sink)
                 samples[index].append(try time(contenders[index], counts[index], &sink) / Double(counts[index]) * 1e6)
             }
@@ -45,7 +45,7 @@ struct Contest {
         return Self.processorTime() - start
     }
 
-    /// Seconds that this thread has had a core: what others do meanwhile does not count.
+    /// The processor time of this thread in seconds, which excludes that of others.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

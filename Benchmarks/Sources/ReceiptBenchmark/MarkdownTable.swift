@@ -25,7 +25,7 @@ struct MarkdownTable {
 }
 
 extension BinaryFloatingPoint {
-    /// With so many digits behind the point.
+    /// With this many decimal places.
     func text(_ digits: Int = 0) -> String {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let scaled = (Double(self) * scale).rounded()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Runs programs in turn and compares how long they take from start to end. What they print is thrown away.
+/// Runs programs in turn and compares their times from start to end. Their output is discarded.
 struct ProcessContest {
     private let commands: [[String]]
 
     init(_ commands: [[String]]) { self.commands = commands }
 
-    /// Prints the median of each in milliseconds, a line each.
+    /// Prints the median of each in milliseconds, one per line.
     func report(rounds: Int) throws {
         var samples = commands.map { _ in [Double]() }
         for round in 0..<(rounds + 1) {

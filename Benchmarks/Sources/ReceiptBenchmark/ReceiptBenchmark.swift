@@ -82,7 +82,7 @@ enum ReceiptBenchmark {
     }
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

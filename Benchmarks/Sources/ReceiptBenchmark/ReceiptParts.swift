@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The parts of a receipt that the floors need: what was signed, and who signed it. It is a reader of its own, so that the
-/// floors rest on nothing of what is measured, and it checks only as much as a benchmark needs.
+/// The parts of a receipt that the floors need: the signed content and the signers. It is a separate reader, so that the floors
+/// do not depend on the measured code, and it checks only as much as a benchmark needs.
 struct ReceiptParts {
     /// The content octets that were signed.
     let payload: [UInt8]
@@ -31,7 +31,7 @@ struct ReceiptParts {
     }
 }
 
-/// A certificate as far as the floors need it.
+/// The parts of a certificate that the floors need.
 struct CertificateParts {
     let der: [UInt8]
     /// The part that the issuer signed.
@@ -61,7 +61,7 @@ struct CertificateParts {
     }
 }
 
-/// One RSA verification with all that can be made ready made ready: the digest and the signature check are left.
+/// One RSA verification with everything prepared in advance: only the digest and the signature check remain.
 struct ReadySignature {
     private let message: [UInt8]
     private let isSHA1: Bool
@@ -71,7 +71,7 @@ struct ReadySignature {
     init(_ message: [UInt8], isSHA1: Bool, signature: [UInt8], key: [UInt8]) throws {
         self.message = message
         self.isSHA1 = isSHA1
-        // The other initialiser would refuse the 1,024 bit of old transaction receipts.
+        // The other initialiser would refuse the 1,024 bits of old transaction receipts.
         self.key = try _RSA.Signing.PublicKey(unsafeDERRepresentation: key)
         self.signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
     }

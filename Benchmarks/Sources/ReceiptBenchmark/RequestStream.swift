@@ -1,6 +1,6 @@
 import Foundation
 
-/// The receipt of standard input as a stream of requests, one a line.
+/// The receipt of standard input as a stream of requests, one per line.
 enum RequestStream {
     static func write(to file: URL, count: Int) throws {
         let receipt = try FileHandle.standardInput.readToEnd() ?? Data()

@@ -2,13 +2,13 @@ import EvidenceMint
 import Foundation
 import PurchaseVerification
 
-/// Evidence other than an app receipt that is measured, and what it takes to accept it.
+/// Evidence to measure, other than an app receipt, and the trust needed to accept it.
 struct SignedEvidence {
     /// `transaction`, `notification`, `receipt-2`, ….
     let name: String
-    /// As a client sends it: a compact JWS, or base64.
+    /// In the form that a client sends: a compact JWS, or base64.
     let evidence: [UInt8]
-    /// What is trusted besides Apple's roots, in DER; empty where Apple signed it.
+    /// The certificates to trust besides Apple's roots, in DER; empty if Apple signed the evidence.
     let trusted: [[UInt8]]
     let parts: SignedEvidenceParts
 
@@ -19,7 +19,7 @@ struct SignedEvidence {
         parts = try SignedEvidenceParts(evidence)
     }
 
-    /// In words for the tables.
+    /// The description in the tables.
     var title: String { "\(name): \(parts.words), \(evidence.count) bytes" }
 
     /// The names of the kinds that are measured.
@@ -27,7 +27,7 @@ struct SignedEvidence {
         "transaction", "renewal", "app-transaction", "notification", "receipt-2", "receipt-3", "receipt-4",
     ]
 
-    /// Real ones of the corpus: of each kind of signed data the longest, which has most claims.
+    /// Real evidence of the corpus: of each kind of signed data the longest, which has the most claims.
     static func real(_ corpus: URL) throws -> [SignedEvidence] {
         let items = try JSONDecoder().decode(
             Manifest.self, from: Data(contentsOf: corpus.appending(path: "MANIFEST.json"))
@@ -87,7 +87,7 @@ struct SignedEvidence {
         return signed + receipts
     }
 
-    /// What `write` has put into a folder.
+    /// The evidence that `write` has put into a folder.
     static func read(from folder: URL) throws -> [SignedEvidence] {
         try names.map { name in
             var trusted: [[UInt8]] = []

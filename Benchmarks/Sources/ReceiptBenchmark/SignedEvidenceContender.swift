@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The contenders that all evidence other than app receipts has.
+/// The contenders for all evidence other than app receipts.
 enum SignedEvidenceRow: String, CaseIterable {
     case floor
     case assayHot = "assay-hot"
@@ -9,7 +9,7 @@ enum SignedEvidenceRow: String, CaseIterable {
 }
 
 extension SignedEvidence {
-    /// In words for the tables.
+    /// The description in the tables.
     func title(_ row: SignedEvidenceRow) -> String {
         switch row {
         case .floor where name.hasPrefix("receipt"): "floor R: digest and RSA verification, key ready"
@@ -51,12 +51,12 @@ extension SignedEvidence {
         return Contender(name: contenderName(row), title: title(row), run: run)
     }
 
-    /// What a server demands of all evidence.
+    /// The checks that a server makes on all evidence.
     private static var policies: [any PurchasePolicy] { [EnvironmentPolicy(accepting: [.production, .sandbox])] }
 }
 
 extension VerifiedEvidence {
-    /// Reads every typed field that costs something to read, and adds up what they hold.
+    /// Reads every typed field that is costly to read, and adds up their contents.
     func everythingRead() -> Int {
         switch self {
         case .transactionReceipt(let receipt):
@@ -71,7 +71,7 @@ extension VerifiedEvidence {
             ] { sum &+= Int(truncatingIfNeeded: number ?? 0) }
             sum += (receipt.isTrialPeriod == true ? 1 : 0) + (receipt.isInIntroOfferPeriod == true ? 1 : 0)
             return sum
-        // The claims of signed data are decoded already.
+        // The claims of signed data are already decoded.
         case .signedTransaction(let content): return content.productID?.utf8.count ?? 0
         case .signedRenewalInfo(let content): return content.productID?.utf8.count ?? 0
         case .appTransaction(let content): return content.bundleID?.utf8.count ?? 0

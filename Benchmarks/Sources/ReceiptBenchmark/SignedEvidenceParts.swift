@@ -1,12 +1,13 @@
 import Crypto
 import Foundation
 
-/// What the floors need of signed evidence: each signature in it, over what, and by whom. A reader of its own, as
-/// `ReceiptParts`.
+/// The parts of signed evidence that the floors need: each signature in it, the content that it covers, and the signer. Like
+/// `ReceiptParts`, it is a separate reader.
 struct SignedEvidenceParts {
-    /// What it is, in words.
+    /// The description of the evidence.
     let words: String
-    /// Checks every signature of the evidence once, keys and signatures decoded before; the certificates' are left aside.
+    /// Checks every signature of the evidence once, with keys and signatures decoded in advance; those of certificates are not
+    /// checked.
     let floor: () -> Bool
 
     init(_ evidence: [UInt8]) throws {
@@ -65,7 +66,7 @@ struct SignedEvidenceParts {
     }
 }
 
-/// One P-256 verification with all that can be made ready made ready: the digest and the signature check are left.
+/// One P-256 verification with everything prepared in advance: only the digest and the signature check remain.
 private struct ReadyJWS {
     let signingInput: [UInt8]
     let key: P256.Signing.PublicKey

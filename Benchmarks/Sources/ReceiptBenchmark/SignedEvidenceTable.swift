@@ -1,6 +1,6 @@
 import AllocationCounter
 
-/// What verifying a transaction receipt or signed data costs, beside its floor.
+/// The cost of verifying a transaction receipt or signed data, beside its floor.
 struct SignedEvidenceTable {
     private let evidence: [SignedEvidence]
 

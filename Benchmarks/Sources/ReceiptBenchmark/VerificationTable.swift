@@ -1,4 +1,4 @@
-/// What one verification costs, beside its floors and beside OpenSSL.
+/// The cost of one verification, beside its floors and beside OpenSSL.
 struct VerificationTable {
     private let receipts: [BenchmarkReceipt]
 
@@ -27,7 +27,7 @@ struct VerificationTable {
             ])
             #if canImport(OpenSSLReceipt)
                 guard let openSSL = times[.openSSL] else { throw BenchmarkError("a contender is missing") }
-                // Nobody can be further ahead than the floor itself is.
+                // None can be further ahead than the floor itself.
                 let reach = openSSL / floor < 25 ? "no: floor A itself is at \((openSSL / floor).text(1))" : "no"
                 targets.append([
                     "\(receipt.name): OpenSSL / Assay hot", "≥ 25", (openSSL / hot).text(1),

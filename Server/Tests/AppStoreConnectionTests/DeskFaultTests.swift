@@ -4,8 +4,8 @@ import HTTPTypes
 import PurchaseLedger
 import Testing
 
-/// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: what a claim is answered, and what the
-/// ledger has of it.
+/// Every fault of the simulated store, over real HTTP and TLS, in each mode of an app: the answer to a claim, and the rows that
+/// the ledger stores.
 @Suite("Claims and the faults of the store", .serialized)
 struct DeskFaultTests {
     /// The answer to a claim in the mode `apple` while the store has a fault.
@@ -16,7 +16,7 @@ struct DeskFaultTests {
             return isAltered ? (422, "app_store_contradicts") : (200, "accepted")
         case "21003 Production", "21010 Production": return (422, "app_store_refused")
         case "21004 Production": return (422, "app_store_secret_mismatch")
-        // An app receipt has no 21006, and 21007 after the switch is nonsense.
+        // For an app receipt there is no 21006, and 21007 after the switch makes no sense.
         case "21006 Production", "21007 Sandbox": return (422, "app_store_contradicts")
         default: return (503, "app_store_pending")
         }
@@ -50,7 +50,7 @@ struct DeskFaultTests {
                         answer.verdict == "undetermined" && answer.disposition == "retry" && answer.retryAfter != nil)
                 }
                 if mode != .offline {
-                    // While the fault lasts, asking again finds the same.
+                    // While the fault lasts, asking again gives the same result.
                     let again = try await world.claim(bought)
                     #expect(again.status == expected.status, "\(mode) \(row.fault): \(again)")
                     if answer.status == 503 { #expect(again.submission == answer.submission) }
@@ -112,7 +112,7 @@ struct DeskFaultTests {
         arguments: [AppStoreMode.apple, .both])
     func refunded(_ mode: AppStoreMode) async throws {
         try await DeskWorld.run(mode) { world in
-            // Replies to app receipts tell of refunds of subscriptions only (`latest_receipt_info`).
+            // Replies to app receipts list refunds of subscriptions only (`latest_receipt_info`).
             let bought = try await world.store.buy("gold")
             try await world.store.post("transactions/\(bought.transaction)/refund", ["reason": 1])
             let answer = try await world.claim(bought, product: "gold")
@@ -129,19 +129,19 @@ struct DeskFaultTests {
 }
 
 extension DeskWorld {
-    /// Ends a fault, and lets everything that waits be asked about.
+    /// Ends a fault, and makes all waiting claims due.
     fileprivate func end(_ row: FaultTableTests.Row) async throws {
         _ = try await store.call("faults", .delete)
         try await nextQuestion()
     }
 
-    /// Moves the clocks behind every pause, and waits until all was asked.
+    /// Moves the clocks beyond every pause, and waits until all questions were asked.
     fileprivate func nextQuestion() async throws {
-        // Failures of one row must not open the circuit for the next.
+        // Failures of one row must not open the circuit for the next row.
         connectionClock.advance(.seconds(60))
         clock.advance(seconds: 700)
         try await settle()
-        // Apple's word on a receipt lasts for a while.
+        // Apple's answer about a receipt is reused for a while.
         clock.advance(seconds: AppStoreClaim.wordLasts / 1000)
     }
 }

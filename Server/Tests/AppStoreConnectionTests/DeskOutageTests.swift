@@ -48,7 +48,7 @@ struct DeskOutageTests {
             #expect(try await world.granted() == 0)
             #expect(try await world.ledger.answer(WaitingAppStoreClaims()) == 1000)
             try await world.store.post("clock", ["time": "2026-01-31T13:10:00Z"])
-            // From here on nothing but time passes.
+            // From here on, only time passes.
             world.connectionClock.advance(.seconds(20))
             world.clock.advance(seconds: 700)
             try await world.settle()
@@ -82,7 +82,7 @@ struct DeskOutageTests {
         }
     }
 
-    @Test("What Apple replied is kept as it came; the secret is in no record")
+    @Test("Apple's reply is stored as received; the secret is in no entry")
     func record() async throws {
         try await DeskWorld.run(.apple) { world in
             let bought = try await world.store.buy("gold")
@@ -101,7 +101,7 @@ struct DeskOutageTests {
         }
     }
 
-    @Test("An app without its secret is told so, and is granted after the settings are right")
+    @Test("A claim of an app with a wrong secret is refused, for the operator to correct the settings")
     func secret() async throws {
         try await DeskWorld.run(.apple) { configuration, _ in
             configuration.sharedSecrets = [ConnectionWorld.app: "wrong"]

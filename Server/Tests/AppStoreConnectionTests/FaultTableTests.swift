@@ -6,14 +6,14 @@ import PurchaseAPI
 import ServerTestSupport
 import Testing
 
-/// Every fault of the simulated store, over real HTTP and TLS, and what the client makes of it.
+/// Every fault of the simulated store, over real HTTP and TLS, and the outcome that the client reports.
 @Suite("The client and the faults of the store")
 struct FaultTableTests {
-    /// A fault as the control API takes it.
+    /// A fault in the form that the control API expects.
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: String
         let outcome: String
-        /// How many answers the client asks for.
+        /// The number of answers that the client requests.
         let attempts: Int
 
         init(_ fault: String, _ outcome: String, _ attempts: Int) {
@@ -42,7 +42,7 @@ struct FaultTableTests {
         Row(#""kind":"status","status":21004"#, "21004 Production", 1),
         Row(#""kind":"status","status":21005"#, "app_store_status", 4),
         Row(#""kind":"status","status":21006"#, "21006 Production", 1),
-        // The sandbox says the same, and has the last word.
+        // The sandbox answers the same, and its answer is final.
         Row(#""kind":"status","status":21007"#, "21007 Sandbox", 2),
         Row(#""kind":"status","status":21008"#, "app_store_status", 1),
         Row(#""kind":"status","status":21009"#, "app_store_status", 4),
@@ -57,7 +57,7 @@ struct FaultTableTests {
         Row(#""kind":"reset""#, "app_store_unreachable", 4), Row(#""kind":"closed-body""#, "app_store_unreachable", 4),
     ]
 
-    @Test("Each fault has its outcome, after as many attempts as it deserves")
+    @Test("Each fault has its outcome, after its number of attempts")
     func table() async throws {
         try await ConnectionWorld.run { world in
             let receipt = try await world.receipt(of: "coins")
@@ -83,7 +83,7 @@ struct FaultTableTests {
         try await ConnectionWorld.run { world in
             let receipt = try await world.receipt(of: "coins")
             for kind in ["reset", "outage", "html", "broken-json", "closed-body"] {
-                // Of one client, five such attempts would open the circuit.
+                // With a single client, five such attempts would open the circuit.
                 try await world.client { client in
                     try await world.post("faults/answers", ["kind": kind, "count": 3])
                     #expect(await client.validate(.init(receipt)).short == "0 Production", "\(kind)")
@@ -153,7 +153,7 @@ struct FaultTableTests {
                 let outcome = await client.validate(.init(receipt))
                 #expect(["app_store_certificate", "app_store_unreachable"].contains(outcome.short), "\(outcome.words)")
             }
-            // An address in the certificate is as good as a name.
+            // An address in the certificate is accepted like a name.
             try await world.client(at: world.https.replacingOccurrences(of: "localhost", with: "127.0.0.1")) { client in
                 #expect(await client.validate(.init(receipt)).short == "0 Production")
             }
@@ -208,7 +208,7 @@ struct FaultTableTests {
                 try await world.post("clock", ["time": "2026-01-31T12:10:00Z"])
                 #expect(await client.validate(.init(receipt)).short == "app_store_http_status")
                 #expect(await client.validate(.init(receipt)).short == "app_store_circuit_open")
-                // Whatever the number of questions, the outage lasts.
+                // However many questions are asked, the outage lasts.
                 for _ in 0..<20 {
                     clock.advance(.seconds(20))
                     #expect(await client.validate(.init(receipt)).short == "app_store_circuit_open")
@@ -222,7 +222,7 @@ struct FaultTableTests {
         }
     }
 
-    @Test("Edited answers, and those to another receipt, differ where they say")
+    @Test("Edited answers, and those to another receipt, differ in the stated fields")
     func edits() async throws {
         try await ConnectionWorld.run { world in
             let other = try await world.receipt(of: "coins", by: "grace")
@@ -265,7 +265,7 @@ struct FaultTableTests {
 }
 
 extension ReceiptValidationOutcome {
-    /// For failures of tests.
+    /// A description for failures of tests.
     var words: String {
         switch self {
         case .conclusive: short

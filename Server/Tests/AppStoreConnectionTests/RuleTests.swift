@@ -79,9 +79,9 @@ struct RuleTests {
         let due = Duration.seconds(seconds)
         #expect(breaker.permit(at: due - .milliseconds(1)) == .refused(retryAfter: .milliseconds(1)))
         #expect(breaker.permit(at: due) == .probe)
-        // Until it is back, nobody else may.
+        // Until the probe is answered, no other call may be made.
         #expect(breaker.permit(at: due + .seconds(100)) == .refused(retryAfter: .seconds(15)))
-        // Late failures of calls from before change nothing.
+        // Late failures of earlier calls change nothing.
         #expect(breaker.report(.call, isAnswered: false, at: due, random: random) == nil)
         #expect(breaker.report(.probe, isAnswered: false, at: due, random: random) == nil)
         #expect(breaker.permit(at: due + due - .milliseconds(1)) == .refused(retryAfter: .milliseconds(1)))
@@ -103,7 +103,7 @@ struct RuleTests {
         #expect(breaker.report(.probe, isAnswered: true, at: .seconds(18), random: 0) == nil)
     }
 
-    @Test("16 calls of an app and 64 in all are on their way; others wait in turn; too many are refused")
+    @Test("At most 16 calls of an app and 64 in all are in flight; others wait in turn; too many are refused")
     func callLimit() async {
         let limit = CallLimit()
         for app in ["a", "b", "c"] {
@@ -113,7 +113,7 @@ struct RuleTests {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<CallLimit.waitingPerApp { group.addTask { await limit.enter("a") } }
             while await limit.counts.waiting < CallLimit.waitingPerApp { await Task.yield() }
-            // The line of this app is full; another app is not held up by it.
+            // The queue of this app is full; another app is not affected.
             #expect(await !limit.enter("a"))
             for _ in 0..<CallLimit.callsPerApp { #expect(await limit.enter("d")) }
             #expect(await limit.counts.calls == 64)

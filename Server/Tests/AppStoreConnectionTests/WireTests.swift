@@ -22,9 +22,9 @@ struct WireTests {
         }
     }
 
-    @Test("A request has a length and is not chunked, asks for gzip, and uses the connection again")
+    @Test("A request has a length and is not chunked, asks for gzip, and reuses the connection")
     func form() async throws {
-        // Compressed, because it is asked for; 100,000 bytes of padding come whole.
+        // The answer is compressed, because the request asks for it; 100,000 bytes of padding arrive complete.
         let long = #"{"status":0,"padding":"\#(String(repeating: "x", count: 100_000))"}"#
         try await run(answer: { _ in .init(body: long) }) { server, client in
             for size in [1, 10_000, 3_000_000] {
@@ -95,7 +95,7 @@ struct WireTests {
         }
     }
 
-    @Test("The sandbox is asked after 21007, once, and it is not remembered")
+    @Test("The sandbox is asked after 21007, once, and the result is not remembered")
     func switching() async throws {
         let answer: @Sendable (RecordingServer.Request) async -> RecordingServer.Reply = {
             .status($0.head.uri.hasPrefix("/sandbox") ? 0 : 21007)
@@ -155,7 +155,7 @@ struct WireTests {
         #expect(clock.sleeps == [.milliseconds(500), .seconds(1), .seconds(2)])
     }
 
-    @Test("Identical receipts that are asked for at one time are one call; later ones are a new one")
+    @Test("Concurrent calls with an identical receipt are one call; a later one is a new call")
     func identical() async throws {
         let gate = Gate()
         let calls = Mutex((now: 0, most: 0))
@@ -195,7 +195,7 @@ struct WireTests {
         }
     }
 
-    @Test("At most 16 calls of an app are on their way")
+    @Test("At most 16 calls of an app are in flight")
     func inFlight() async throws {
         let gate = Gate()
         let calls = Mutex((now: 0, most: 0))
@@ -278,7 +278,7 @@ struct WireTests {
         }
     }
 
-    @Test("A closed client answers at once, and ends the calls that are on their way")
+    @Test("A closed client answers at once, and ends the calls in flight")
     func shutdown() async throws {
         let gate = Gate()
         try await RecordingServer.run(answer: { _ in

@@ -79,7 +79,7 @@ struct AskAppleTests {
             #expect(undetermined.output.contains("UNDECIDED app_receipt"))
             #expect(undetermined.output.contains("0 verified, 0 rejected, 1 undetermined."))
 
-            // What cannot be genuine is not sent.
+            // Evidence that cannot be genuine is not sent.
             _ = try await post("faults/answers", #"{"kind":"status","status":0}"#)
             let forged = try await Program.shell(
                 "head -c 500 app_receipt | \(withSecret) --json -", in: folder)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `assay backup` beside a running server, and what is done with the copy.
+/// `assay backup` beside a running server, and the use of the copy.
 @Suite("assay backup")
 struct BackupCommandTests {
     @Test(
@@ -29,7 +29,7 @@ struct BackupCommandTests {
             }
             let mode = try await Program.shell("stat -c %a copy.sqlite", in: folder)
             #expect(mode.output == "600\n")
-            // What the server signed after the backup would be an alarm.
+            // Checkpoints that the server signed after the backup would raise the alarm.
             for command in ["audit verify --signing-key none.key", "rebuild", "testers list --app game"] {
                 let answer = try await Program.shell(
                     "assay \(command) --database sqlite:copy.sqlite", in: folder,

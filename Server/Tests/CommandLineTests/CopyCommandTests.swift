@@ -47,7 +47,7 @@ struct CopyCommandTests {
         try await Program.shell("assay \(command)", in: folder)
     }
 
-    /// Starts a copy again and again, and kills each as soon as the target is noted to be unfinished, or a random time later.
+    /// Starts a copy repeatedly, and kills each as soon as the target is noted to be unfinished, or a random time later.
     ///
     /// - Parameter note: a command that prints the number of notes of an unfinished target.
     /// - Returns: how many were killed before they ended.
@@ -101,7 +101,7 @@ struct CopyCommandTests {
             #expect(audit.status == 0 && audit.output.contains(" 2 checkpoints, 0 findings"), "\(audit.output)")
             let refused = try await Self.output("copy --from sqlite:assay.sqlite --to sqlite:back.sqlite", folder)
             #expect(refused.status == 1 && refused.output.contains("copy_target_not_empty"), "\(refused.output)")
-            // The copy goes on as the ledger, and its log with the same key.
+            // The copy continues the ledger, and its log with the same key.
             let before = RecordCommandTests.published(folder)
             try await RunningServer.run(
                 RecordCommandTests.serve + " --database sqlite:back.sqlite", in: folder
@@ -203,7 +203,7 @@ struct CopyCommandTests {
                 "audit verify --checkpoint checkpoint \(apart) --database '\(database)'", folder)
             #expect(alarm.status == 1 && alarm.output.contains("record_shorter_than_checkpoint"), "\(alarm.output)")
         }
-        // What this server signed last counts as a checkpoint, too, so the copy of an old backup is not begun unseen.
+        // The last tree that this server signed counts as a checkpoint, too, so the copy of an old backup is not begun unnoticed.
         let refused = try await output("copy --from sqlite:backup.sqlite --to '\(third.url())'", folder)
         #expect(refused.status == 1 && refused.output.contains("record_shorter_than_checkpoint"), "\(refused.output)")
         let ended = try await output(

@@ -57,7 +57,7 @@ struct DatabaseRefusalTests {
             try name("game")
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in }
             try name("renamed")
-            // A start that is not refused would go on until it is ended.
+            // A start that is not refused would run until it is ended.
             let refused = try await Program.shell("timeout 120 assay serve --port 0", in: folder)
             #expect(refused.status == 2, "\(refused.output)")
             for words in ["bundle_of_another_app", "Give the app its old name", "com.example.app in the app game"] {

@@ -39,7 +39,8 @@ struct DevTests {
                         #expect(granted.contains(#""disposition":"granted""#), "\(granted)")
                         #expect(try await shell(entitlements).contains(#""state":"active""#))
                     } else {
-                        // Nobody told the server of a renewal, so the paid month is over when the clock has moved by a year.
+                        // The server got no notification of a renewal, so the paid month is over when the clock has moved by a
+                        // year.
                         _ = try await shell(
                             """
                             curl -sSf -H 'Content-Type: application/json' $STORE/control/clock --data '{"advance":"P1Y"}'
@@ -69,7 +70,7 @@ struct DevTests {
         }
     }
 
-    @Test("The keys of answers: made once, printed again, rotated to the key that was announced")
+    @Test("The keys of answers are created once, printed again, and rotated to the announced key")
     func answerKeys() async throws {
         try await Program.inTemporaryFolder { folder in
             func keys(_ options: String = "") async throws -> [String: String] {

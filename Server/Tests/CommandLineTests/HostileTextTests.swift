@@ -17,7 +17,7 @@ struct HostileTextTests {
 
     private static let commands = ["verify", "verify --json", "inspect", "inspect --json", "inspect --redact"]
 
-    /// A text with all of them, and letters between, so that each is found by itself.
+    /// A text with all of them, separated by letters, so that each is found.
     private static let text = "a" + hidden.map { "\(Character($0))b" }.joined()
 
     /// Evidence of each form, with the text in every field that a template has for it.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `assay import` as a process: its formats, its mistakes, and its death at any moment.
+/// `assay import` as a process: its formats, its errors, and kills at any moment.
 @Suite("assay import")
 struct ImportCommandTests {
     private static let settings = """
@@ -54,7 +54,7 @@ struct ImportCommandTests {
         return Int(output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
     }
 
-    @Test("CSV as RFC 4180 has it, NDJSON and folders give the same; a second run and a trial change nothing")
+    @Test("CSV of RFC 4180, NDJSON and folders give equal results; a second run and a trial change nothing")
     func formats() async throws {
         try await Self.inFolder(4) { folder, evidence in
             let customers = ["kündin, \"1\"", "bob", "c\u{327}edric", "dora\u{2028}"]
@@ -144,7 +144,7 @@ struct ImportCommandTests {
         }
     }
 
-    @Test("A file that cannot be imported is refused with what to do, and nothing is written")
+    @Test("A file that cannot be imported is refused with the correction, and nothing is written")
     func mistakes() async throws {
         try await Self.inFolder(1) { folder, evidence in
             let before = try await Self.claims(folder)
@@ -199,10 +199,10 @@ struct ImportCommandTests {
             try Self.write("customer_id,signed_transaction\n" + rows.joined(separator: "\n"), "a.csv", folder)
             var kills = 0
             var known = 0
-            // A slow machine needs longer to pass over the rows that it knows.
+            // A slow machine needs longer to skip the rows that it knows.
             var longest = 0.6
             for _ in 0..<200 {
-                // Each is killed a moment after it wrote something.
+                // Each is killed shortly after it wrote something.
                 let script = """
                     touch stamp; assay import --app game a.csv > report 2>&1 & p=$!
                     while kill -0 $p 2>/dev/null && ! test assay.sqlite-wal -nt stamp; do sleep 0.02; done
@@ -226,8 +226,8 @@ struct ImportCommandTests {
         }
     }
 
-    /// Shells start what runs in the background without SIGINT, so the test sends SIGTERM, which does the same.
-    @Test("A signal ends an import after what is under way, with a report; beside a server, too")
+    /// Shells start background processes with SIGINT ignored, so the test sends SIGTERM, which has the same effect.
+    @Test("A signal ends an import after the current batch, with a report, even beside a server")
     func interrupted() async throws {
         try await Self.inFolder(300) { folder, evidence in
             let rows = evidence.enumerated().map { "customer \($0),\($1)\n" }

@@ -31,14 +31,14 @@ struct MistakeTests {
         ])
     func mistakes(command: String, words: String) async throws {
         try await Program.inTemporaryFolder { folder in
-            // A start that is not refused would go on until it is ended.
+            // A start that is not refused would run until it is ended.
             let result = try await Program.shell("timeout 120 sh -c \"\(command)\"", in: folder)
             #expect(result.status == 2, "\(result.output)")
             #expect(result.output.contains(words), "\(result.output)")
         }
     }
 
-    @Test("A key for an app that no settings name is made, with a warning; with settings the name is checked")
+    @Test("A key for an app that is not recorded is created with a warning; if settings are given, the name is checked")
     func unknownApp() async throws {
         try await Program.inTemporaryFolder { folder in
             let warned = try await Program.shell("assay keys create --app game --scope client", in: folder)
@@ -52,7 +52,7 @@ struct MistakeTests {
         }
     }
 
-    @Test("A folder stands for its files, at any depth and in order, without hidden ones")
+    @Test("A folder is replaced by its files, at any depth and in order, without hidden ones")
     func folders() async throws {
         try await Program.inTemporaryFolder { folder in
             let result = try await Program.shell(

@@ -53,7 +53,7 @@ enum Program {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that is left in the temporary folder does no harm.
+            // A leftover folder in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         return try await body(folder)

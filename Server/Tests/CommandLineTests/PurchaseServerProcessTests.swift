@@ -102,7 +102,7 @@ struct PurchaseServerProcessTests {
             let shown = try await Program.shell("assay customers show --app game alice --json 2>/dev/null", in: folder)
             let json = try #require(try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any])
             let balance = (json["entitlements"] as? [[String: Any]])?.first?["balance"] as? Int ?? 0
-            // One more may be recorded, whose answer the kill kept from its client.
+            // One more may be recorded, whose answer was lost by the kill.
             let count = try #require(Int(accepted))
             #expect((count...count + 1).contains(balance), "\(accepted), \(balance)")
             print("SIGKILL: \(accepted) of 100 accepted before it, \(balance) in the ledger")
@@ -141,7 +141,7 @@ struct PurchaseServerProcessTests {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 8)
             let status = try await RunningServer.run(Self.serve(), in: folder) { server in
-                // Slow enough to be on their way when the signal comes.
+                // Slow enough to be in flight when the signal arrives.
                 let command = """
                     mkdir -p answers; for n in $(seq 0 7); do
                     (\(Self.post) -v --limit-rate 1000 \(server.address)/v1/purchases >codes.$n 2>said.$n) & done
@@ -163,7 +163,7 @@ struct PurchaseServerProcessTests {
         }
     }
 
-    @Test("The simulator's attack table finds no mistake, and every attack is in the record")
+    @Test("The simulator's attack table finds no mistake, and every attack is recorded")
     func attacks() async throws {
         try await Program.inTemporaryFolder { folder in
             try await prepare(folder, claims: 1)
@@ -176,7 +176,7 @@ struct PurchaseServerProcessTests {
                 #expect(purchases > 100)
                 let export = try await Program.shell("assay audit export 2>/dev/null", in: folder).output.components(
                     separatedBy: "\n")
-                // One attack is not a whole request, and has no submission.
+                // One attack is not a complete request, and has no submission.
                 let recorded = export.count { $0.contains(#""kind":"claim""#) }
                 #expect(recorded == purchases, "\(recorded) of \(purchases)")
                 print("attacks on /v1/purchases: \(purchases), all answered rightly, \(recorded) in the record")

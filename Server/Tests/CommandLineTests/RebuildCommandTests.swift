@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `assay rebuild` on databases that something changed.
+/// `assay rebuild` on changed databases.
 @Suite("assay rebuild")
 struct RebuildCommandTests {
     private static let settings = """
@@ -67,7 +67,7 @@ struct RebuildCommandTests {
                 #expect(found.output.contains(finding), "\(found.output)")
             }
             #expect(found.output.contains("1000000 instead of 60"), "\(found.output)")
-            // Looking changes nothing.
+            // A rebuild without --repair changes nothing.
             #expect(try await Self.rebuild(in: folder).output == found.output)
             #expect(try await Program.shell("assay audit verify", in: folder).status == 1)
             let repaired = try await Self.rebuild(in: folder, "--repair")

@@ -19,7 +19,7 @@ struct RecordCommandTests {
         """
     static let serve = "assay serve --port 0"
 
-    /// A folder with settings, a key in `key` and receipts of one purchase each, `r0.b64` and on.
+    /// A folder with settings, a key in `key` and receipts of one purchase each, `r0.b64` and so on.
     static func inFolder(_ body: (URL) async throws -> Void) async throws {
         try await Program.inTemporaryFolder { folder in
             try settings.write(to: folder.appending(path: "assay.yaml"), atomically: true, encoding: .utf8)
@@ -34,7 +34,7 @@ struct RecordCommandTests {
         }
     }
 
-    /// Claims a purchase, and gives the id of the submission.
+    /// Claims a purchase, and returns the id of the submission.
     @discardableResult
     static func claim(_ number: Int, _ server: RunningServer, _ folder: URL) async throws -> String {
         let claim = """
@@ -48,7 +48,7 @@ struct RecordCommandTests {
         return try #require(message?["submission_id"] as? String)
     }
 
-    /// Asks until a question is answered as expected. Sealing takes a second; the limit is for machines that are busy.
+    /// Repeats a question until it is answered as expected. Sealing takes a second; the limit is for busy machines.
     static func wait(_ question: () async throws -> Bool) async throws {
         for _ in 0..<300 {
             if try await question() { return }
@@ -163,7 +163,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test("A missing key of entries is not replaced, another one is refused with both ids, and an open one, too")
+    @Test("A missing key of entries is not replaced; a different key is refused with both ids, and so is an open file")
     func entryKeys() async throws {
         try await Self.inFolder { folder in
             let move = try await Program.shell(
@@ -229,17 +229,17 @@ struct RecordCommandTests {
             let audit = try await Self.output(
                 "audit verify --checkpoint early --checkpoint late --checkpoint checkpoint --key '\(old)'", folder)
             #expect(audit.status == 0 && audit.output.contains("disk failure"), "\(audit.output)")
-            // Without the key of entries, nobody can say that the entry is authentic.
+            // Without the key of entries, the entry cannot be authenticated.
             let outside = try await Self.output(
                 "audit verify --checkpoint late --key '\(old)' --entry-key nowhere", folder)
             #expect(outside.status == 1 && outside.output.contains("record_"), "\(outside.output)")
         }
     }
 
-    @Test("A checkpoint is posted to a URL until it is taken, and sealing does not wait for it")
+    @Test("A checkpoint is posted to a URL until it is accepted, and sealing does not wait for it")
     func url() async throws {
         try await Self.inFolder { folder in
-            // It redirects, fails, and then takes what it gets.
+            // It redirects, fails, and then accepts the request.
             let receiver = """
                 import http.server
                 class Handler(http.server.BaseHTTPRequestHandler):
@@ -272,7 +272,7 @@ struct RecordCommandTests {
                             atPath: folder.appending(path: "received").path,
                             andPath: folder.appending(path: "checkpoint").path)
                     }
-                    // What the server sealed last is published when it stops.
+                    // The last sealed checkpoint is published when the server stops.
                     try await Self.claim(1, server, folder)
                 }
                 #expect(status == 0)

@@ -29,7 +29,7 @@ struct ServeTests {
             let mint = #"assay mint --kind production -o r.b64; printf '{"receipt-data":"%s"}' $(cat r.b64) > r.json"#
             #expect(try await Program.shell(mint, in: folder).status == 0)
             let status = try await RunningServer.run(Self.trusting, in: folder) { server in
-                // Slow enough to be on its way when the signal comes.
+                // Slow enough to be in flight when the signal arrives.
                 let command = """
                     curl -sS -v --limit-rate 1k --data @r.json -o answer \(server.address)/verifyReceipt 2> said &
                     until grep -qs '^> POST' said; do sleep 0.02; done
@@ -45,7 +45,7 @@ struct ServeTests {
         }
     }
 
-    @Test("Settings come from the environment if there is no option, also the shared secret")
+    @Test("Without an option, settings are read from the environment, including the shared secret")
     func settings() async throws {
         try await Program.inTemporaryFolder { folder in
             let mint =

@@ -24,7 +24,7 @@ struct SettingsReloadTests {
     private static let serve = "assay serve --port 0 2>log"
     private static let key = #"-H "Authorization: Bearer $(cat key)" -H "Content-Type: application/json""#
 
-    /// Sends SIGHUP, and waits for what the log says about it.
+    /// Sends SIGHUP, and waits for the log line of the reload.
     private static func hangUp(_ server: RunningServer, _ message: String, _ count: Int = 1) -> String {
         """
         kill -HUP \(server.processIdentifier)
@@ -100,7 +100,7 @@ struct SettingsReloadTests {
                 let log = try await Program.shell("cat log", in: folder).output
                 #expect(log.contains("line 7: connections is 'many'. Write a whole number"), "\(log)")
                 #expect(log.contains("line 8: the file has no setting 'more'"), "\(log)")
-                // The bundle id belongs to the app before.
+                // The bundle id belongs to the earlier app.
                 try Self.write(
                     "apps:\n  other:\n    bundle_ids: com.example.app\n", folder)
                 script = Self.hangUp(server, kept, 3)
@@ -125,7 +125,7 @@ struct SettingsReloadTests {
     @Test("Webhooks of the new settings get events, a wrong one changes nothing, and one that was removed gets no more")
     func webhooks() async throws {
         try await Program.inTemporaryFolder { folder in
-            // Nobody listens there.
+            // No server listens there.
             let url = "http://127.0.0.1:9/hook"
             func settings(secret: String) -> String {
                 Self.settings(
@@ -152,7 +152,7 @@ struct SettingsReloadTests {
                 #expect(try await Program.shell(script, in: folder).output.hasPrefix("1"))
                 try await expect("this server delivers to the webhook", of: "cat log")
                 try await order()
-                // The order before the reload is no event of the webhook.
+                // The order before the reload is not an event of the webhook.
                 try await expect("0 events behind, 1 waiting for a retry, 0 given up")
                 try Self.write(settings(secret: "whsec_c2hvcnQ="), folder)
                 script = Self.hangUp(server, "those before stay in force")

@@ -74,7 +74,7 @@ struct SimulateTests {
             }
             let trusting = "assay serve --port 0 --trust assay-authority/trust.pem"
             try await RunningServer.run(trusting, in: folder) { server in
-                // Any folder will do, if it is the same.
+                // Any folder will do, as long as it is the same.
                 try FileManager.default.moveItem(
                     at: folder.appending(path: "assay-authority"), to: folder.appending(path: "keys"))
                 let result = try await Program.shell(

@@ -8,7 +8,7 @@ import TestSupport
 ///     ...
 ///     [1]
 ///
-/// `...` on a line by itself matches any lines, `...` within a line any text; `[1]` is an exit status other than 0.
+/// A line `...` matches any lines, `...` within a line any text; `[1]` is an exit status other than 0.
 struct Transcript: Sendable, CustomStringConvertible {
     let name: String
     let steps: [Step]

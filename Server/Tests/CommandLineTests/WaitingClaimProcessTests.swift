@@ -21,15 +21,15 @@ struct WaitingClaimProcessTests {
         """
     }
 
-    @Test("Killed while a claim waits: the next start asks by itself, and grants once")
+    @Test("Killed while a claim waits: after the next start the server asks on its own, and grants once")
     func killed() async throws {
         try await Program.inTemporaryFolder { folder in
-            // The line about HTTPS is the second, so the port is chosen here.
+            // The line about HTTPS is the second one, so the port is chosen here.
             let port = try await Program.shell(
                 "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'",
                 in: folder
             ).output.trimmingCharacters(in: .whitespacesAndNewlines)
-            // The store's clock is that of the machine, by which the server judges.
+            // The store uses the machine's clock, as the server does for its decisions.
             try await RunningServer.run("assay simulate --port 0 --https-port \(port)", in: folder) { store in
                 func post(_ path: String, _ json: String) async throws -> String {
                     try await Program.shell(
@@ -91,13 +91,13 @@ struct WaitingClaimProcessTests {
                 let log = try String(contentsOf: folder.appending(path: "log"), encoding: .utf8)
                 #expect(log.contains("the App Store gave no answer about a claim"), "\(log)")
                 let found = try await Program.shell("grep -rl '\(Self.secret)' . | sort", in: folder).output
-                // The store's own file has it, too; nothing of the server has.
+                // The store's own file has it, too; the server's files do not.
                 #expect(!found.contains("log") && !found.contains("assay.sqlite"), "\(found)")
             }
         }
     }
 
-    @Test("Wrong settings are refused at the start, with what to write")
+    @Test("Wrong settings are refused at the start, with the correction")
     func settings() async throws {
         try await Program.inTemporaryFolder { folder in
             let key = "assay keys create --app game --scope admin 2>/dev/null > key; "

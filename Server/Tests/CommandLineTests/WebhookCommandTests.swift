@@ -4,7 +4,7 @@ import Testing
 @Suite("assay webhooks")
 struct WebhookCommandTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-    /// Nobody listens there.
+    /// No server listens there.
     private static let url = "http://127.0.0.1:9/hook?token=hunter2"
 
     @Test("Webhooks are listed, disabled and enabled while the server runs; URL and secrets are in no log")

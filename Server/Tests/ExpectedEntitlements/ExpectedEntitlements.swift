@@ -1,11 +1,11 @@
 public import AppStoreSimulator
 public import Foundation
 
-/// The expected entitlements of every customer at each time, derived from the store's events and the customers' actions
-/// at the server, in their order.
+/// The expected entitlements of every customer at each time, derived from the store's events and the customers' actions at the
+/// server, in order.
 ///
-/// It reads no evidence, and shares no code with the ledger: this target does not depend on it. Its rules are those of
-/// docs/ledger.md in their own words. A refund that is reversed, and an owner before a transfer, leave no trace at any time.
+/// It reads no evidence, and shares no code with the ledger: this target does not depend on it. Its rules are a separate
+/// implementation of docs/ledger.md. A reversed refund, and an owner before a transfer, leave no trace at any time.
 public struct ExpectedEntitlements: Sendable {
     /// The settings of the app.
     public struct Rules: Sendable {
@@ -52,7 +52,7 @@ public struct ExpectedEntitlements: Sendable {
     /// Something happened in the store.
     public mutating func record(_ event: StoreEvent) {
         if let transaction = event.transaction { record(event.kind, transaction) }
-        // For an event of any kind, the subscription says whether it is in its grace period.
+        // For an event of any kind, the subscription states whether it is in its grace period.
         guard let subscription = event.subscription, subscription.status == .gracePeriod,
             let place = places[subscription.transactionID]
         else { return }
@@ -98,11 +98,11 @@ public struct ExpectedEntitlements: Sendable {
 
     // MARK: People
 
-    /// Somebody proves to the server that a purchase exists, and claims it.
+    /// A customer proves to the server that a purchase exists, and claims it.
     public mutating func claim(_ original: String, by customer: String) {
         guard var purchase = purchases[original] else { return }
         purchase.claimants.insert(customer)
-        // An account token is stronger than any claim.
+        // An account token takes precedence over any claim.
         if purchase.tokenOwner == nil {
             let isTransferred =
                 rules.claimsTransfer && (purchase.kind == .autoRenewable || purchase.kind == .nonConsumable)
@@ -176,7 +176,7 @@ public struct ExpectedEntitlements: Sendable {
 
     // MARK: Consumables
 
-    /// A customer uses units, of the oldest purchase first.
+    /// A customer uses units, from the oldest purchase first.
     /// - Returns: whether there are enough; otherwise nothing is used.
     public mutating func use(
         _ quantity: Int64, of product: StoreProduct, in environment: StoreEnvironment, by customer: String,

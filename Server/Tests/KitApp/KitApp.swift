@@ -5,8 +5,8 @@ import PurchaseKit
 import PurchaseVerification
 import Synchronization
 
-/// An app as a process, which ends itself with SIGKILL at a step: before or after one of its calls to the world outside. Tests run it
-/// again and see what became of the purchase.
+/// An app as a process, which ends itself with SIGKILL at a step: before or after one of its external calls. Tests run it again
+/// and check the purchase.
 ///
 ///     kit-app SIMULATOR-PORT SERVER-URL FOLDER API-KEY ANSWER-KEY TRUST CUSTOMER STEP PROOF ORDER buy|restore|resume
 ///
@@ -42,7 +42,7 @@ struct KitApp {
         switch arguments[11] {
         case "buy": await engine.buy("coins", order: order)
         case "restore": await engine.restore()
-        // As the customer does who sees the event `refreshNeeded`.
+        // As a customer does who sees the event `refreshNeeded`.
         default: if try await engine.diagnostics().waiting.count > 0 { await engine.refreshAndRetry() }
         }
         let granted = try await engine.purchases().count

@@ -13,7 +13,7 @@ public final class SimulatorDoor: PaymentQueue, ReceiptSource, DeviceIdentity, S
     private let customerID: String
     /// Whether transactions have a JWS, as in StoreKit 2; otherwise the receipt proves them, as in the original API.
     private let isSigned: Bool
-    /// The last event that `unfinished` has seen: updates begin behind it, so that nothing is between the two.
+    /// The last event that `unfinished` has seen: updates begin after it, so that none is missed.
     private let last = Mutex<Int?>(nil)
 
     public init(port: Int, bundleID: String = "com.example.app", customerID: String, isSigned: Bool = true) {
@@ -23,7 +23,7 @@ public final class SimulatorDoor: PaymentQueue, ReceiptSource, DeviceIdentity, S
         self.isSigned = isSigned
     }
 
-    /// An answer with another status than success.
+    /// An answer with a status other than success.
     public struct Refusal: Error, CustomStringConvertible {
         public let status: Int
         public let text: String
@@ -122,7 +122,7 @@ public final class SimulatorDoor: PaymentQueue, ReceiptSource, DeviceIdentity, S
         payment(try await answer(Sold.self, .get, "/control/transactions/\(transactionID)"))
     }
 
-    /// Every transaction of the customer, finished ones too, with whether it is finished.
+    /// Every transaction of the customer, each with whether it is finished.
     public func history() async throws -> [(transactionID: String, isFinished: Bool)] {
         try await answer(State.self, .get, "/control/state").transactions.filter { $0.customerID == customerID }
             .map { ($0.transactionID, $0.isFinished) }

@@ -55,7 +55,7 @@ struct LedgerWriter {
         return submission
     }
 
-    /// Submits every claim as often as there are clients, each beginning at another one.
+    /// Submits every claim once per client, each client beginning with a different one.
     private static func submit(
         _ ids: [String], of folder: URL, clients: Int, offset: Int, _ ledger: PurchaseLedger
     ) async throws -> (new: Int, repeated: Int, other: Int) {
@@ -89,7 +89,7 @@ struct LedgerWriter {
     }
 }
 
-/// Wrong arguments.
+/// Invalid arguments.
 struct WriterError: Error, CustomStringConvertible {
     let description: String
 }

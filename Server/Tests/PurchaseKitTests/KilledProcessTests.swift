@@ -4,15 +4,15 @@ import PurchaseAPI
 import PurchaseKit
 import Testing
 
-/// A real process (`Tests/KitApp`) that is killed before or after each of its calls to the world outside, and started again.
+/// A real process (`Tests/KitApp`) that is killed before or after each of its external calls, and started again.
 @Suite("A killed process")
 struct KilledProcessTests {
-    /// What the process does until it is killed.
+    /// The steps of the process until it is killed.
     struct Work: Sendable, CustomTestStringConvertible {
         let name: String
         let proof: String
         let command: String
-        /// Fewer steps would mean that the process ended without doing it.
+        /// Fewer steps would mean that the process ended before it finished its work.
         let leastSteps: Int
         var hasOrder = false
         var receiptLags = false

@@ -2,14 +2,14 @@ import Foundation
 import PurchaseKit
 import Testing
 
-/// One line of the table: what happens on a device, and how it ends.
+/// One line of the table: the events on a device, and the result.
 struct KitCase: Sendable, CustomTestStringConvertible {
     let name: String
-    /// How often the server has granted the coins; nil where the case is about another product.
+    /// How often the server has granted the coins; nil if the case is about another product.
     let coins: Int64?
-    /// How many transactions are not finished.
+    /// The number of unfinished transactions.
     let unfinished: Int
-    /// The codes of the outcomes, in their order.
+    /// The codes of the outcomes, in order.
     let codes: [String]
     let run: @Sendable (KitDevice) async throws -> [String]
     /// Whether the device has a JWS for each transaction.
@@ -29,7 +29,7 @@ struct KitCase: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    /// Runs the case on a device of its own, and compares how it ended: by the outcomes, by the store, and by the server.
+    /// Runs the case on a separate device, and compares the result with the outcomes, the store and the server.
     func check() async throws {
         let name = name
         let (coins, unfinished, codes, isSigned, body) = (coins, unfinished, codes, isSigned, run)
@@ -40,7 +40,7 @@ struct KitCase: Sendable, CustomTestStringConvertible {
             #expect(try await device.unfinished() == unfinished, "\(name): unfinished transactions")
             guard let coins else { return }
             #expect(try await device.coins() == coins, "\(name): coins at the server")
-            // The device knows what the server granted, once, or nothing.
+            // The device has what the server granted, once, or nothing.
             device.link.intercept { _, _ in throw LineCut() }
             let engine = try await device.engine()
             let local = try await engine.purchases().filter { $0.productID == "coins" && $0.endedAt == nil }

@@ -5,15 +5,15 @@ import PurchaseKit
 import Synchronization
 import Testing
 
-/// What a tester does to a device.
+/// The actions of a tester on a device.
 extension KitDevice {
-    /// How the next payments go.
+    /// The result of the next payments.
     func mode(_ mode: String, receiptLags: Bool = false) async throws {
         try await door.control(
             "payments/mode", ["customer_id": customer, "mode": mode, "receipt_lags": receiptLags])
     }
 
-    /// Lets the payment that waits go through.
+    /// Completes the waiting payment.
     func approve() async throws { try await door.control("payments/payment-1/approve") }
 
     /// Sells a product outside of the app: its transaction arrives without a call.
@@ -26,14 +26,14 @@ extension KitDevice {
     /// The newest transaction of the customer.
     func lastTransaction() async throws -> String? { try await door.history().last?.transactionID }
 
-    /// Another store than that of the device, for engines without a server.
+    /// A store other than that of the device, for engines without a server.
     var otherStore: FilePurchaseStore {
         FilePurchaseStore(
             file: world.folder.appending(path: "\(customer).other"),
             key: SymmetricKey(data: Array("the key of the test's own store.".utf8)))
     }
 
-    /// Waits a moment for something that happens by itself.
+    /// Waits briefly for something that happens on its own.
     func settle() async throws { try await Task.sleep(for: .milliseconds(20)) }
 }
 
@@ -43,7 +43,7 @@ extension KitLink {
 }
 
 extension KitDevice {
-    /// Tries again what waits, and returns the outcome of the transaction.
+    /// Retries the waiting transactions, and returns the outcome of the transaction.
     func retry(_ engine: PurchaseEngine) async throws -> String {
         let transaction = try #require(try await door.unfinished().first)
         return await engine.handle(transaction).code

@@ -6,7 +6,7 @@ import PurchaseKit
 import ServerTestSupport
 import Synchronization
 
-/// The line between a device and the server. A test can cut it, and can stand in it as an attacker.
+/// The connection between a device and the server. A test can cut it, and can act as an attacker in it.
 final class KitLink: PurchaseService, Sendable {
     /// What happens to a request and its answer.
     typealias Hop =
@@ -20,7 +20,7 @@ final class KitLink: PurchaseService, Sendable {
 
     init(_ http: LiveClient) { self.http = http }
 
-    /// Puts somebody into the line; nil removes them.
+    /// Puts an attacker between the device and the server; nil removes it.
     func intercept(_ hop: Hop?) { self.hop.withLock { $0 = hop } }
 
     func send(_ request: ServiceRequest) async throws -> ServiceAnswer {
@@ -44,7 +44,7 @@ final class KitLink: PurchaseService, Sendable {
     }
 }
 
-/// The line is cut.
+/// The connection is cut.
 struct LineCut: Error {}
 
 /// The queue of a device, which can fail.
@@ -60,7 +60,7 @@ final class KitQueue: PaymentQueue, Sendable {
     func failToFinish(_ times: Int) { failures.withLock { $0 = times } }
 
     func updates() -> AsyncStream<PaymentTransaction> { door.updates() }
-    /// Lets the next questions for unfinished transactions fail.
+    /// Lets the next requests for unfinished transactions fail.
     func failToList(_ times: Int) { unavailable.withLock { $0 = times } }
 
     func unfinished() async throws -> [PaymentTransaction] {
@@ -85,7 +85,7 @@ final class KitQueue: PaymentQueue, Sendable {
     }
 }
 
-/// The receipt of a device: as the store has it, or another one.
+/// The receipt of a device: the store's, or another one.
 final class KitReceipts: ReceiptSource, Sendable {
     private let door: SimulatorDoor
     private let state = Mutex(State())

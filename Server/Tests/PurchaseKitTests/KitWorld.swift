@@ -21,7 +21,7 @@ struct KitWorld: Sendable {
     let simulator: LiveClient
     let server: LiveClient
     let signer: AnswerSigner
-    /// A key with the scope `client`, and one that reads.
+    /// A key with the scope `client`, and one that can read.
     let clientKey: String
     let backendKey: String
     let folder: URL
@@ -44,12 +44,12 @@ struct KitWorld: Sendable {
         try MintedWorld.trustedCertificates().map { try TrustAnchor(certificate: $0) }
     }
 
-    /// Runs the body between a store and a server of its own.
+    /// Runs the body with its own store and server.
     static func run(_ body: @escaping @Sendable (KitWorld) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-kit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that stays behind in the temporary folder harms nothing.
+            // A leftover folder in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -113,7 +113,7 @@ struct KitWorld: Sendable {
         return KitDevice(world: self, customer: customer, door: door)
     }
 
-    /// Makes an order, as the app's backend does.
+    /// Creates an order, as the app's backend does.
     func order(_ product: String, for customer: String) async throws -> OrderMessage {
         let request = OrderRequest(customerID: customer, productID: product)
         let answer = try await server.execute(
@@ -150,7 +150,7 @@ struct KitWorld: Sendable {
     }
 }
 
-/// A device with the kit on it. `engine()` starts the app: each call is a new run over the same store.
+/// A device with the kit. `engine()` starts the app: each call is a new run over the same store.
 struct KitDevice: Sendable {
     let world: KitWorld
     let customer: String

@@ -10,7 +10,7 @@ import ServerTestSupport
 import Synchronization
 import Testing
 
-/// The line between device and server: cut at every step, and with an attacker in it.
+/// The connection between device and server: cut at every step, and with an attacker in it.
 @Suite("The connection of an app to the server")
 struct NetworkTests {
     @Test("Each cut and each forgery ends with the purchase granted once or not at all", arguments: cuts + forgeries)
@@ -107,7 +107,7 @@ struct NetworkTests {
         },
     ]
 
-    /// Answers that the server did not give to this request. Nothing is granted on the device, and nothing is finished.
+    /// Answers that the server did not give to this request. The device grants nothing and finishes nothing.
     static let forgeries: [KitCase] = [
         forged("An unsigned answer", "answer_unsigned") { _, answer in
             var answer = answer
@@ -231,7 +231,7 @@ struct NetworkTests {
         },
     ]
 
-    /// A purchase whose answer is changed on the way: the server has granted it, and the device waits for a true answer.
+    /// A purchase whose answer is changed in transit: the server has granted it, and the device waits for a genuine answer.
     private static func forged(
         _ name: String, _ code: String,
         _ change: @escaping @Sendable (ServiceRequest, ServiceAnswer) throws -> ServiceAnswer
@@ -260,7 +260,7 @@ struct NetworkTests {
         }
     }
 
-    /// The answer with a signature of another key over this very request.
+    /// The answer signed with another key over this very request.
     static func resigned(
         _ answer: ServiceAnswer, _ request: ServiceRequest, by key: Curve25519.Signing.PrivateKey, keyID: String?
     ) throws -> ServiceAnswer {

@@ -31,14 +31,14 @@ struct OfflineTests {
             // Another run of the app: the mark was stored.
             let later = try await device.engine()
             #expect(try await active(later).isEmpty)
-            // Forward beyond the period, and the server's answer decides again.
+            // Forward beyond the period; then the server's answer decides again.
             device.link.intercept(nil)
             #expect(await later.buy("coins").code == "granted")
             #expect(try await active(later).contains("coins"))
         }
     }
 
-    @Test("A subscription that was bought while the clock was years ahead counts on, and ends as any other")
+    @Test("A subscription that was bought while the clock was years ahead counts, and ends like any other")
     func clockAhead() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()
@@ -55,7 +55,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A device whose clock is years off is served like any other")
+    @Test("A device whose clock is wrong by years is served like any other")
     func wrongClock() async throws {
         try await KitWorld.run { world in
             for years in [-20.0, 20] {
@@ -67,7 +67,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("A repetition that another clock planned is due")
+    @Test("A retry that was planned under another clock is due")
     func clockSetBack() async throws {
         try await KitWorld.run { world in
             let device = try await world.device()

@@ -8,7 +8,8 @@ import PurchaseVerification
 import Synchronization
 import Testing
 
-/// What must not be finished, must not be asked for, and must come back: the cases in which money would be lost or given away.
+/// Transactions that must not be finished, must not be requested, or must be recovered: the cases in which money would be lost or
+/// given away.
 @Suite("Recovery")
 struct RecoveryTests {
     @Test("Each ends with the purchase granted once or not at all, and finished exactly then", arguments: cases)
@@ -38,7 +39,7 @@ struct RecoveryTests {
                 pauses.withLock { $0.append(Int(next.timeIntervalSince(time.now).rounded())) }
             }
             device.link.intercept { request, forward in
-                // The signature of the true answer names the nonce; nothing of it reaches the device.
+                // The signature of the genuine answer covers the nonce; none of that answer reaches the device.
                 var answer = try await forward(request)
                 answer.status = 503
                 answer.headers["content-type"] = ProblemDocument.contentType
@@ -178,7 +179,7 @@ struct RecoveryTests {
             #expect(device.link.paths.count == 1)
             let code = summary.undetermined.values.first?.code.rawValue ?? ""
             let last = try await device.retry(engine)
-            // Nor do the copies that the restore left in the queue.
+            // The copies that the restore left in the queue are not finished either.
             await engine.start()
             #expect(try await device.world.entitlements(of: "bob").isEmpty)
             #expect(try await device.world.entitlements(of: device.customer).count == 1)
@@ -212,7 +213,7 @@ struct RecoveryTests {
             try await device.door.control("transactions/\(id)/refund")
             let second = await engine.handle(try await device.door.stored(id))
             #expect(try await engine.entitlements().map(\.isActive) == [false])
-            // Of two statements of the same moment, the refund counts.
+            // Of two statements with the same time, the refund counts.
             try await Task.sleep(for: .milliseconds(1100))
             try await device.door.control("transactions/\(id)/reverse-refund")
             let third = try await device.engine().handle(try await device.door.stored(id))
@@ -274,7 +275,7 @@ final class LockedStore: PurchaseStore, Sendable {
     func write(_ document: [UInt8]) throws { try store.write(document) }
 }
 
-/// Notes what it learns.
+/// Records what it is told.
 final class Witness: PurchaseDelegate {
     let seen = Mutex<[String]>([])
 

@@ -291,7 +291,7 @@ struct StateTests {
     ]
 }
 
-/// A device that the system does not name.
+/// A device without an identifier from the system.
 struct LockedDevice: DeviceIdentity {
     func receiptIdentifiers() async -> [DeviceIdentifier] { [] }
     func deviceVerificationID() async -> DeviceIdentifier? { nil }

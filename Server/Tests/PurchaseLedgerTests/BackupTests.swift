@@ -39,7 +39,7 @@ struct BackupTests {
             let balance = try #require(try await other.entitlement()).balance
             #expect(balance >= 100 && balance <= 300)
             #expect(try await other.submissions().count == Int(balance))
-            // The copy goes on as a database of its own.
+            // The copy is used as a separate database.
             _ = try await other.claim("9999", try LedgerWorld.signed("9999"))
             try await other.requireConsistency()
             try await restored.close()
@@ -47,13 +47,13 @@ struct BackupTests {
         }
     }
 
-    @Test("A copy of rows under load is one committed state on each engine, and a ledger of its own")
+    @Test("A copy of rows under load is one committed state on each engine, and a complete ledger")
     func rowsUnderLoad() async throws {
         try await TestEngine.withDatabases { database in
             try await TemporaryFolder.with { folder in
                 let copy = folder.appending(path: "copy.sqlite").path
                 let world = try await LedgerWorld(database)
-                // SQLite's check of a file once took held evidence for damage.
+                // SQLite's check of a file once reported held evidence as damage.
                 try await world.observe(try LedgerWorld.signed("900") { $0.bundleID = "com.example.second" })
                 for number in 0..<40 { _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)")) }
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -68,7 +68,7 @@ struct BackupTests {
                     let rows = try await LedgerBackup(of: database, to: copy).write { progress in
                         #expect(progress.done <= progress.total)
                     }
-                    // The 40 purchases alone; how many more are in it depends on the machine.
+                    // The 40 purchases alone; the number of others in it depends on the machine.
                     #expect(rows > 300)
                     try await group.waitForAll()
                 }

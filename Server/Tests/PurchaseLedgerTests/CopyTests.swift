@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Copies")
 struct CopyTests {
-    /// A sealed ledger in a SQLite file with every kind of row, and more leaves than a tile has.
+    /// A sealed ledger in a SQLite file with every kind of row, and with more leaves than fit into a tile.
     private static func withLedger(
         steps: Int = 150, orders count: Int = 250, _ body: (SealedWorld) async throws -> Void
     ) async throws {
@@ -68,7 +68,7 @@ struct CopyTests {
         ) { clock.now }
     }
 
-    /// The source as the process that copies has it open, beside a server that runs all the time.
+    /// The source in the form in which the copying process has it open, beside a server that runs all the time.
     private static func source(_ sealed: SealedWorld) throws -> SQLiteDatabase {
         try SQLiteDatabase(path: sealed.path("assay.sqlite"))
     }
@@ -95,12 +95,12 @@ struct CopyTests {
         }
     }
 
-    /// A server's ledger over a database.
+    /// A server's ledger with a database.
     private static func world(_ database: any LedgerDatabase, _ sealed: SealedWorld) async throws -> LedgerWorld {
         try await LedgerWorld(database, clock: sealed.world.clock, entryKey: sealed.entryKey)
     }
 
-    @Test("SQLite, PostgreSQL and SQLite again: all rows are equal, checkpoints and proofs hold, and numbers go on")
+    @Test("SQLite, PostgreSQL and SQLite again: all rows are equal, checkpoints and proofs hold, and numbers continue")
     func roundTrip() async throws {
         try await Self.withLedger { sealed in
             let checkpoint = try sealed.published().checkpoint
@@ -123,7 +123,7 @@ struct CopyTests {
                 _ = try await Self.copy(sealed, from: server, to: file).run()
                 #expect(try await DatabaseContent(file).differences(from: before) == [])
                 for database in [server, file] as [any LedgerDatabase] {
-                    // Another process opens it, which has not copied.
+                    // Another process, which did not make the copy, opens it.
                     let url = place.url()
                     let opened: any LedgerDatabase =
                         database is SQLiteDatabase
@@ -156,7 +156,7 @@ struct CopyTests {
         try await Self.withLedger(steps: 40, orders: 10) { sealed in
             let before = try await DatabaseContent(sealed.database)
             try await engine.withDatabase { open in
-                // For SQLite the name of the file is the same as that of the source, in another folder.
+                // For SQLite the file has the same name as the source, in another folder.
                 var interruptions = 0
                 var lastDone: Int64 = -1
                 while true {
@@ -199,7 +199,7 @@ struct CopyTests {
         }
     }
 
-    @Test("Only an empty target is taken, or the unfinished copy of this source; a refusal leaves the source in use")
+    @Test("Only an empty target or the unfinished copy of this source is accepted; a refusal leaves the source usable")
     func targets() async throws {
         struct Interruption: Error {}
         try await SealedWorld.with { sealed in
@@ -225,14 +225,14 @@ struct CopyTests {
             }
             let code = await Self.code { _ = try await Self.copy(sealed, from: source, to: targets[0]).run() }
             #expect(code == .targetNotEmpty)
-            // Only its schema was made before.
+            // Only its schema was created before.
             let migrated = try SQLiteDatabase(path: sealed.path("migrated"))
             try await LedgerMigrations.migrate(migrated, now: 0)
             _ = try await Self.copy(sealed, from: source, to: migrated).run()
-            // An unfinished copy is no source.
+            // An unfinished copy cannot be a source.
             let kind = await Self.kind { _ = try await Self.copy(sealed, from: targets[1], to: used).run() }
             #expect(kind == .copyUnfinished)
-            // The source of a finished copy stays as it is, so it can be copied again: a backup is restored twice.
+            // The source of a finished copy stays unchanged, so it can be copied again: a backup is restored twice.
             let again = try SQLiteDatabase(path: sealed.path("again"))
             _ = try await Self.copy(sealed, from: source, to: again).run()
             #expect(try await DatabaseContent(again).differences(from: DatabaseContent(migrated)) == [])
@@ -268,7 +268,7 @@ struct CopyTests {
             let outcome = try await Self.copy(sealed, from: sealed.database, to: target).run()
             #expect(outcome.leaves > signed.size)
             let world = try await Self.world(try SQLiteDatabase(path: sealed.path("target")), sealed)
-            // The signer goes on with its file where it was.
+            // The signer keeps using its file.
             let sealing = try LogSealing(ledger: world.ledger, signer: sealed.signer)
             #expect(try await sealing.round().checkpoint?.checkpoint.size == outcome.leaves)
             try await world.database.close()
@@ -276,7 +276,7 @@ struct CopyTests {
         }
         try await SealedWorld.with { sealed in
             try await sealed.write(2)
-            // Without its code, an entry is nobody's.
+            // Without its code, an entry is not authentic.
             try await sealed.tamper(["UPDATE journal SET mac = NULL WHERE entry_key = 2"])
             let target = try SQLiteDatabase(path: sealed.path("target"))
             let clock = sealed.world.clock

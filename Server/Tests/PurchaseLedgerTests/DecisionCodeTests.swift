@@ -38,7 +38,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// Claims that wait for the App Store, and what its word makes of them.
+    /// Claims that wait for the App Store, and their outcomes after its answer.
     private func appStore() async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         try await TemporaryFolder.with { folder in
@@ -70,7 +70,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// The design's statement about a code. A code about the order alone leaves the purchase to its owner.
+    /// The disposition of a code in the design. A code about the order alone leaves the purchase to its owner.
     private static func dispositions(of code: DecisionCode) -> Set<Disposition> {
         switch code {
         case .accepted: [.granted]
@@ -90,7 +90,7 @@ struct DecisionCodeTests {
         }
     }
 
-    /// Claims that are wrong by themselves, or whose evidence does not prove them.
+    /// Claims that are invalid in themselves, or whose evidence does not prove them.
     private func requests(_ world: LedgerWorld) async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         let evidence = try LedgerWorld.signed("1")
@@ -113,7 +113,7 @@ struct DecisionCodeTests {
         return outcomes
     }
 
-    /// Purchases that give nothing now, or belong to another customer.
+    /// Purchases that currently give nothing, or belong to another customer.
     private func states(_ world: LedgerWorld) async throws -> [PurchaseOutcome] {
         var outcomes: [PurchaseOutcome] = []
         let clean = try LedgerWorld.signed("11")

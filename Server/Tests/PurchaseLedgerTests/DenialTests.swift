@@ -106,7 +106,7 @@ struct DenialTests {
         }
     }
 
-    @Test("A grant by hand of a product counts for its named entitlement, until it is lifted")
+    @Test("A manual grant of a product counts for its named entitlement, until it is lifted")
     func namedGrant() async throws {
         try await LedgerWorld.with { world in
             func named() async throws -> NamedAccess? {
@@ -137,7 +137,7 @@ struct DenialTests {
         }
     }
 
-    @Test("A pass that the settings do not have is explained, and counts once they have it")
+    @Test("A pass that is missing in the settings is explained, and counts once it is added")
     func unregisteredPass() async throws {
         try await LedgerWorld.with {
             $0.products[LedgerWorld.pass] = nil

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the ledger does with the errors that a database on another machine can have.
+/// How the ledger handles the errors of a database on another machine.
 @Suite("The driver seam")
 struct DriverSeamTests {
     private func withWorld(_ body: (LedgerWorld, FaultingDatabase) async throws -> Void) async throws {
@@ -18,7 +18,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A claim that meets other writes is tried again, and granted once")
+    @Test("A claim that conflicts with other writes is retried, and granted once")
     func conflicts() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -30,7 +30,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A claim that meets other writes each time ends with the conflict, and nothing is written")
+    @Test("A claim that conflicts with other writes each time fails with the conflict, and nothing is written")
     func limit() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -44,7 +44,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A commit that was stored before the connection broke is answered as what it was, not as a repetition")
+    @Test("A commit that was stored before the connection broke returns its own result, not that of a replay")
     func storedCommit() async throws {
         try await withWorld { world, database in
             let evidence = try LedgerWorld.signed("1")
@@ -65,7 +65,7 @@ struct DriverSeamTests {
         }
     }
 
-    @Test("A commit that was lost with the connection is written by the next try")
+    @Test("A commit that was lost with the connection is written by the next attempt")
     func lostCommit() async throws {
         try await withWorld { world, database in
             database.fail([.lostCommit, .conflict, .lostCommit])
@@ -86,7 +86,7 @@ struct DriverSeamTests {
             let error = await #expect(throws: LedgerStorageError.self) { try await world.claim("1", evidence) }
             #expect(error?.kind == .outcomeUnknown)
             database.fail([])
-            // The customer asks again, and the claim answers for itself.
+            // The customer asks again, and the claim is answered as usual.
             #expect(try await world.claim("1", evidence).isReplayed)
             #expect(try await world.entitlement()?.balance == 1)
         }
@@ -99,7 +99,7 @@ struct DriverSeamTests {
             let old = try await LedgerWorld(try SQLiteDatabase(path: path))
             let evidence = try LedgerWorld.signed("1")
             _ = try await old.claim("1", evidence)
-            // A newer release is another process with a connection of its own.
+            // A newer release is another process with its own connection.
             let new = try SQLiteDatabase(path: path)
             try await new.write {
                 _ = try $0.execute(

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// The eleven mistakes that were observed in November 2026, each as a test that it does not happen.
+/// The eleven mistakes that were observed in November 2026, each with a test that it does not happen.
 @Suite("The eleven observations")
 struct ElevenObservationsTests {
     @Test("1. Revoked evidence withdraws the purchase, with or without a claim")
@@ -42,7 +42,7 @@ struct ElevenObservationsTests {
             #expect(outcome.code == "accepted")
             #expect(try await world.entitlement(LedgerWorld.pro)?.reason == .revoked)
             let events = try await world.events()
-            // The same notification again changes nothing but the journal.
+            // The same notification again changes only the journal.
             try await world.observe(evidence)
             #expect(try await world.events() == events)
         }
@@ -289,7 +289,7 @@ struct ElevenObservationsTests {
             renamed.id = "renamed"
             let error = await #expect(throws: LedgerRefusal.self) { try await world.restarted([renamed]) }
             #expect(error?.code == .bundleOfAnotherApp)
-            // An app that is removed keeps its facts, and has them again when it comes back.
+            // An app that is removed keeps its facts, and uses them again when it is restored.
             _ = try await world.restarted([])
             let again = try await world.restarted([LedgerWorld.app()])
             #expect(try await again.entitlement()?.balance == 1)

@@ -15,9 +15,9 @@ struct ErasureTests {
         try await world.ledger.perform(EraseCustomer(app: "example", customerID: Self.name, reason: Self.reason))
     }
 
-    /// Everything that a customer can leave in the tables.
+    /// All data that a customer can leave in the tables.
     private func live(_ world: LedgerWorld) async throws -> (token: UUID, evidence: [[UInt8]]) {
-        // A refused claim before anybody knew the name.
+        // A rejected claim before the name was known.
         _ = try await world.claim("404", customer: Self.name, try LedgerWorld.signed("403"))
         let order = try await world.ledger.perform(
             CreateOrder(
@@ -57,7 +57,7 @@ struct ErasureTests {
         return (token, [signed, period, receipt])
     }
 
-    /// Where in the tables bytes are.
+    /// The columns that contain some bytes.
     private func places(of needle: [UInt8], _ world: LedgerWorld) async throws -> [String] {
         let tables = world.database.dialect.schemaQuery
         return try await world.database.read(.lists) { connection in
@@ -82,7 +82,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("Afterwards no column of any table has the name, the token or the evidence, and a vacuumed file neither")
+    @Test("Afterwards no table contains the name, the token or the evidence, and neither does a vacuumed file")
     func nothingLeft() async throws {
         try await TemporaryFolder.with { folder in
             let file = folder.appending(path: "assay.sqlite")
@@ -94,7 +94,7 @@ struct ErasureTests {
             ]
             for needle in needles { #expect(try await !places(of: needle, world).isEmpty) }
             let erased = try await erase(world)
-            // The transaction of the refused claim among them: nobody else has it.
+            // They include the transaction of the refused claim: nobody else has it.
             #expect(erased.transactions == 4 && erased.evidence == 4 && erased.keptEvidence == 0)
             for needle in needles { #expect(try await places(of: needle, world) == []) }
             for bytes in evidence {
@@ -145,7 +145,7 @@ struct ErasureTests {
                 try await world.ledger.perform(
                     MovePurchase(app: "example", transactionID: "1", to: "bob", reason: "please"))
             }
-            // A renewal of the subscription is the erased customer's, too.
+            // A renewal of the subscription belongs to the erased customer, too.
             try await world.observe(try LedgerWorld.period("902", from: 30))
             let renewal = try await world.claim(
                 "902", product: LedgerWorld.monthly, customer: "bob", try LedgerWorld.period("902", from: 30))
@@ -158,7 +158,7 @@ struct ErasureTests {
         try await LedgerWorld.with { world in
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: Self.name, token: token))
-            // Carol got a purchase that carries Alice's token, and Bob claimed what Alice had claimed first.
+            // Carol got a purchase with Alice's token, and Bob claimed a purchase that Alice had claimed first.
             let moved = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable) {
                 $0.appAccountToken = token.uuidString.lowercased()
             }
@@ -210,7 +210,7 @@ struct ErasureTests {
                     [.blob(claim.submissionID.bytes)])
             }
             #expect(try await missing() == 2)
-            // Without the details of the erasure, everything that it listed is missing.
+            // Without the details of the erasure, everything that it listed counts as missing.
             try await database.write { connection in
                 _ = try connection.execute("UPDATE journal SET details = NULL WHERE kind = 11", [])
             }
@@ -219,7 +219,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("The App Store's word on a claim that nobody knows changes nothing")
+    @Test("The App Store's answer about an unknown claim changes nothing")
     func hint() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1"))

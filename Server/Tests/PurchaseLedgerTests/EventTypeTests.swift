@@ -8,7 +8,7 @@ import Testing
 /// The events of each change: one history in which every type occurs.
 @Suite("Types of events")
 struct EventTypeTests {
-    @Test("Every type is written by its own change, in order, and a duplicate of the evidence writes none")
+    @Test("Each change writes its type of event, in order, and duplicate evidence writes none")
     func allTypes() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
@@ -54,7 +54,7 @@ struct EventTypeTests {
         let unwanted = try await world.order()
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: unwanted.id))
         try await history.expect(.orderCreated, .orderCancelled)
-        // The payment that no claim asked for goes to the order that a claim names.
+        // The payment that no claim asked for moves to the order that a claim names.
         _ = try await world.order()
         let named = try await world.order()
         let second = try LedgerWorld.signed("2")
@@ -170,7 +170,7 @@ struct EventTypeTests {
 private struct EventHistory {
     var world: LedgerWorld
     private(set) var types: Set<EventType> = []
-    /// The names of the members of each event, by its type.
+    /// The names of the members of each event, by type.
     private var members: [String: Set<Set<String>>] = [:]
     private var cursor: Int64 = 0
 
@@ -185,7 +185,7 @@ private struct EventHistory {
         }
     }
 
-    /// Compares the events since the last time.
+    /// Compares the events since the last comparison.
     mutating func expect(
         _ expected: EventType..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

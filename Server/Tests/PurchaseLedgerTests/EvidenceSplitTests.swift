@@ -5,9 +5,9 @@ import PurchaseLedger
 import TestSupport
 import Testing
 
-@Suite("Evidence taken apart for storage")
+@Suite("Evidence split for storage")
 struct EvidenceSplitTests {
-    /// The stored form, with the shared parts numbered from 1; `nil` if the evidence is stored as it is.
+    /// The stored form, with the shared parts numbered from 1; `nil` if the evidence is stored unchanged.
     private func split(_ evidence: [UInt8], sharesParts: Bool) -> (bytes: [UInt8], parts: [[UInt8]])? {
         guard let compressed = CompressedEvidence(evidence, sharesParts: sharesParts) else { return nil }
         return (compressed.stored(keys: compressed.parts.indices.map { Int64($0 + 1) }), compressed.parts)
@@ -51,7 +51,7 @@ struct EvidenceSplitTests {
         return evidence
     }
 
-    @Test("Minted evidence of every kind comes back byte for byte, in every way of writing it")
+    @Test("Minted evidence of every kind is restored byte for byte, in every encoding")
     func minted() throws {
         for evidence in try mintedEvidence() {
             try requireRoundTrip(evidence, "bare")
@@ -103,7 +103,7 @@ struct EvidenceSplitTests {
         #expect(try median("app-receipt") <= 980)
     }
 
-    @Test("Truncated, changed, joined and random evidence comes back byte for byte")
+    @Test("Truncated, changed, joined and random evidence is restored byte for byte")
     func mutated() throws {
         var generator = SeededGenerator(seed: 14)
         let minted = try mintedEvidence()
@@ -142,7 +142,7 @@ struct EvidenceSplitTests {
         }
     }
 
-    @Test("A change of any stored byte is noticed, and so is a byte more or less")
+    @Test("A change of any stored byte is detected, and so is an added or removed byte")
     func storedBytes() throws {
         for evidence in [try LedgerWorld.signed("1"), try LedgerWorld.receipt(MintedWorld.purchases())] {
             let stored = try #require(split(evidence, sharesParts: true)).bytes
@@ -176,7 +176,7 @@ struct EvidenceSplitTests {
             let cut = StoredContent.sealed(.splitClaims1, Array(content.prefix(place)))
             #expect(try read(cut, parts: genuine.parts, size: evidence.count) == nil)
         }
-        // A stream that goes on, and sizes that were changed.
+        // A stream without an end, and changed sizes.
         let longer = StoredContent.sealed(.splitClaims1, content + [0])
         #expect(try read(longer, parts: genuine.parts, size: evidence.count) == nil)
         for size in [0, 1, evidence.count - 1, Int.max / 8] { try check(content, size: size) }
@@ -188,7 +188,7 @@ struct EvidenceSplitTests {
         }
     }
 
-    @Test("A hostile row of pieces ends, and makes at most the bytes that it may")
+    @Test("A hostile list of pieces ends, and produces no more bytes than its limit")
     func hostileShapes() {
         var generator = SeededGenerator(seed: 4)
         for _ in 0..<20_000 {

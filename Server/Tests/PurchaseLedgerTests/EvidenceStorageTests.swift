@@ -45,7 +45,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A write that is rolled back takes its shared part along, and the next purchase stores it again")
+    @Test("A rollback removes the shared part of its write, and the next purchase stores it again")
     func rolledBack() async throws {
         struct Stop: Error {}
         struct KeepAndStop: LedgerOperation {
@@ -90,7 +90,7 @@ struct EvidenceStorageTests {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
             let world = try await LedgerWorld(SQLiteDatabase(path: path))
-            // Another process, which does not know what the first has in memory.
+            // Another process, which does not share the first one's memory.
             let other = try await LedgerWorld(SQLiteDatabase(path: path))
             let query = "SELECT 1 FROM evidence_parts WHERE content IS NOT NULL"
             func parts() async throws -> Int {
@@ -105,7 +105,7 @@ struct EvidenceStorageTests {
             _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1"))
             #expect(try await parts() == 2)
             _ = try await other.ledger.perform(EraseCustomer(app: "example", customerID: "alice", reason: "asked"))
-            // The signer of the receipt is gone; that of the signed transactions has other customers.
+            // The signer of the receipt is removed; that of the signed transactions has other customers.
             #expect(try await parts() == 1)
             let sent = try await world.claim("9", customer: "carol", receipt)
             #expect(try await stored(sent, world) == receipt)
@@ -116,7 +116,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("Erased evidence that is sent again is there again")
+    @Test("Erased evidence that is sent again is stored again")
     func erasedAndSentAgain() async throws {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.signed("1")
@@ -147,7 +147,7 @@ struct EvidenceStorageTests {
                 whole += stored == nil ? 0 : 1
             }
             #expect((2...5).contains(whole))
-            // Another key has a budget of its own, and genuine evidence needs none, also that of a rejected claim.
+            // Another key has its own budget, and genuine evidence needs none, even for a rejected claim.
             var submission = world.submission("50", try forged(50, bytes: 2000))
             submission.keyID = "fedcba9876543210"
             #expect(try await stored(try await world.ledger.submit(submission), world) != nil)
@@ -207,7 +207,7 @@ struct EvidenceStorageTests {
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))
             let evidence = try LedgerWorld.signed("1")
             _ = try await world.claim("1", evidence)
-            // The second entry proves nothing new, so a rebuild does not miss the evidence.
+            // The second entry proves nothing new, so a rebuild does not need the evidence.
             _ = try await world.claim("1", evidence)
             try await world.database.write { connection in
                 try connection.execute("UPDATE evidence SET content = NULL", [])
@@ -221,7 +221,7 @@ struct EvidenceStorageTests {
         }
     }
 
-    @Test("A rebuild needs no bytes of evidence that did not verify")
+    @Test("A rebuild does not need the bytes of unverified evidence")
     func rebuildWithoutForgeries() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await LedgerWorld(SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path))

@@ -35,7 +35,7 @@ struct ForgedEvidenceTests {
                 #expect(outcome.verdict == .rejected && ReasonCode(rawValue: outcome.code) != nil, "\(name)")
                 #expect([.refused, .operator].contains(outcome.disposition), "\(name)")
                 let query = EvidenceOfSubmission(app: "example", submissionID: outcome.submissionID)
-                // The core reads 16 MiB at the most, and more is not stored whole.
+                // The core reads at most 16 MiB, and larger evidence is not stored whole.
                 let kept = evidence.count > 16 << 20 ? Array(evidence.prefix(1024)) : evidence
                 let stored = try #require(try await world.ledger.answer(query), "\(name)")
                 #expect(stored.bytes == kept && stored.size == Int64(evidence.count), "\(name)")
@@ -86,7 +86,7 @@ struct ForgedEvidenceTests {
         }
     }
 
-    /// What is minted; `nil` if the content lacks what the fault would break.
+    /// The minted evidence; `nil` if the content lacks what the fault would change.
     private func applicable(_ mint: () throws -> String) throws -> String? {
         do {
             return try mint()

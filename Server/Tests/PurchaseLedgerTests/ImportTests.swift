@@ -53,7 +53,7 @@ struct ImportTests {
         ])
     }
 
-    @Test("All purchases of a row belong to its customer afterwards, expired and refunded ones, too")
+    @Test("All purchases of a row belong to its customer afterwards, including expired and refunded ones")
     func history() async throws {
         try await LedgerWorld.with { world in
             world.clock.advance(days: 40)
@@ -72,13 +72,13 @@ struct ImportTests {
             #expect(try await world.entitlement(of: "carol")?.balance == 3)
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .expired)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.reason == .revoked)
-            // Nobody else can claim them.
+            // No other customer can claim them.
             let late = try await world.claim("50", product: LedgerWorld.pro, customer: "mallory", try refunded("50"))
             #expect(late.code == "already_claimed")
         }
     }
 
-    @Test("An import that is run again changes nothing, also in part, in other batches, and after claims")
+    @Test("A repeated import changes nothing, even in part, in other batches, and after claims")
     func again() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order("dave")
@@ -121,7 +121,7 @@ struct ImportTests {
         }
     }
 
-    @Test("An import takes no purchase from anybody, whatever the policy of transfers is")
+    @Test("An import never transfers a purchase, whatever the transfer policy is")
     func owners() async throws {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let period = try LedgerWorld.period("901", from: 0)
@@ -129,7 +129,7 @@ struct ImportTests {
             let stale = try await run([row("bob", period), row(period)], world)
             #expect(stale.map(\.code) == ["already_claimed", "accepted"])
             #expect(try await world.entitlement(LedgerWorld.monthly)?.state == .active)
-            // The first row of the file has it, and a token decides before any row.
+            // The purchase belongs to the first row of the file, and a token takes precedence over any row.
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "erin", token: token))
             let tokened = try LedgerWorld.signed("2") { $0.appAccountToken = token.uuidString.lowercased() }

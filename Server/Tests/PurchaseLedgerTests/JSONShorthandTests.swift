@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The short form of journal details")
 struct JSONShorthandTests {
-    @Test("Any bytes come back, also those that contain the bytes of fragments")
+    @Test("Any bytes are restored, even those that contain the bytes of fragments")
     func roundTrip() {
         var generator = SeededGenerator(seed: 3)
         let pieces =

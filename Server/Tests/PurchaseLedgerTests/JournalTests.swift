@@ -14,7 +14,7 @@ struct JournalTests {
             details: [UInt8](repeating: 9, count: 32))
     }
 
-    @Test("A leaf is the documented bytes")
+    @Test("A leaf has the documented bytes")
     func layout() {
         let leaf = leaf()
         let bytes = leaf.bytes
@@ -26,7 +26,7 @@ struct JournalTests {
         #expect(JournalLeaf(bytes: bytes) == leaf)
     }
 
-    @Test("No proper prefix of a leaf is a leaf, and none with a byte more")
+    @Test("No proper prefix of a leaf is a leaf, and neither is a leaf with an extra byte")
     func prefixes() {
         let bytes = leaf().bytes
         for count in bytes.indices { #expect(JournalLeaf(bytes: Array(bytes.prefix(count))) == nil) }
@@ -82,7 +82,7 @@ struct JournalTests {
         #expect(ids.allSatisfy { $0.bytes[6] >> 4 == 7 && $0.bytes[8] >> 6 == 2 })
     }
 
-    @Test("A change of any byte of a leaf, of details or of evidence is found")
+    @Test("A change of any byte of a leaf, of details or of evidence is detected")
     func tampering() async throws {
         let changes = [
             ("UPDATE journal SET leaf = zeroblob(10) WHERE kind = 3", AuditFinding.Kind.leafMalformed),

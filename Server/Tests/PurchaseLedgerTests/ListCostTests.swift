@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What a page of a list reads must depend on the page, not on the table, whatever the filters.
+/// The cost of reading a page of a list must depend on the page, not on the table, whatever the filters.
 @Suite("Cost of lists")
 struct ListCostTests {
     @Test("A page of every list, under every combination of filters, reads no more from a table ten times as large")
@@ -127,8 +127,7 @@ struct ListCostTests {
         return filters
     }
 
-    /// One row of each kind by real operations, and each repeated: what a filter matches few of stands among many, the few
-    /// being the oldest.
+    /// One row of each kind by real operations, and many copies of each. The rows that a rare filter matches are the oldest.
     private func fill(_ world: LedgerWorld, _ path: String, rows: Int) async throws -> Known {
         let rare = try await world.order("busy")
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: rare.id))
@@ -140,7 +139,7 @@ struct ListCostTests {
         _ = try await world.order("busy", product: LedgerWorld.pro)
         try await DatabaseQueue(path: path).write { database in
             let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))"
-            /// Repeats rows, with new values in some columns.
+            /// Copies rows, with new values in some columns.
             func multiply(_ table: String, _ changes: [String: String], where condition: String) throws {
                 let columns = try database.columns(in: table).dropFirst().map(\.name)
                 let values = columns.map { changes[$0] ?? $0 }
@@ -152,10 +151,10 @@ struct ListCostTests {
             }
             try multiply(
                 "orders", ["order_id": "randomblob(16)", "expires_at": "expires_at + i"], where: "status = 'created'")
-            // Claims, and as many entries that are none.
+            // Claims, and an equal number of other entries.
             try multiply("journal", ["entry_id": "randomblob(16)", "at": "at + i"], where: "kind IN (3, 4)")
             try multiply("events", [:], where: "event_key = 1")
-            // Few products, and nearly all purchases of one that the settings do not have.
+            // Few products, and nearly all purchases of one that is missing in the settings.
             try database.execute(
                 sql: "INSERT INTO products (app_key, product_id, first_known_at) SELECT 1, 'unknown', 0")
             try multiply("customers", ["reference": "randomblob(16)", "name": "name || i"], where: "customer_key = 1")

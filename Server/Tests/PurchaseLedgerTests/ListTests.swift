@@ -106,7 +106,7 @@ struct ListTests {
                                     (filter.customerID, filter.orderID, filter.code) = (customer, order, code)
                                     (filter.verdict, filter.from, filter.to) = (verdict, from, to)
                                     filter.transactionID = transaction
-                                    // Transaction 99 is of no evidence, so no claim is about it.
+                                    // No evidence states transaction 99, so no claim concerns it.
                                     let expected = all.filter { record in
                                         let matches = [
                                             customer.map { $0 == record.customerID }, code.map { $0 == record.code },

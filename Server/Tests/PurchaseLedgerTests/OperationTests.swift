@@ -100,7 +100,7 @@ struct OperationTests {
         }
     }
 
-    @Test("A token names one customer for ever, and purchases with it are theirs without a claim, also earlier ones")
+    @Test("A token belongs to one customer forever, and so do purchases with it, without a claim, even earlier ones")
     func tokens() async throws {
         try await LedgerWorld.with { world in
             let token = UUID()
@@ -121,7 +121,7 @@ struct OperationTests {
         }
     }
 
-    @Test("A purchase that a notification brings pays the open order of its customer")
+    @Test("A purchase from a notification pays the open order of its customer")
     func notificationPaysOrder() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order()
@@ -206,7 +206,7 @@ struct OperationTests {
         }
     }
 
-    @Test("Evidence of a bundle id that no app has is kept, and observed when one gets it")
+    @Test("Evidence with an unknown bundle id is stored, and observed once an app has the bundle id")
     func heldEvidence() async throws {
         try await TemporaryFolder.with { folder in
             let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)

@@ -21,7 +21,7 @@ struct OrderPaymentTests {
             #expect(try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id)).isReplayed == false)
             let again = try await world.claim("901", product: LedgerWorld.monthly, order: order.id, evidence)
             #expect(again.code == "accepted" && again.isReplayed && again.orderStatus == .fulfilled)
-            // Without an order the same claim is about access alone.
+            // Without an order, the same claim concerns access only.
             let plain = try await world.claim("901", product: LedgerWorld.monthly, evidence)
             #expect(plain.code == "subscription_expired" && plain.disposition == .refused)
         }
@@ -75,7 +75,7 @@ struct OrderPaymentTests {
                 $0.purchaseDate = MintedWorld.moment.addingTimeInterval(3700)
                 $0.appAccountToken = bought.appAccountToken.uuidString.lowercased()
             }
-            // A notification comes first, and both orders fit.
+            // A notification arrives first, and both orders match.
             try await world.observe(evidence)
             #expect(try await world.order(abandoned.id).status == .paid)
             let outcome = try await world.claim("1", order: bought.id, evidence)
@@ -200,7 +200,7 @@ struct OrderPaymentTests {
         }
     }
 
-    @Test("A tester's order without an environment also takes Sandbox; everybody else's does not")
+    @Test("A tester's order without an environment also accepts Sandbox; the orders of others do not")
     func testers() async throws {
         try await LedgerWorld.with { world in
             func sandbox(_ id: String) throws -> [UInt8] {

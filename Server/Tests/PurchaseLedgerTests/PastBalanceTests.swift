@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Balances at a past time")
 struct PastBalanceTests {
-    @Test("has no shortfall before the use of a lot that is another customer's now")
+    @Test("has no shortfall before the use of a lot that now belongs to another customer")
     func transferredLot() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("1", try LedgerWorld.signed("1") { $0.quantity = 10 })

@@ -5,10 +5,11 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Several servers over one PostgreSQL.
+/// Several servers with one PostgreSQL.
 @Suite("PostgreSQL: several servers")
 struct PostgreSQLConcurrencyTests {
-    /// How many claims three processes share; `dev/torture.sh postgres` takes 1,000. A multiple of 100, one for each customer.
+    /// The number of claims that three processes share; `dev/torture.sh postgres` uses 1,000. A multiple of 100, one for each
+    /// customer.
     private static let sharedClaims =
         ProcessInfo.processInfo.environment["ASSAY_SHARED_CLAIMS"].flatMap { Int($0) } ?? 100
 
@@ -132,7 +133,7 @@ struct PostgreSQLConcurrencyTests {
         }
     }
 
-    @Test("A server that is killed half-way has lost nothing that it acknowledged")
+    @Test("A killed server has lost no acknowledged write")
     func killed() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await TemporaryFolder.with { folder in
@@ -145,7 +146,7 @@ struct PostgreSQLConcurrencyTests {
                 kill(writer.process.processIdentifier, SIGKILL)
                 let granted = try await ([first] + writer.lines()).filter { $0.hasSuffix(" accepted new") }
                 #expect(!granted.isEmpty)
-                // What the killed server had sent may be committed after it: another claim of the customer waits for it.
+                // A transaction of the killed server may be committed after it: another claim of the customer waits for it.
                 _ = try await world.claim("1", try LedgerWorld.signed("1"))
                 let balance = Int(try await world.entitlement()?.balance ?? 0) - 1
                 #expect(balance == granted.count || balance == granted.count + 1)

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What writes cost with a database on another machine: round trips and statements, which are counted.
+/// The cost of writes with a database on another machine, as counts of round trips and statements.
 @Suite("PostgreSQL: cost of writes")
 struct PostgreSQLCostTests {
     private func withWorld(_ body: (LedgerWorld, PostgreSQLDatabase) async throws -> Void) async throws {
@@ -26,7 +26,7 @@ struct PostgreSQLCostTests {
         }
     }
 
-    /// The round trips and statements of what a body does, which must be one transaction.
+    /// The round trips and statements of a body, which must be one transaction.
     private func cost(
         _ database: PostgreSQLDatabase, _ body: () async throws -> Void
     ) async throws -> (trips: Int, statements: Int) {
@@ -81,7 +81,7 @@ struct PostgreSQLCostTests {
                             "901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 30))
                     }
                 ),
-                // Whose it is, is found on the way.
+                // The owner is found on the way.
                 ("observed renewal", { try await world.observe(try LedgerWorld.period("902", from: 60)) }),
                 (
                     "of another customer",

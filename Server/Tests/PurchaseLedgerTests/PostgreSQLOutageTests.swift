@@ -15,7 +15,7 @@ import Testing
 /// PostgreSQL in the conditions of an installation: stopped and killed under load, behind a pooler, over TLS.
 @Suite("PostgreSQL: outages, poolers and TLS")
 struct PostgreSQLOutageTests {
-    /// What ends the server. `immediate` is a crash, `fast` a restart by the operator.
+    /// How the server ends. `immediate` is a crash, `fast` a restart by the operator.
     enum Outage: String, CaseIterable {
         case restart
         case crash
@@ -39,7 +39,7 @@ struct PostgreSQLOutageTests {
                 for client in 0..<16 {
                     group.addTask {
                         for number in stride(from: client, to: claims, by: 16) {
-                            // What a client of the server does after 503 with `Retry-After`.
+                            // The behaviour of a client after 503 with `Retry-After`.
                             for attempt in 1... {
                                 do {
                                     let outcome = try await world.claim(
@@ -108,7 +108,7 @@ struct PostgreSQLOutageTests {
         }
     }
 
-    @Test("Behind pgbouncer in transaction mode, with statements that are not prepared, everything is the same")
+    @Test("Everything works behind pgbouncer in transaction mode, without prepared statements")
     func pooler() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             try await Pooler.with(place) { pooler in

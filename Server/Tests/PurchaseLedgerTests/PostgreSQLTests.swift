@@ -42,7 +42,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("A write that fails takes nothing from those that share its transaction")
+    @Test("A failed write does not affect the others in its transaction")
     func isolation() async throws {
         struct Refusal: Error {}
         try await withDatabase { database, _ async throws in
@@ -55,7 +55,7 @@ struct PostgreSQLTests {
                                 try connection.execute("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
                                 if number % 5 == 0 { throw Refusal() }
                                 if number % 7 == 0 {
-                                    // Nobody waits for its result, and the error comes with the commit.
+                                    // Its result is not awaited, and the error is thrown by the commit.
                                     try connection.send("INSERT INTO t (n) VALUES (?1)", [.integer(Int64(number))])
                                 }
                             }
@@ -93,7 +93,7 @@ struct PostgreSQLTests {
                 #expect(error?.kind == .constraint, "\(sql)")
             }
             try await world.requireConsistency()
-            // An erasure is the one change.
+            // An erasure is the only permitted change.
             try await database.write { _ = try $0.execute("UPDATE journal SET salt = NULL, details = NULL", []) }
         }
     }
@@ -150,7 +150,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("Without prepared statements, as behind pgbouncer in transaction mode, everything is the same")
+    @Test("Everything works without prepared statements, as behind pgbouncer in transaction mode")
     func unprepared() async throws {
         try await ThrowawayPostgreSQL.withDatabase { place in
             let database = try PostgreSQLDatabase(url: place.url() + "&assay_prepared_statements=off")
@@ -195,7 +195,7 @@ struct PostgreSQLTests {
         }
     }
 
-    @Test("After the server ended every connection, reads and writes go on without an error")
+    @Test("After the server closed every connection, reads and writes continue without an error")
     func reconnects() async throws {
         try await withDatabase { database, place async throws in
             let world = try await LedgerWorld(database)
@@ -233,7 +233,7 @@ struct PostgreSQLTests {
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
             // Its event has a higher key, and is held back as long as the other transaction could write a lower one.
             #expect(try await world.events().isEmpty)
-            // Nor may a webhook's cursor pass the lower one, also not that of a new webhook.
+            // A webhook's cursor must not pass the lower one either, and neither must that of a new webhook.
             let vacancy = WebhookVacancy(app: "example", url: "https://example.com/", owner: [1])
             let outgoing = OutgoingEvents(app: "example", after: 0, limit: 10)
             #expect(try await world.ledger.answer(vacancy) == 0)

@@ -32,7 +32,7 @@ struct ProcessTests {
         arguments: [SIGTERM, SIGKILL])
     func killed(signal: Int32) async throws {
         try await withClaims { path, folder in
-            // It sends its claims again and again, so that it works when the signal comes, however fast the machine is.
+            // It sends its claims repeatedly, so that it is busy when the signal arrives, however fast the machine is.
             let writer = try WriterProcess(path, folder, offset: 0, mode: "forever")
             // At least one claim was acknowledged.
             let first = try await writer.firstLine()
@@ -53,7 +53,7 @@ struct ProcessTests {
             }
             try await world.requireConsistency()
             try await database.close()
-            // Whoever sends everything again grants the rest.
+            // Sending everything again grants the rest.
             #expect(try await WriterProcess(path, folder, offset: 0).lines().count == Self.claims)
             try await check(path, balance: Self.claims)
         }
@@ -74,7 +74,7 @@ struct ProcessTests {
             try FileManager.default.createDirectory(at: claims, withIntermediateDirectories: true)
             try WriterProcess.prepare(claims, claims: Self.claims)
             let path = folder.appending(path: "assay.sqlite").path
-            // The schema is made before anybody writes.
+            // The schema is created before any process writes.
             let database = try SQLiteDatabase(path: path)
             _ = try await LedgerWorld(database)
             try await database.close()

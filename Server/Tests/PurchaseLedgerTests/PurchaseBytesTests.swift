@@ -13,14 +13,14 @@ import Testing
 struct PurchaseBytesTests {
     private static let count = ProcessInfo.processInfo.environment["ASSAY_COST_PURCHASES"].flatMap(Int.init) ?? 1000
 
-    @Test("A purchase that signed data proves keeps at most 1,300 bytes and dirties at most 6 pages, indexes included")
+    @Test("A purchase with signed data stores at most 1,300 bytes and dirties at most 6 pages, indexes included")
     func signedData() async throws {
         let cost = try await cost("JWS") { id in try LedgerWorld.signed(id) }
         #expect(cost.bytes <= 1300)
         #expect(cost.pages <= 6)
     }
 
-    @Test("A purchase that a receipt proves keeps at most 2,100 bytes and dirties at most 6 pages, indexes included")
+    @Test("A purchase with a receipt stores at most 2,100 bytes and dirties at most 6 pages, indexes included")
     func receipts() async throws {
         let cost = try await cost("receipt") { id in
             try LedgerWorld.receipt([
@@ -44,7 +44,7 @@ struct PurchaseBytesTests {
                 (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int) ?? 0
             }
             try await database.set("wal_checkpoint", to: "TRUNCATE")
-            // So every page that is written stays in the WAL, and can be counted.
+            // Every written page then stays in the WAL, and can be counted.
             try await database.set("wal_autocheckpoint", to: "0")
             let empty = try size()
             for start in stride(from: 0, to: Self.count, by: 32) {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Query plans")
 struct QueryPlanTests {
-    /// Statements that read a small table whole: the settings, and the list of keys that operators ask for.
+    /// Statements that scan a small table: the settings, and the list of keys for operators.
     private let wholeTables = [
         "FROM schema_migrations", "FROM rules", "FROM apps", "FROM bundles", "FROM api_keys", "FROM testers JOIN",
         "FROM webhooks WHERE app_key = ?1 ORDER BY url",
@@ -39,7 +39,7 @@ struct QueryPlanTests {
             // The rows of a subquery with a limit.
             && step != "SCAN later"
         let isSort = step.contains("USE TEMP B-TREE") && !sql.contains("DISTINCT")
-        // Knowing only the app is the whole table, unless the index is in the order of the list.
+        // A condition on the app alone selects the whole table, unless the index is in the order of the list.
         let isWhole = step.hasSuffix("(app_key=?)") && !sql.contains("LIMIT") && !sql.contains("FROM products")
         return !isScan && !isSort && !isWhole
     }
@@ -51,7 +51,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// Everything that a server does.
+    /// All operations of a server.
     private func exercise(_ world: LedgerWorld) async throws {
         let order = try await world.order(quantity: 2)
         let coins = try LedgerWorld.signed("1") { $0.quantity = 2 }

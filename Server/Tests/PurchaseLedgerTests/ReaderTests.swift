@@ -5,10 +5,10 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Readers beside writers: nobody waits for a list, and no reader makes the WAL grow.
+/// Readers beside writers: no request waits for a list, and no reader makes the WAL grow.
 @Suite("Readers")
 struct ReaderTests {
-    @Test("While every connection for lists is busy and more lists wait, claims, entitlements and key lookups go on")
+    @Test("While every connection for lists is busy and more lists wait, claims, entitlements and key lookups continue")
     func busyLists() async throws {
         try await LedgerWorld.with { world in
             let key = try await world.ledger.perform(CreateAPIKey(app: "example", name: "k", scopes: [.client]))
@@ -55,7 +55,7 @@ struct ReaderTests {
                 guard let end = page.last, end.key <= 300 else { break }
                 last = end.key
                 pages += 1
-                // Between two pages, the reader writes to somebody who takes their time.
+                // Between two pages, the reader sends data to a slow client.
                 for _ in 0..<20 {
                     _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)"))
                     number += 1
@@ -92,7 +92,7 @@ struct ReaderTests {
                     former?.end.signal()
                     try await former?.task.value
                 }
-                // SQLite itself never makes the file shorter.
+                // SQLite itself never shortens the file.
                 for number in 0..<20_000 where !isTruncated {
                     _ = try await world.claim("\(number)", try LedgerWorld.signed("\(number)"))
                     let present = try size()
@@ -106,7 +106,7 @@ struct ReaderTests {
         }
     }
 
-    /// The WAL of these tests is checkpointed at so many pages.
+    /// The number of pages at which the WAL of these tests is checkpointed.
     private static let pages = 100
 
     private static func withSmallWAL(

@@ -31,7 +31,7 @@ struct RebuildTests {
                 "seed \(seed): \(try await world.submissions().count) claims, \(try await world.events().count) events")
             let balances = try await balances(fromEventsOf: world)
             let types = try await world.events()
-            // No event states which balances an erasure changed.
+            // No event states the balances that an erasure changed.
             guard seed % 2 == 1 else { return #expect(types.contains(EventType.customerErased.rawValue)) }
             for (customer, balance) in balances {
                 let found = try await world.entitlement(of: customer)
@@ -51,8 +51,7 @@ struct RebuildTests {
         let shortfall: Int64?
     }
 
-    /// What the newest event of each customer says of the balance of coins. Merged customers are left out: a
-    /// merge states no balance.
+    /// The balance of coins in the newest event of each customer. Merged customers are left out: a merge states no balance.
     private func balances(fromEventsOf world: LedgerWorld) async throws -> [String: Balance] {
         var balances: [String: Balance] = [:]
         var merged: Set<String> = []
@@ -99,7 +98,7 @@ struct RebuildTests {
                     Int64(number + 2), "c\(number)", environment: AppStoreEnvironment(environment))
             }
             #expect(try await world.entitlement(environment: .xcode)?.balance == 0)
-            // A change of any of them is found.
+            // A change of any of them is detected.
             for table in ["lots", "takes"] {
                 let column = table == "lots" ? "taken" : "units"
                 for row in 1...5 {
@@ -129,17 +128,17 @@ struct RebuildTests {
             }
             _ = try await world.ledger.repair()
             #expect(try await world.events().count { $0 == "corrected" } == 1)
-            // Tables of older rules, which had given Bob nothing.
+            // Tables of older rules, under which Bob had nothing.
             try await world.database.write { connection in
                 try connection.execute("UPDATE rules SET version = 0", [])
                 try connection.execute("DELETE FROM entitlements WHERE timeline IS NOT NULL", [])
             }
-            // The version in the table, too, is not the one that its entry has.
+            // The version in the table also differs from the one in its entry.
             #expect(try await world.ledger.applyNewRules()?.findings.count == 3)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "bob")?.state == .active)
             #expect(try await world.events().count { $0 == "corrected" } == 2)
             #expect(try await world.ledger.applyNewRules() == nil)
-            // As the journal says.
+            // As recorded in the journal.
             try await world.database.write { connection in
                 try connection.execute("DELETE FROM rules WHERE version = 0", [])
                 try connection.execute("UPDATE rules SET entry_key = 1", [])
@@ -202,7 +201,7 @@ struct RebuildTests {
         }
     }
 
-    /// Erases a customer, which gives nobody anything.
+    /// Erases a customer, which gives access to nobody.
     private func erase(_ customer: String, of customers: [String], _ world: LedgerWorld) async throws {
         let before = try await access(of: customers, world)
         _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: customer, reason: "random"))

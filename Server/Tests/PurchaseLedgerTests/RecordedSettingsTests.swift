@@ -24,7 +24,7 @@ struct RecordedSettingsTests {
         }
     }
 
-    @Test("A removed app is not among the recorded ones")
+    @Test("A removed app is not among the recorded apps")
     func removedApp() async throws {
         try await LedgerWorld.with { world in
             _ = try await world.restarted([RegisteredApp(id: "other", bundleIDs: ["com.example.other"])])

@@ -4,10 +4,10 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// Repairs of ledgers whose rows have other numbers than a rebuild gives them.
+/// Repairs of ledgers whose row numbers differ from those of a rebuild.
 @Suite("Repairs of numbers with gaps")
 struct RepairTests {
-    /// Makes PostgreSQL leave gaps, as transactions do that were rolled back. SQLite leaves none.
+    /// Makes PostgreSQL leave gaps, as rolled-back transactions do. SQLite leaves none.
     private func leaveGaps(_ world: LedgerWorld) async throws {
         let dialect = world.database.dialect
         for table in try StoredTable.all() where table.key.count == 1 {
@@ -20,7 +20,7 @@ struct RepairTests {
         }
     }
 
-    @Test("Where numbers have gaps, a repair gives every row back its number, which entries and events name")
+    @Test("Where numbers have gaps, a repair restores the number of every row, to which entries and events refer")
     func gaps() async throws {
         try await LedgerWorld.with { world in
             let customers = ["alice", "bob", "carol"]
@@ -58,11 +58,11 @@ struct RepairTests {
             let report = try await world.ledger.repair()
             #expect(report.findings.count > 5 && report.findings.allSatisfy(\.kind.isOfTables))
             let after = try await DatabaseContent(world.database)
-            // The repair's own entry and its events are new; everything else is as before the damage.
+            // The repair's own entry and its events are new; everything else is as it was before the damage.
             let changed = Set(after.differences(from: before))
             #expect(changed.isSubset(of: ["journal", "log_pending", "events", "rules"]), "\(changed)")
             for customer in customers.dropLast() { #expect(try await world.entitlement(of: customer) != nil) }
-            // Rows that come later get numbers of their own.
+            // Later rows get their own numbers.
             _ = try await world.claim("later", customer: "dora", try LedgerWorld.signed("later"))
             _ = try await world.order("dora")
         }
@@ -86,7 +86,7 @@ struct RepairTests {
         }
     }
 
-    /// A database to which another server writes before the first write of this one.
+    /// A database to which another server writes before the first write of this server.
     private final class GrowingDatabase: LedgerDatabase {
         private let database: any LedgerDatabase
         private let other: @Sendable () async throws -> Void

@@ -103,7 +103,7 @@ struct SQLiteTests {
                     continuation.resume()
                 }
             }
-            // The write holds the writer until it is released, so this would never end if readers waited for it.
+            // The write blocks the writer until it is released, so this would never end if readers waited for it.
             #expect(try await database.read(.keys) { try $0.rows("SELECT n FROM t", []).count } == 0)
             release.signal()
             try await writing.value
@@ -127,7 +127,7 @@ struct SQLiteTests {
                     continuation.resume()
                 }
             }
-            // Ten wait, so the first twenty answers are refusals; then the writer is let go.
+            // Ten wait, so the first twenty answers are refusals; then the writer is released.
             let refused = await withTaskGroup(of: LedgerStorageError.Kind?.self) { group in
                 for _ in 0..<30 {
                     group.addTask {
@@ -171,7 +171,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("A database of a version before the first release is refused in words, and not touched")
+    @Test("A database of a version before the first release is refused with an explanation, and not changed")
     func unreleasedSchema() async throws {
         try await withDatabase { database, _ async throws in
             // Such a database has other migrations under the same numbers.
@@ -351,14 +351,14 @@ struct SQLiteTests {
                 }
                 #expect(error?.kind == .constraint, "\(sql)")
             }
-            // A replacement of evidence is left out without an error, since evidence often comes again.
+            // A replacement of evidence is skipped without an error, since evidence is often sent again.
             try await database.write {
                 _ = try $0.execute(
                     "INSERT OR REPLACE INTO evidence (evidence_key, sha256, size, content) "
                         + "SELECT evidence_key, sha256, 1, x'00' FROM evidence", [])
             }
             try await world.requireConsistency()
-            // An erasure is the one change.
+            // An erasure is the only permitted change.
             try await database.write { _ = try $0.execute("UPDATE journal SET salt = NULL, details = NULL", []) }
         }
     }

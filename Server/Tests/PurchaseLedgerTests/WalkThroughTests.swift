@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// One purchase, one refund and one attack from end to end, and what each writes.
+/// One purchase, one refund and one attack from end to end, and the rows that each writes.
 @Suite("Walk-through")
 struct WalkThroughTests {
     @Test("A purchase pays its order, is consumed and refunded: units, shortfall and events follow")

@@ -3,7 +3,7 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// What the database knows of deliveries, on each engine.
+/// The stored state of deliveries, on each engine.
 @Suite("Webhooks in the ledger")
 struct WebhookLedgerTests {
     private static let url = "https://example.com/hook"
@@ -47,7 +47,7 @@ struct WebhookLedgerTests {
             #expect(try await take(Self.second, world) != nil)
             world.clock.advance(seconds: 61)
             #expect(try await take(Self.first, world) != nil)
-            // A server that saw it free a moment before comes too late.
+            // A server that saw it free a moment before is too late.
             let late = LeaseWebhook(app: "example", url: Self.url, owner: Self.second, beginning: 0)
             #expect(try await world.ledger.perform(late) == nil)
             #expect(try await change(.disable(reason: "moves"), world) == 1)
@@ -71,7 +71,7 @@ struct WebhookLedgerTests {
             #expect(try await status(world).pending == 0)
             _ = try await change(.enable, world)
             #expect(try await world.ledger.perform(RecordDeliveries(newer)) == nil)
-            // The one that lost it cannot give it back for the other.
+            // The server that lost the lease cannot return it on behalf of the other.
             try await world.ledger.perform(ReleaseWebhook(lease))
             #expect(try await take(Self.first, world) == nil)
         }

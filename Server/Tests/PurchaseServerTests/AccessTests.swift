@@ -7,10 +7,10 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Who may call which route, and what there is to call.
+/// The callers that each route accepts, and the list of routes.
 @Suite("Access")
 struct AccessTests {
-    /// Every route with who may call it.
+    /// Every route with its callers.
     static let routes: [(HTTPRequest.Method, String, APIKeyScope)] = [
         (.post, "/v1/orders", .backend), (.get, "/v1/orders", .backend), (.get, "/v1/orders/x", .backend),
         (.post, "/v1/orders/x/fulfil", .backend), (.post, "/v1/orders/x/cancel", .backend),
@@ -99,7 +99,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Without a setting, /v1 takes a body of 1 MiB and no more, and verifyReceipt takes larger ones")
+    @Test("By default, /v1 accepts a body of at most 1 MiB, and verifyReceipt larger ones")
     func apiBodyLimit() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let order = try JSONEncoder().encode(OrderRequest(customerID: "a", productID: "com.example.app.coins"))

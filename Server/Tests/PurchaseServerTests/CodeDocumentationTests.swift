@@ -38,7 +38,7 @@ struct CodeDocumentationTests {
         }
     }
 
-    @Test("The codes of the core that are for the operator are in the table, and every other one is refused")
+    @Test("The core's codes with the disposition operator are in the table, and every other code is refused")
     func reasons() throws {
         let listed = try Self.rows("Evidence that is not accepted").map { Self.code($0[0]) }
         let operators = ReasonCode.allCases.filter { $0.disposition == .operator }
@@ -70,7 +70,7 @@ struct CodeDocumentationTests {
             $0.split(separator: "|").first
         }
         let listed = cells.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
-        // Webhooks have one type more, which is no event of the ledger.
+        // Webhooks have one additional type, which is not an event of the ledger.
         #expect(listed.filter { $0 != "type" }.sorted() == (types + ["gap"]).sorted())
         let description = try Self.text("Server/Sources/PurchaseServer/Resources/openapi.yaml")
         let lines = description.split(separator: "\n")

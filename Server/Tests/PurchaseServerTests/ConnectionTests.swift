@@ -79,7 +79,7 @@ struct ConnectionTests {
         }
     }
 
-    /// So many parts that a sender of them is at it for a minute.
+    /// So many parts that sending them takes a minute.
     private static let parts = 600
 
     @Test(
@@ -101,7 +101,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A head that trickles is cut off at the idle time, however steadily it comes")
+    @Test("A head that arrives slowly is cut off at the idle time, however steadily it arrives")
     func slowHead() async throws {
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 1) }) { port in
             try await RawConnection.open(port: port) { connection async throws in
@@ -113,7 +113,7 @@ struct ConnectionTests {
 
     @Test("A silent connection, or one with half a header, is closed after the idle time")
     func idle() async throws {
-        // Long enough for a busy machine to send the half of the head.
+        // Long enough for a busy machine to send half of the head.
         try await withServer({ ($0.limits.requestSeconds, $0.limits.idleSeconds) = (3600, 4) }) { port in
             for start in ["", "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
                 // It ends only when the server closes.

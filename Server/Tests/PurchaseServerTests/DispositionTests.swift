@@ -7,7 +7,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Every answer to a claim tells the app what to do with its transaction.
+/// Every answer to a claim states what the app should do with its transaction.
 @Suite("Dispositions")
 struct DispositionTests {
     @Test("A claim that is not decided is never finished: the operator corrects the request, or it is sent again")

@@ -49,7 +49,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("A cursor beyond the end is an empty page with the same cursor, and anything else is refused")
+    @Test("A cursor beyond the end gives an empty page with the same cursor; an invalid cursor is refused")
     func cursors() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for cursor in ["1", "9223372036854775807"] {
@@ -68,7 +68,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("Products are listed with whether the settings have them")
+    @Test("Each listed product states whether the settings include it")
     func products() async throws {
         try await PurchaseServerWorld.run { world async throws in
             for product in [Self.coins, "com.example.app.gems"] {

@@ -11,7 +11,7 @@ import Testing
 struct GrantRouteTests {
     private static let (coins, pro) = ("com.example.app.coins", "com.example.app.pro")
 
-    @Test("A grant gives access, its revocation takes it, lifting gives it again, and its end takes it for good")
+    @Test("A grant gives access, its revocation ends it, lifting restores it, and the end of the grant is final")
     func grant() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let created = try await world.send(
@@ -32,7 +32,7 @@ struct GrantRouteTests {
             let revocation = try revoked.message(RevocationMessage.self)
             #expect(try await world.entitlements(of: "bob").map(\.reason) == [.revokedByHand])
 
-            // The id of one kind is not found among the other.
+            // The id of a grant is not found as a revocation, and vice versa.
             let wrong = [
                 "/v1/customers/bob/grants/\(revocation.revocationID)",
                 "/v1/customers/bob/revocations/\(grant.grantID)", "/v1/customers/alice/grants/\(grant.grantID)",

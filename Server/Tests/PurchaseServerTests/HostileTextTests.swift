@@ -11,10 +11,10 @@ import Testing
 /// tests measures time: quadratic work on a megabyte does not end within the limit.
 @Suite("Hostile Unicode", .timeLimit(.minutes(5)))
 struct HostileTextTests {
-    /// Combining marks in an order that Unicode has to change, in about so many bytes.
+    /// Combining marks in an order that Unicode has to change, with about this many bytes.
     static func marks(_ bytes: Int) -> String { "e" + String(repeating: "\u{301}\u{316}", count: bytes / 4) }
 
-    /// As large as fits into a body of `/v1` with some members beside it.
+    /// As large as fits into a body of `/v1` with some other members.
     private static let megabyte = marks((1 << 20) - 1024)
 
     @Test(

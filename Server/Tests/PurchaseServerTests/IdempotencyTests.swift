@@ -7,10 +7,10 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// Requests that come again.
+/// Repeated requests.
 @Suite("Idempotency keys")
 struct IdempotencyTests {
-    @Test("The same Idempotency-Key makes one order, shown as it is now; with another body it is refused")
+    @Test("The same Idempotency-Key creates one order, shown in its current state; another body is refused")
     func orders() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let order = OrderRequest(customerID: "alice", productID: "com.example.app.pro")
@@ -35,7 +35,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("A refusal is not kept: the same request under the same key succeeds once its reason is gone")
+    @Test("A refusal is not stored: the same request with the same key succeeds once the cause is removed")
     func refusals() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let (path, consume) = ("/v1/customers/alice/consume", PurchaseServerWorld.consumption())
@@ -53,7 +53,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("The same Idempotency-Key of two senders is two consumptions, and so is a consumption of that name")
+    @Test("The same Idempotency-Key of two senders is two consumptions, and a consumption id of that name is a third")
     func consumptions() async throws {
         try await PurchaseServerWorld.run { world async throws in
             _ = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())

@@ -18,7 +18,7 @@ struct KeyCacheTests {
             for _ in 0..<100 { #expect(try await cache.key(text) != nil) }
             #expect(cache.lookups == 1)
             #expect(try await world.send(.get, "/v1/orders", as: .backend).status == 200)
-            // Another process has connections of its own.
+            // Another process has its own connections.
             let other = try SQLiteDatabase(path: world.path)
             let ledger = try await PurchaseLedger.openRecorded(database: other, verifier: PurchaseVerifier(anchors: []))
             {
@@ -35,7 +35,7 @@ struct KeyCacheTests {
         }
     }
 
-    @Test("An unknown key is never remembered, and so never keeps out a key that is made later")
+    @Test("An unknown key is never remembered, so it never blocks a key that is created later")
     func unknown() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let cache = KeyCache(ledger: world.ledger) { 0 }

@@ -100,7 +100,7 @@ struct OperatorScopeTests {
         }
     }
 
-    @Test("The list of testers is edited, and decides for whom sandbox purchases count")
+    @Test("The list of testers can be edited, and determines for whom sandbox purchases count")
     func testers() async throws {
         var app = PurchaseServerWorld.app
         app.sandboxAccess = .testers

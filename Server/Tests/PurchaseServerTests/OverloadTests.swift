@@ -15,7 +15,7 @@ struct OverloadTests {
     @Test("An address has a limited number of connections; a further one is closed until one of them ends")
     func connectionsPerAddress() async throws {
         let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-        // The test framework has a connection of its own, which is sooner or later one of the three.
+        // The test framework has its own connection, which is sooner or later one of the three.
         try await PurchaseServerWorld.run {
             $0.limits.connectionsPerAddress = 3
             $0.limits.uncountedAddresses = []
@@ -34,7 +34,7 @@ struct OverloadTests {
                     }
                 }
                 #expect(try await first.request(request).contains("200 OK"))
-                // The server learns in its own time that the others ended.
+                // The server takes a moment to notice that the others ended.
                 var answer = ""
                 for _ in 0..<1000 where answer.isEmpty {
                     answer = try await RawConnection.request(port: port, request)
@@ -86,7 +86,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("A small body that comes after its refusal is read, and the connection goes on")
+    @Test("A small body that arrives after its refusal is read, and the connection stays open")
     func smallBodyAfterRefusal() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let answer = try await RawConnection.open(port: world.client.port) { connection async throws in
@@ -145,7 +145,7 @@ struct OverloadTests {
                 try await slow.send(
                     "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n"
                         + String(repeating: " ", count: 100_000))
-                // The server takes it in its own time.
+                // The server reads it at its own pace.
                 var answer = try await world.send(.post, "/v1/orders", data: order)
                 for _ in 0..<1000 where answer.status != 503 {
                     answer = try await world.send(.post, "/v1/orders", data: order)

@@ -50,7 +50,7 @@ struct OwnerRouteTests {
         }
     }
 
-    @Test("A merged customer's purchases are the other's, under both names, and it happens once")
+    @Test("A merge transfers all purchases, which are found under both names, and happens once")
     func merge() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let claim = try PurchaseServerWorld.signed("1").claim(customerID: "anonymous-7")
@@ -136,7 +136,7 @@ struct OwnerRouteTests {
             let answer = try await world.send(.post, "/v1/customers/%C3%A9%2F%20%3F%25/grants", grant)
             #expect(try answer.message(GrantMessage.self).customerID == "\u{E9}/ ?%")
             #expect(try await world.entitlements(of: "%C3%A9%2F%20%3F%25").map(\.balance) == [2])
-            // The same word for Unicode, and another customer.
+            // Equal in Unicode, but another customer.
             #expect(try await world.entitlements(of: "e%CC%81%2F%20%3F%25").isEmpty)
             for path in ["%", "%C3", "%00", "%0A", "%20", String(repeating: "x", count: 257)] {
                 let wrong = try await world.send(.post, "/v1/customers/\(path)/grants", grant)

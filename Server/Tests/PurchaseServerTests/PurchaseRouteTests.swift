@@ -41,7 +41,7 @@ struct PurchaseRouteTests {
                 let message = try fulfilled.message(OrderMessage.self)
                 #expect(message.status == .fulfilled && message.replayed == isRepeated)
             }
-            // Fulfilling delivers the whole lot, so nothing of it is left in the balance.
+            // Fulfilling delivers the whole lot, so none of it is left in the balance.
             let used = try await world.send(
                 .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption("1"), as: .backend)
             #expect(try used.problem == "balance_insufficient" && used.status == 409)

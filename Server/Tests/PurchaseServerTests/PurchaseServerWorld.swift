@@ -12,15 +12,15 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-/// A server with a database of its own, and a key for each scope.
+/// A server with its own database, and a key for each scope.
 struct PurchaseServerWorld: Sendable {
     let client: LiveClient
     let database: SQLiteDatabase
-    /// Its file.
+    /// The file of the database.
     let path: String
     let ledger: PurchaseLedger
     let clock: TestClock
-    /// Texts of keys, by their scope.
+    /// The texts of keys, by scope.
     let keys: [APIKeyScope: String]
 
     static let app: RegisteredApp = {
@@ -38,7 +38,7 @@ struct PurchaseServerWorld: Sendable {
     /// A logger without output.
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs the body with a server that listens on a port of its own.
+    /// Runs the body with a server that listens on its own port.
     static func run(
         busySeconds: Double = 5, uptime: TestUptime = TestUptime(), logger: Logger = silent,
         _ change: (inout ServerConfiguration) -> Void = { _ in },
@@ -47,7 +47,7 @@ struct PurchaseServerWorld: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-server-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that stays behind in the temporary folder harms nothing.
+            // A leftover folder in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         var configuration = ServerConfiguration()
@@ -85,12 +85,12 @@ struct PurchaseServerWorld: Sendable {
         let headers: HTTPFields
         let text: String
 
-        /// The message that it is.
+        /// The message in the body.
         func message<Message: Decodable>(_: Message.Type) throws -> Message {
             try JSONDecoder().decode(Message.self, from: Data(text.utf8))
         }
 
-        /// The problem document, if it is one.
+        /// The problem document in the body, if it is one.
         var document: ProblemDocument? {
             get throws {
                 guard headers[.contentType] == ProblemDocument.contentType else { return nil }
@@ -100,7 +100,7 @@ struct PurchaseServerWorld: Sendable {
             }
         }
 
-        /// The code, if it is a problem document.
+        /// The code, if the body is a problem document.
         var problem: String? {
             get throws { try document?.code }
         }
@@ -125,13 +125,13 @@ struct PurchaseServerWorld: Sendable {
         try await send(method, path, data: nil, as: scope, idempotencyKey: idempotencyKey, headers: more)
     }
 
-    /// What a customer may use.
+    /// The entitlements of a customer.
     func entitlements(of customer: String, as scope: APIKeyScope = .backend) async throws -> [EntitlementMessage] {
         try await send(.get, "/v1/customers/\(customer)/entitlements", as: scope).message(EntitlementList.self)
             .entitlements
     }
 
-    /// What is in the record, newest first.
+    /// The recorded submissions, newest first.
     func submissions(_ query: String = "limit=500") async throws -> [SubmissionMessage] {
         try await send(.get, "/v1/submissions?\(query)", as: .backend).message(SubmissionPage.self).submissions
     }
@@ -149,7 +149,7 @@ struct PurchaseServerWorld: Sendable {
             status: response.status.code, headers: response.headers, text: String(buffer: response.body))
     }
 
-    /// A purchase of the coins in the minted receipt, unless it says otherwise.
+    /// A purchase of the coins in the minted receipt, unless the arguments differ.
     static func purchase(
         _ transaction: String = "2000000000000001", product: String = "com.example.app.coins",
         receipt: [UInt8]? = nil, customerID: String? = "alice", orderID: String? = nil
@@ -164,7 +164,7 @@ struct PurchaseServerWorld: Sendable {
         ConsumptionRequest(productID: "com.example.app.coins", quantity: quantity, consumptionID: id)
     }
 
-    /// A receipt of so many coins, each bought by itself.
+    /// A receipt of a number of coins, each bought separately.
     static func coins(_ transactions: [String]) throws -> [UInt8] {
         var template = MintedWorld.receipt()
         template.purchases = transactions.map {
@@ -194,13 +194,13 @@ struct PurchaseServerWorld: Sendable {
             jws: String(decoding: try MintedWorld.mint(template), as: UTF8.self))
     }
 
-    /// A signed transaction with what it says.
+    /// A signed transaction with the given content.
     struct SignedPurchase {
         let transactionID: String
         let productID: String
         let jws: String
 
-        /// A claim of it.
+        /// A claim of the transaction.
         func claim(customerID: String? = "alice", orderID: String? = nil) -> PurchaseRequest {
             PurchaseRequest(
                 signedTransaction: jws, productID: productID, transactionID: transactionID, orderID: orderID,

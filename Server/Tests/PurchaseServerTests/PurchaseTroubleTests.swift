@@ -50,7 +50,7 @@ struct PurchaseTroubleTests {
         try await PurchaseServerWorld.run {
             $0.limits.addressPercentOfKey = 100
         } _: { world async throws in
-            // The ledger's own test has the thousand; here it is about the way over HTTP.
+            // The ledger's own test has a thousand claims; this one tests the path over HTTP.
             let transactions = (0..<20).map { "h\($0)" }
             let receipts = try (0..<2).map {
                 try PurchaseServerWorld.coins(Array(transactions[($0 * 10)..<($0 * 10 + 10)]))

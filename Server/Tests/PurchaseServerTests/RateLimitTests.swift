@@ -6,8 +6,8 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// How often somebody may come. The time that counts stands still unless a test moves it.
-@Suite("Limits of requests in a time")
+/// Rate limits. Their clock stands still unless a test moves it.
+@Suite("Rate limits")
 struct RateLimitTests {
     @Test("A key with too many requests gets Retry-After, other keys do not, and later it is accepted again")
     func perKey() async throws {
@@ -67,14 +67,14 @@ struct RateLimitTests {
             #expect(try refused.document?.detail?.contains("limits.per_key.address_percent") == true)
             #expect(try refused.document?.expected == "at most 0.01 a second, and 4 at once")
             for _ in 0..<20 { #expect(try await send("192.0.2.1").status == 429) }
-            // Nothing of that was taken from the key.
+            // None of that was charged to the key.
             for address in ["192.0.2.2", "192.0.2.3", "2001:db8::1"] {
                 for _ in 0..<4 { #expect(try await send(address).status == 400) }
             }
             let all = try await send("192.0.2.9")
             #expect(all.status == 429)
             #expect(try all.document?.detail?.contains("(limits.per_key)") == true)
-            // The key of a backend is its own.
+            // The key of a backend has its own limit.
             for _ in 0..<16 { #expect(try await send("192.0.2.1", as: .admin).status == 400) }
             #expect(try await send("192.0.2.1", as: .admin).status == 429)
         }
@@ -98,7 +98,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("However many names come, the limiter remembers a bounded number of them, and forgets none that still comes")
+    @Test("The limiter remembers a limited number of names, and forgets none that is still in use")
     func boundedMemory() {
         let time = TestUptime()
         let limiter = RateLimiter(RateLimit(perSecond: 1, burst: 2), names: 1000, uptime: time.read)

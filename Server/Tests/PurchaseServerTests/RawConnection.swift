@@ -58,16 +58,16 @@ struct RawConnection {
             return answer[end.upperBound...].utf8.count >= Int(length) ?? 0
         }
 
-        /// Sends a part again and again.
+        /// Sends a part repeatedly.
         ///
-        /// - Returns: how often, before the other side closed.
+        /// - Returns: how often it was sent before the other side closed.
         func sendUntilClosed(_ part: String, times: Int) async throws -> Int {
             let buffer = ByteBuffer(string: part)
             for count in 0..<times {
                 do {
                     try await outbound.write(buffer)
                 } catch {
-                    // After any error, the other side reads no more.
+                    // After any error, the other side no longer reads.
                     return count
                 }
             }

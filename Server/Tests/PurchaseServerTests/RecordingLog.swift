@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// A log that keeps its lines, with everything that is in them.
+/// A log that keeps its lines, with all their metadata.
 final class RecordingLog: Sendable {
     private let kept = Mutex<[Line]>([])
 

@@ -11,7 +11,7 @@ import Testing
 /// Refusals of the purchase server, over real HTTP.
 @Suite("Rejected purchases")
 struct RejectedPurchaseTests {
-    @Test("A missing or malformed member is a 400 with its name, and is in the record")
+    @Test("A missing or malformed member is a 400 with its name, and is in the journal")
     func fields() async throws {
         try await PurchaseServerWorld.run { world async throws in
             // As members by name, because the types cannot express wrong members.

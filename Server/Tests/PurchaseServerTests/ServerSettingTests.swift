@@ -42,7 +42,7 @@ struct ServerSettingTests {
         #expect(try String(contentsOf: url, encoding: .utf8).contains("\n\(row)\n"), "\(row)")
     }
 
-    @Test("An option is stronger than the environment, that than the file, and that than the default")
+    @Test("An option overrides the environment, which overrides the file, which overrides the default")
     func precedence() throws {
         let file = "server:\n  port: 1\n  host: file\n  log_level: debug\n"
         let environment = ["ASSAY_PORT": "2", "ASSAY_HOST": "environment"]
@@ -54,7 +54,7 @@ struct ServerSettingTests {
         #expect(try configuration(options: ["--port": []], file: file).port == 1)
     }
 
-    @Test("The default that is written is the default that is used")
+    @Test("The documented default is the one in use")
     func defaults() throws {
         let silent = try configuration()
         // A rate without a burst also sets the burst.

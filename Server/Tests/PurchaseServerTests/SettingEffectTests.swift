@@ -8,7 +8,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What the settings of an app change, over HTTP.
+/// The effects of an app's settings, over HTTP.
 @Suite("The settings of an app")
 struct SettingEffectTests {
     private static let coins = "com.example.app.coins"
@@ -65,7 +65,7 @@ struct SettingEffectTests {
         try await Self.run {
             $0.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 700_000, bytesPerKeyAndDay: 500_000)
         } _: { world async throws in
-            /// Claims with evidence of 200 kB that no compression makes smaller.
+            /// Claims with evidence of 200 kB that cannot be compressed.
             func claim(_ count: Int, as scope: APIKeyScope) async throws {
                 for _ in 0..<count {
                     let noise = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
@@ -74,7 +74,7 @@ struct SettingEffectTests {
                     #expect(try answer.status >= 400 && answer.document?.submissionID != nil)
                 }
             }
-            /// How many pieces of evidence are stored whole, and how many in part.
+            /// The number of pieces of evidence that are stored whole, and in part.
             func stored() async throws -> [LedgerValue] {
                 try await world.database.read(.lists) { connection in
                     try connection.rows(
@@ -87,7 +87,7 @@ struct SettingEffectTests {
             }
             try await claim(6, as: .client)
             #expect(try await stored() == [.integer(2), .integer(4)])
-            // Another key of the app has what is left of the app's budget.
+            // Another key of the app has the rest of the app's budget.
             try await claim(4, as: .admin)
             #expect(try await stored() == [.integer(3), .integer(7)])
             // A rejected claim of genuine evidence.

@@ -86,7 +86,7 @@ struct SettingsFileTests {
         #expect(configuration.port == ServerConfiguration().port)
     }
 
-    @Test("Every problem is listed at once, with its line and what to do")
+    @Test("Every problem is listed at once, with its line and its correction")
     func problems() throws {
         let text = """
             server:
@@ -197,7 +197,7 @@ struct SettingsFileTests {
         #expect(try SettingsFile(text("Simulator"), beside: surroundings).apps["game"]?.app.environments == simulator)
     }
 
-    /// Files of which only one is as it should be.
+    /// Files of which only one is valid.
     private static let files = NamedFiles { path throws(SettingFault) in
         guard path == "good" else { throw SettingFault("'\(path)': is no certificate", "Name one") }
         return []

@@ -7,7 +7,7 @@ import PurchaseServer
 import TestSupport
 import Testing
 
-/// `signed_transaction` of claims and restores, which takes any signed payload of the App Store.
+/// `signed_transaction` of claims and restores, which accepts any signed payload of the App Store.
 @Suite("Signed payloads in claims")
 struct SignedPayloadTests {
     private func notification(revoked: Bool = false) throws -> String {

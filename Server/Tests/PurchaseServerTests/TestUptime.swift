@@ -4,7 +4,7 @@ import Synchronization
 final class TestUptime: Sendable {
     private let seconds = Mutex(0.0)
 
-    /// The present time.
+    /// The current time.
     var read: @Sendable () -> Double {
         { self.seconds.withLock { $0 } }
     }

@@ -245,7 +245,7 @@ struct VerifyReceiptTests {
         }
     }
 
-    @Test("A body beyond the limit is refused, and the server goes on")
+    @Test("A body beyond the limit is refused, and the server continues")
     func bodyLimit() async throws {
         let request = try body(try MintedWorld.mint(production()))
         try await server { $0.limits.bodyBytes = request.readableBytes }.live { client async throws in

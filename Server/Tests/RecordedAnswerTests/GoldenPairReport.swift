@@ -152,7 +152,7 @@ struct GoldenPairReport {
         }
     }
 
-    /// Whether the manifest says that the publisher changed the field, or another form of the same date.
+    /// Whether the manifest states that the publisher changed the field, or another form of the same date.
     private func isEdited(_ place: String, _ key: String) -> Bool {
         editedFields.contains { field in
             field.place == place && (field.field == key || Self.stem(field.field) == Self.stem(key))

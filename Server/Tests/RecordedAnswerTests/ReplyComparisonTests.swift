@@ -6,7 +6,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Judges Apple's recorded replies by the receipts that they belong to, as the manifest says.
+/// Compares Apple's recorded replies with the receipts that the manifest assigns to them.
 @Suite("Recorded replies against their receipts", .enabled(if: Corpus.isPresent, "\(Corpus.absence)"))
 struct ReplyComparisonTests {
     @Test("Apple's replies agree with the receipts; edited replies, and replies to other receipts, are detected")
@@ -26,7 +26,7 @@ struct ReplyComparisonTests {
                 #expect(contradictions.isEmpty, "\(item.file): \(contradictions)")
                 counts.genuine += 1
             case "latest":
-                // The reply is about an older receipt, which is not known: it can lack the newest purchases, and of transaction
+                // The reply is about an older receipt, which is not known: it can lack the newest purchases, and for transaction
                 // receipts it describes another period.
                 guard case .appReceipt = evidence else { break }
                 let others = contradictions.filter { !($0.hasPrefix("receipt.in_app: ") && $0.hasSuffix(" -")) }
@@ -38,7 +38,7 @@ struct ReplyComparisonTests {
             default: break
             }
         }
-        // Each reply as the one to every other receipt.
+        // Each reply as the reply to every other receipt.
         for reply in pairs {
             for receipt in pairs where receipt.item.file != reply.item.file {
                 guard Self.purchases(receipt.evidence) != Self.purchases(reply.evidence) else { continue }

@@ -44,7 +44,7 @@ public struct LiveClient: Sendable {
             do {
                 try await outbound.write(.end(nil))
             } catch let error as ChannelError where error == .ioOnClosedChannel {
-                // The server had the whole body, and has answered and closed already.
+                // The server has read the whole body, and has answered and closed already.
             }
             var answer: LiveResponse?
             for try await part in inbound {
@@ -62,7 +62,7 @@ public struct LiveClient: Sendable {
         }
     }
 
-    /// The server closed the connection before its answer was whole.
+    /// The server closed the connection before its answer was complete.
     struct ConnectionClosed: Error {}
 }
 

@@ -4,7 +4,7 @@ enum HistoryDelivery: Sendable {
     case observation([UInt8])
     /// Evidence with the claim of a transaction.
     case claim(String, original: String, productID: String, by: String, [UInt8])
-    /// Evidence with which a customer restores all that is in it.
+    /// Evidence with which a customer restores all purchases in it.
     case restore(by: String, originals: [String], [UInt8])
 
     var claimant: String? {

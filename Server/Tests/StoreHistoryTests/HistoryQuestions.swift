@@ -25,7 +25,7 @@ struct HistoryQuestions: Sendable {
 
     mutating func ask() async throws {
         let customer = pick(HistoryCatalog.customers)
-        // A customer who claims another customer's purchase has it in the environment of the purchase.
+        // A customer who claims another customer's purchase gets it in the environment of the purchase.
         let isSandbox = (customer == "tess") != (Int.random(in: 0..<4, using: &random) == 0)
         let environment = isSandbox ? StoreEnvironment.sandbox : .production
         let products = store.products

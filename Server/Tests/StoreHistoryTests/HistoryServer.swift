@@ -36,7 +36,7 @@ final class HistoryServer: Sendable {
         return app
     }
 
-    /// Takes evidence, with or without a claim.
+    /// Submits evidence, with or without a claim.
     func take(_ delivery: HistoryDelivery, at time: Date) async throws {
         clock.show(time)
         switch delivery {

@@ -7,8 +7,7 @@ import ServerTestSupport
 import Synchronization
 import TestSupport
 
-/// A store and a ledger, between which evidence is lost, repeated and delayed, and the expected entitlements of
-/// everybody.
+/// A store and a ledger, between which evidence is lost, repeated and delayed, and the expected entitlements of every customer.
 struct StoreHistory: Sendable {
     private(set) var counts = HistoryCounts()
     private(set) var store: AppStore
@@ -18,13 +17,13 @@ struct StoreHistory: Sendable {
     private let server: HistoryServer
     /// Evidence on its way.
     private var delayed: [HistoryDelivery] = []
-    /// Evidence with facts that no later evidence has.
+    /// Evidence with facts that later evidence does not have.
     private var irreplaceable: [HistoryDelivery] = []
     private var transactionIDs: [String] = []
     private var kinds: Set<StoreEvent.Kind> = []
     private var eventCount = 0
     private var tokensAreKnown = false
-    /// The lots that the server knows as they are.
+    /// The lots of which the server knows the current state.
     private var synchronized: [String: StoreTransaction] = [:]
 
     /// Runs a history in a new folder.
@@ -32,7 +31,7 @@ struct StoreHistory: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-history-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that is left in the temporary folder does no harm.
+            // A leftover folder in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         var rules = ExpectedEntitlements.Rules()
@@ -56,7 +55,7 @@ struct StoreHistory: Sendable {
 
     // MARK: Steps
 
-    /// Some time passes, something happens, and evidence of it is on its way.
+    /// Time passes, something happens in the store, and evidence of it is sent.
     mutating func step() async throws {
         try store.moveClock(to: store.now.addingTimeInterval(Double(Int.random(in: 1...20_000, using: &random))))
         try await publish()
@@ -112,7 +111,7 @@ struct StoreHistory: Sendable {
     private mutating func refund() async throws {
         let isPartial = Int.random(in: 0..<2, using: &random) == 0
         let percentage = isPartial ? Int64.random(in: 1...100_000, using: &random) : nil
-        // Half of them of units, which may have been used.
+        // Half of the refunds are of units, which may have been used.
         let isOfUnits = Bool.random(using: &random)
         try await touch(where: { $0.ownership == .purchased && ($0.kind == .consumable) == isOfUnits }) {
             try $0.refund($1, percentage: percentage)
@@ -135,7 +134,7 @@ struct StoreHistory: Sendable {
         try await send(.restore(by: claimant, originals: originals, bytes), fate)
     }
 
-    /// Anybody claims anything.
+    /// A customer claims any purchase.
     private mutating func claim(by customer: String) async throws {
         guard let transaction = transactionIDs.randomElement(using: &random) else { return }
         try await claim(transaction, by: customer)
@@ -154,7 +153,7 @@ struct StoreHistory: Sendable {
         counts.moves += 1
     }
 
-    /// A customer uses units. The app asks the store for all that it knows first.
+    /// A customer uses units. The app first asks the store for everything that it knows.
     private mutating func use(_ customer: String) async throws {
         let productID = Int.random(in: 0..<4, using: &random) == 0 ? "gems" : "coins"
         let product = try store.product(productID, of: HistoryCatalog.app)
@@ -196,7 +195,7 @@ struct StoreHistory: Sendable {
 
     // MARK: The store
 
-    /// Lets something happen in the store, unless it refuses.
+    /// Makes something happen in the store, unless it refuses.
     private mutating func happen(
         _ body: (inout AppStore, inout SeededGenerator) throws -> Void
     ) async throws {
@@ -211,7 +210,7 @@ struct StoreHistory: Sendable {
         try await publish()
     }
 
-    /// Lets something happen to a subscription that is not over.
+    /// Makes something happen to a subscription that has not ended.
     private mutating func change(
         _ body: (inout AppStore, String, inout SeededGenerator) throws -> Void
     ) async throws {
@@ -220,7 +219,7 @@ struct StoreHistory: Sendable {
         try await happen { try body(&$0, id, &$1) }
     }
 
-    /// Lets something happen to a transaction that is fit for it.
+    /// Makes something happen to a suitable transaction.
     private mutating func touch(
         where isFit: (StoreTransaction) -> Bool, _ body: (inout AppStore, String) throws -> Void
     ) async throws {
@@ -231,14 +230,14 @@ struct StoreHistory: Sendable {
         try await happen { store, _ in try body(&store, id) }
     }
 
-    /// Takes note of everything that happened since the last time, and sends its notifications.
+    /// Records everything that happened since the last call, and sends its notifications.
     private mutating func publish() async throws {
         while let event = nextEvent() {
             eventCount = event.number
             kinds.insert(event.kind)
             expected.record(event)
             if isNew(event), let id = event.transaction?.transactionID { transactionIDs.append(id) }
-            // A refund that is reversed leaves the lot as it was, and the server may know of the refund alone.
+            // A reversed refund leaves the lot unchanged, and the server may know only of the refund.
             if let id = event.transaction?.transactionID { synchronized[id] = nil }
             guard event.notification != nil else { continue }
             // Only the renewal info of that time has the grace period.
@@ -356,7 +355,7 @@ struct StoreHistory: Sendable {
 
     // MARK: The end
 
-    /// Asks the ledger, when all evidence has arrived.
+    /// Asks the ledger after all evidence has arrived.
     /// - Returns: the differences between its answers and the expected ones.
     mutating func differences(questions: Int) async throws -> [String] {
         var round = HistoryQuestions(store: store, expected: expected, server: server, random: random)

@@ -2,17 +2,17 @@ import ExpectedEntitlements
 import Foundation
 import Testing
 
-/// The ledger against the store: random histories, in which evidence is lost, repeated and delayed. When all of it has arrived, the
-/// ledger answers for every time as the store itself would.
+/// Compares the ledger with the store in random histories, in which evidence is lost, repeated and delayed. After all of it has
+/// arrived, the ledger answers for every time as the store itself would.
 ///
-/// `dev/torture.sh store` runs twenty histories, `ASSAY_STORE_HISTORIES` sets another number, from seed 1.
+/// `dev/torture.sh store` runs twenty histories; `ASSAY_STORE_HISTORIES` sets another number, from seed 1.
 @Suite("The ledger and the store")
 struct StoreHistoryTests {
     private static let wantedHistories = ProcessInfo.processInfo.environment["ASSAY_STORE_HISTORIES"].flatMap {
         UInt64($0)
     }
 
-    /// Without a wanted number, four that have all policies and all lengths of the grace period among them.
+    /// If no number is set, four that include all policies and all lengths of the grace period.
     private static let seeds: ClosedRange<UInt64> = wantedHistories.map { 1...max(1, $0) } ?? 5...8
 
     /// The number of steps of a history.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The parts of a compact JWS, taken apart with nothing of the simulator in it.
+/// The parts of a compact JWS, parsed without code of the simulator.
 struct CompactText {
     let header: [UInt8]
     let payload: [UInt8]
@@ -35,7 +35,7 @@ struct CompactText {
         return try texts.map { [UInt8](try #require(Data(base64Encoded: $0))) }
     }
 
-    /// The signature as OpenSSL takes it: an ECDSA-Sig-Value of r and s.
+    /// The signature in the form that OpenSSL expects: an ECDSA-Sig-Value of r and s.
     var derSignature: [UInt8] {
         func integer(_ octets: ArraySlice<UInt8>) -> [UInt8] {
             var content = Array(octets.drop { $0 == 0 })

@@ -15,7 +15,7 @@ enum OpenSSL {
     /// The message of a skipped test.
     static let absence: Comment = "OpenSSL 3 is not installed here, so nobody else judged what the simulator made."
 
-    /// LibreSSL answers to the same name, but not to the same options.
+    /// LibreSSL has the same program name, but not the same options.
     static let isInstalled = (try? run(["version"]).text.hasPrefix("OpenSSL 3")) ?? false
 
     #if os(macOS) || os(Linux)
@@ -42,7 +42,7 @@ enum OpenSSL {
     #endif
 }
 
-/// A folder that is gone when the test is over.
+/// A folder that is deleted after the test.
 final class ScratchFolder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("simulator-\(UUID().uuidString)")
 
@@ -67,7 +67,7 @@ final class ScratchFolder {
 }
 
 extension OpenSSL {
-    /// Judges a signature over bytes by the public key of a certificate.
+    /// Verifies a signature over bytes with the public key of a certificate.
     static func verify(
         _ signature: [UInt8], of bytes: [UInt8], by certificate: [UInt8], digest: String
     ) throws -> Verdict {
@@ -82,7 +82,7 @@ extension OpenSSL {
         ])
     }
 
-    /// Judges a certificate below an anchor at a time. Keys of 1024 bits and SHA-1 are allowed, as Apple had them.
+    /// Verifies a certificate below an anchor at a time. Keys of 1024 bits and SHA-1 are allowed, as Apple used them.
     static func verify(
         _ certificate: [UInt8], below intermediates: [[UInt8]], anchor: SigningIdentity, at date: Date
     ) throws -> Verdict {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Reads a flat dictionary of the old style of property lists, with nothing of the simulator in it.
+/// Reads a flat dictionary of the old style of property lists, without code of the simulator.
 struct PropertyListText {
-    /// The entries, in their order.
+    /// The entries, in order.
     let entries: [(key: String, value: String)]
 
     struct Malformed: Error {}

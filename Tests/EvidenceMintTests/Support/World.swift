@@ -1,7 +1,7 @@
 import EvidenceMint
 import Foundation
 
-/// Values that the tests share. Keys take long to make, so one authority serves all tests.
+/// Values that the tests share. Creating keys is slow, so one authority serves all tests.
 enum World {
     static let creationDate = Date(timeIntervalSince1970: 1_720_000_000)  // 2024-07-03T09:46:40Z
     static let bundleID = "com.example.app"

@@ -146,7 +146,7 @@ enum CertificateCounterExamples {
         try MintedWorld.authority().replacingRoot { $0.notAfter = date }.root.certificate
     }
 
-    /// A certificate with the serial number 0x51, and so many more, for a key, issued by an identity under a name of choice.
+    /// A certificate with the serial number 0x51 plus a number, for a key, issued by an identity under any name.
     private static func certificate(
         _ commonName: String, by signer: SigningIdentity, issuer: CertificateTemplate.Name,
         key: SigningKey, isAuthority: Bool, number: Int = 0
@@ -161,7 +161,8 @@ enum CertificateCounterExamples {
         return try template.signed(by: signer.privateKey, publicKeyInfo: key.publicKeyInfo)
     }
 
-    /// Authorities in a row: each is issued by the next, the last by the root, the first issues the leaf. One key serves all.
+    /// A chain of authorities: each is issued by the next, the last by the root, and the first issues the leaf. One key serves
+    /// all.
     private static func longPath(intermediates: Int) throws -> [UInt8] {
         let authority = try MintedWorld.authority()
         let key = authority.intermediate

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseVerification
 import TestSupport
 
-/// Faults of the claims of signed data: their form, their types, and an unknown kind.
+/// Faults of the claims of signed data: their format, their types, and an unknown kind.
 enum ClaimsCounterExamples {
     static let all: [CounterExample] = form + types + dates + kinds + parts
 
@@ -85,7 +85,7 @@ enum ClaimsCounterExamples {
         }
     ]
 
-    /// The claims on which something rests, by kind, each with values of other types than its own.
+    /// The claims that affect a decision, by kind, each with values of wrong types.
     private static let types: [CounterExample] =
         types("transaction", ClaimsText.transaction, transaction)
         + types("renewal info", ClaimsText.renewalInfo, renewalInfo)
@@ -194,12 +194,12 @@ enum BoundedJSON {
         return String(repeating: open, count: levels) + content + String(repeating: close, count: levels)
     }
 
-    /// An object of so many members.
+    /// An object with a number of members.
     static func object(of count: Int) -> String {
         "{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}"
     }
 
-    /// A list of so many numbers.
+    /// A list with a number of numbers.
     static func list(of count: Int) -> String {
         "[" + [String](repeating: "0", count: count).joined(separator: ",") + "]"
     }

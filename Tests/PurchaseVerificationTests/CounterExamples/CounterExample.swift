@@ -8,7 +8,7 @@ import Testing
 struct CounterExample: Sendable, CustomTestStringConvertible {
     /// The code with which it must be refused.
     let code: ReasonCode
-    /// The fault, in words.
+    /// A description of the fault.
     let fault: String
     let policies: [any PurchasePolicy]
     /// The function that verifies it.
@@ -34,7 +34,7 @@ struct CounterExample: Sendable, CustomTestStringConvertible {
     enum Entry: Sendable {
         /// `verifyEvidence`, and the corresponding `inspect`.
         case anyEvidence
-        /// `verify`, which takes app receipts alone.
+        /// `verify`, which accepts only app receipts.
         case appReceipt
     }
 

@@ -31,7 +31,7 @@ enum FaultCounterExamples {
         fault.applies(to: template)
     }
 
-    /// The policy that shows a fault which only a policy can find.
+    /// The policy that detects a fault which only a policy can detect.
     private static func policies(_ fault: TransactionReceiptFault) -> [any PurchasePolicy] {
         switch fault {
         case .wrongBundleID, .missingBundleID: [BundleIDPolicy("com.example.app")]
@@ -54,7 +54,7 @@ enum FaultCounterExamples {
         case .missingLeafMarker, .developerCertificate: .leafMarkerMissing
         case .expiredLeaf: .certificateExpired
         case .leafNotYetValid: .certificateNotYetValid
-        // The length of the signature is the version's, so that a key of another size shows there first.
+        // The length of the signature depends on the version, so a key of another size is detected there first.
         case .wrongKeySize: .signatureFieldMalformed
         case .foreignSignature, .wrongDigest, .flippedSignatureByte, .flippedPurchaseInfoByte, .editedPurchaseInfo:
             .signatureInvalid
@@ -72,7 +72,7 @@ enum FaultCounterExamples {
         }
     }
 
-    /// - Parameter isEnvelope: whether something is nested in it, with which a change in the envelope disagrees.
+    /// - Parameter isEnvelope: whether it contains nested data, which a change in the envelope contradicts.
     private static func code(_ fault: SignedPayloadFault, isEnvelope: Bool) -> ReasonCode {
         switch fault {
         case .wrongRoot, .ownLeaf, .forgedNestedData: .certificateSignatureInvalid
@@ -81,7 +81,7 @@ enum FaultCounterExamples {
         case .expiredChain, .expiredLeaf, .expiredIntermediate: .certificateExpired
         case .leafNotYetValid: .certificateNotYetValid
         case .notAnAuthority: .issuerNotAuthority
-        // The intermediate, in the place of the leaf, may sign certificates alone.
+        // The intermediate, used as the leaf, may only sign certificates.
         case .swappedX5C: .keyUsageUnsuitable
         case .x5cOfOne: .issuerUnknown
         case .x5cOfTwo, .x5cOfFour: .jwsCertificateCountUnsupported

@@ -36,7 +36,7 @@ enum PolicyCounterExamples {
     private static func row(
         _ code: ReasonCode, _ fault: String, _ policy: any PurchasePolicy, _ make: @escaping Evidence
     ) -> CounterExample {
-        // Also the root of app receipts, because app receipts are among the kinds.
+        // Includes the root of app receipts, because app receipts are among the kinds.
         .evidence(code, fault, policies: [policy], make)
     }
 

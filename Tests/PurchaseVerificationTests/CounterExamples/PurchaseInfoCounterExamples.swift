@@ -7,7 +7,7 @@ import TestSupport
 enum PurchaseInfoCounterExamples {
     static let all: [CounterExample] = dates + numbers + identifiers
 
-    /// The value of a key replaced; `nil` takes the entry away.
+    /// Replaces the value of a key; `nil` removes the entry.
     private static func setting(_ values: [String: String?]) -> @Sendable (String) -> String {
         { text in
             text.split(separator: "\n").compactMap { line -> String? in

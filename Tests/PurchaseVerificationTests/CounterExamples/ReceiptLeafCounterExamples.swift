@@ -53,7 +53,7 @@ enum ReceiptLeafCounterExamples {
         ]
     }
 
-    /// Keys of another size or kind than the version has. The signature keeps its length.
+    /// Keys of a size or kind that the version does not use. The signature keeps its length.
     private static func keys(_ version: MintedVersion) -> [CounterExample] {
         let sizes = version == .two ? [64, 127, 129, 256, 512] : [128, 255, 257, 384, 512]
         let right = version == .two ? 128 : 256

@@ -45,7 +45,7 @@ enum SignedPayloadFormCounterExamples {
             $0[0] + "." + String(repeating: "A", count: 1 << 18) + "." + $0[2]
         },
         .evidence(.jwsMalformed, "segments: unused bits in the payload") {
-            // 16 bytes leave four bits over; the claims are the same in the other spelling.
+            // 16 bytes leave four unused bits; the claims are the same in the other spelling.
             let jws = try HandmadeJWS(ClaimsText.object(ClaimsText.transaction, ["x": padding(1)]))
             let parts = try jws.text().split(separator: ".").map(String.init)
             return Array((parts[0] + "." + spelledOtherwise(parts[1]) + "." + parts[2]).utf8)
@@ -163,7 +163,7 @@ enum SignedPayloadFormCounterExamples {
         },
     ]
 
-    /// A signed transaction with a signature of choice.
+    /// A signed transaction with any signature.
     private static func signature(
         _ code: ReasonCode, _ fault: String, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) -> CounterExample {

@@ -165,7 +165,7 @@ enum SignedPayloadPathCounterExamples {
         },
     ]
 
-    /// The environments that a lone certificate may not vouch for.
+    /// The environments for which a lone certificate is not accepted.
     private static let localOnly: [(String, String)] = [
         ("a sandbox transaction", ClaimsText.object(ClaimsText.transaction)),
         (

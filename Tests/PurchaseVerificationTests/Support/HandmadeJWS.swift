@@ -9,14 +9,14 @@ struct HandmadeJWS {
     var header: String
     /// The payload, as JSON.
     var payload: String
-    /// Taken in place of the payload's text.
+    /// Replaces the payload's text.
     var payloadBytes: [UInt8]?
     /// The key that signs with ES256.
     var key: SigningKey
-    /// Taken in place of a signature by the key.
+    /// Replaces the key's signature.
     var signature: [UInt8]?
 
-    /// Signed data as the shared store signs it.
+    /// Signed data in the form that the shared store signs.
     init(_ payload: String, header: String? = nil) throws {
         self.payload = payload
         self.header = try header ?? Self.header()
@@ -79,7 +79,7 @@ enum ClaimsText {
         "signedDate": moment,
     ]
 
-    /// An object of the claims, some of them replaced, added or (`nil`) taken away.
+    /// An object of the claims, with some of them replaced, added or (`nil`) removed.
     static func object(_ claims: [String: String], _ changes: [String: String?] = [:]) -> String {
         var claims = claims
         for (name, value) in changes { claims[name] = value }

@@ -17,7 +17,7 @@ struct HandmadeTransactionReceipt {
     /// Further entries of the outer list, as raw text.
     var unsigned = "\t\"environment\" = \"Sandbox\";\n\t\"pod\" = \"100\";\n\t\"signing-status\" = \"0\";\n"
 
-    /// A receipt as the shared store signs it.
+    /// A receipt in the form that the shared store signs.
     init(_ version: MintedVersion, purchaseInfo: String? = nil) throws {
         let store = try MintedWorld.store()
         self.version = version.rawValue

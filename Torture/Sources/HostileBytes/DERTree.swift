@@ -1,12 +1,11 @@
-/// DER or BER taken apart into a tree, to change something in it and to write it again. It shares no line with the
-/// core.
+/// DER or BER parsed into a tree, in which a part can be changed and which can be written again. It shares no code with the core.
 ///
 /// Unchanged elements keep their encoding, with indefinite or padded lengths. Octet and bit strings that contain DER
 /// are parsed as well: a receipt's payload and the values of its attributes.
 public struct DERTree: Sendable, Equatable {
     /// The encoding of the length of an element.
     public enum Length: Sendable, Equatable {
-        /// In as few octets as possible.
+        /// In the minimum number of octets.
         case shortest
         /// Left open, and closed by end-of-contents octets (X.690, 8.1.3.6).
         case indefinite
@@ -191,7 +190,7 @@ private struct DERTreeReader {
             if let children = elements(until: contentEnd, depth: depth + 1) {
                 tree.children = children
             } else {
-                // Damaged inside: then it is bytes.
+                // Damaged inside: it is kept as bytes.
                 tree.isComposite = false
                 tree.content = Array(bytes[contentStart..<contentEnd])
                 position = contentEnd
@@ -228,7 +227,7 @@ private struct DERTreeReader {
         return tree
     }
 
-    /// The content of a primitive element; a string that holds nothing but DER is taken apart.
+    /// The content of a primitive element; a string that contains only DER is parsed.
     private mutating func readContent(of tree: inout DERTree, end: Int, depth: Int) {
         let start = position
         let isBitString = tree.tag == 0x03

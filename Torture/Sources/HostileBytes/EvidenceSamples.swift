@@ -48,7 +48,7 @@ public struct EvidenceSamples: Sendable {
         ("test notification", NotificationTemplate.test(bundleID: "com.example.app", signedDate: MintedSamples.moment)),
     ]
 
-    /// One of each version, bare.
+    /// One of each version, without an encoding.
     public func transactionReceipts() throws -> [Sample] {
         try EvidenceMint.TransactionReceiptVersion.allCases.map { version in
             sample("version \(version.rawValue)", try receipt(version), isGenuine: true)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A transaction receipt taken apart by another hand, as loosely as a search for two strings allows, and put together
-/// again with something else in it.
+/// A transaction receipt that is split independently of the core, as loosely as a search for two strings allows, and can be
+/// joined again with other parts.
 public struct LooseTransactionReceipt: Sendable {
     /// The decoded signature field.
     public var field: [UInt8]
@@ -38,7 +38,7 @@ public struct LooseTransactionReceipt: Sendable {
         return (Array(field[1...size]), Array(field[(size + 5)...]))
     }
 
-    /// The same with another certificate, its length right.
+    /// The same with another certificate and its correct length.
     public func with(certificate: [UInt8]) -> LooseTransactionReceipt {
         guard let parts, let version else { return self }
         var result = self
@@ -56,7 +56,7 @@ public struct LooseTransactionReceipt: Sendable {
     }
 }
 
-/// A compact JWS taken apart, and put together again with other parts.
+/// A compact JWS that is split and can be joined again with other parts.
 public struct LooseJWS: Sendable {
     public var header: [UInt8]
     public var payload: [UInt8]

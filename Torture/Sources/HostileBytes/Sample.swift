@@ -6,7 +6,7 @@ public struct Sample: Sendable {
     public let name: String
     /// The bytes, as a client sends them.
     public let evidence: [UInt8]
-    /// Without its text encoding.
+    /// The bytes without their text encoding.
     public let bytes: [UInt8]
     public let trust: Trust
     /// Whether it must verify.
@@ -21,7 +21,7 @@ public struct Sample: Sendable {
     }
 }
 
-/// Trust anchors, for the core and for others.
+/// Trust anchors, for the core and for other verifiers.
 public struct Trust: Sendable {
     public let anchors: [TrustAnchor]
     /// The same certificates in DER.
@@ -37,6 +37,6 @@ public struct Trust: Sendable {
         self.init(anchors: try certificates.map { try TrustAnchor(certificate: $0) }, certificates: certificates)
     }
 
-    /// A verifier that has seen nothing yet.
+    /// A verifier with an empty cache.
     public var freshVerifier: PurchaseVerifier { PurchaseVerifier(anchors: anchors) }
 }

@@ -19,7 +19,7 @@ struct ClaimsTarget {
         let inspection = World.shared.checkVerdict(of: jws.bytes)
         guard let content = inspection.content else { return }
         demand(content.payload == claims, "other claims were read")
-        // Another reader finds the same in them.
+        // An independent reader finds the same in them.
         guard let object = try? JSONSerialization.jsonObject(with: Data(claims)) as? [String: Any] else {
             return demand(Self.hasLongExponent(claims), "claims were read that are no JSON to another reader")
         }

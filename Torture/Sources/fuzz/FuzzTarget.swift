@@ -25,15 +25,15 @@ enum FuzzTarget: String, CaseIterable {
     case compactJWS
     /// The claims of otherwise genuine signed data.
     case claims
-    /// JSON: by itself, and as header and claims of otherwise genuine signed data.
+    /// JSON: on its own, and as header and claims of otherwise genuine signed data.
     case json
-    /// Not the core but the fuzzer: fails on purpose, so that the script knows that failures are seen.
+    /// Tests the fuzzer, not the core: fails on purpose, so that the script knows that failures are detected.
     case canary
 
     /// The target named on the command line.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init) ?? .canary
 
-    /// Whether mutations that know DER make sense.
+    /// Whether mutations of DER structure make sense.
     var isDER: Bool {
         switch self {
         case .container, .payload, .certificate, .ber: true

@@ -51,7 +51,7 @@ enum TextTarget {
 
     /// A sample as clients spell it.
     static func spellings(_ sample: Sample) -> [[UInt8]] {
-        // The text decides here, not the receipt, so the start of it is enough for the spellings beyond the first.
+        // The text decides here, not the receipt, so its start is enough for all spellings except the first.
         let start = Data(sample.bytes.prefix(600))
         let plain = start.base64EncodedString()
         let wrapped = start.base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
@@ -59,7 +59,7 @@ enum TextTarget {
         let texts = [
             plain, wrapped, url, plain.replacing("+", with: " "), " \(plain)\n", "eyJhbGciOiJFUzI1NiJ9.\(url).\(url)",
         ]
-        // From whole receipts a fuzzer hardly comes to almost nothing.
+        // Starting from whole receipts, a fuzzer rarely reaches almost empty inputs.
         let short: [[UInt8]] = [
             [], [0x20], [0xEF, 0xBB, 0xBF, 0x20], Array("{".utf8), Array("ey..".utf8), [0x30, 0x80],
         ]

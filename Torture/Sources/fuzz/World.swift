@@ -22,7 +22,7 @@ struct World {
     let transactionReceipt: TransactionReceiptTarget
     let claims: ClaimsTarget
 
-    /// The transaction receipts taken apart.
+    /// The transaction receipts, split into parts.
     var looseReceipts: [LooseTransactionReceipt] { receipts.compactMap { LooseTransactionReceipt($0.bytes) } }
 
     static let shared: World = {
@@ -90,7 +90,7 @@ struct World {
         return inspection
     }
 
-    /// Reads all that an inspection offers.
+    /// Reads everything that an inspection offers.
     private func read(_ inspection: EvidenceInspection) {
         for certificate in inspection.certificates {
             demand(!certificate.publicKey.isEmpty, "a certificate without a word about its key")

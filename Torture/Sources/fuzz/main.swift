@@ -4,8 +4,7 @@ import LibFuzzer
 // fuzz TARGET [libFuzzer's arguments]     runs a target
 // fuzz TARGET --seeds FOLDER              writes its seeds into a folder
 //
-// ASSAY_TORTURE_KEYS names the folder of the keys, so that an input means the same in every run. dev/fuzz.sh does all of
-// it.
+// ASSAY_TORTURE_KEYS names the folder of the keys, so that an input reproduces in every run. dev/fuzz.sh sets it.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 2, FuzzTarget(rawValue: arguments[1]) != nil else {
@@ -19,7 +18,7 @@ if arguments.count == 4, arguments[2] == "--seeds" {
     }
     exit(0)
 }
-// Keys are slow to make, and the first input must not pay for it.
+// Creating keys is slow, and the first input must not be charged for it.
 FuzzTarget.chosen.prepare()
 // libFuzzer sees the program's name and its own options.
 var count = CommandLine.argc - 1

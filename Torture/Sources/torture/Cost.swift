@@ -4,10 +4,10 @@ import PurchaseVerification
 
 /// The permitted cost of evidence: peak memory as a multiple of its size, and time, for the worst known evidence.
 enum Cost {
-    /// Beyond these the run fails: a small multiple in memory, and nothing that looks like a hang.
+    /// Beyond these the run fails: a small multiple in memory, and a time that is clearly not a hang.
     private static let memoryLimit = 8.0
-    /// Foundation's reader of JSON keeps some 40 bytes for each value, and the shortest value has two. Signed data has at
-    /// most 256 KiB, so that is all it can come to.
+    /// Foundation's reader of JSON keeps about 40 bytes for each value, and the shortest value has two. Signed data has at most
+    /// 256 KiB, which limits the total.
     private static let jsonMemoryLimit = 24.0
     /// The permitted growth of a process regardless of the evidence: pages, and objects that libraries create at their
     /// first use.
@@ -35,7 +35,7 @@ enum Cost {
         return try HostileSignedEvidence.growth(store) && isLinear && holds
     }
 
-    /// In a separate process, so that nothing else has raised the peak. A process that hangs is killed.
+    /// Runs in a separate process, so that nothing else has raised the peak. A process that hangs is killed.
     private static func measure(_ evidence: [UInt8], root: [UInt8]) throws -> CostMeasurement {
         let file = FileManager.default.temporaryDirectory.appending(path: "assay-torture-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -8,8 +8,8 @@ struct CostMeasurement {
     let seconds: Double
     let verdict: String
 
-    /// Verifies the file as evidence and prints by how many bytes the process grew at most, the evidence itself
-    /// included, the seconds, and the verdict.
+    /// Verifies the file as evidence and prints the maximum growth of the process in bytes, including the evidence itself, the
+    /// seconds, and the verdict.
     static func printOne(path: String) throws {
         let root = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + ".root")))
         let verifier = try Trust(certificates: [root]).freshVerifier
@@ -36,7 +36,7 @@ struct CostMeasurement {
         return now() - start
     }
 
-    /// The file is read in one go: a copy would count as the verifier's memory.
+    /// The file is read at once: a copy would count as the verifier's memory.
     private static func bytes(of path: String) throws -> [UInt8] {
         guard let file = fopen(path, "rb") else { throw CocoaError(.fileReadUnknown) }
         defer { fclose(file) }
@@ -48,7 +48,7 @@ struct CostMeasurement {
         }
     }
 
-    /// The most memory that the process has held at once.
+    /// The maximum memory that the process has held at once.
     private static func peakBytes() throws -> Int {
         #if os(Linux)
             // ru_maxrss would include the memory of the parent before it started this process.

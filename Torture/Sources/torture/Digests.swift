@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// Signatures over changed content, made again so that the code after the signature check is reached.
+/// Signatures over changed content, created again so that the code after the signature check is reached.
 enum Digests {
     /// RSASSA-PKCS1-v1_5, as in transaction receipts.
     static func signature(of message: Data, _ key: _RSA.Signing.PrivateKey, isSHA256: Bool) -> [UInt8]? {

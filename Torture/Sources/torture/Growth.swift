@@ -4,12 +4,12 @@ import PurchaseVerification
 
 /// The cost of a byte of hostile text, in each field and from 1 kB to 1 MB: it must not grow with the length.
 enum Growth {
-    /// Signed payloads have at most 256 KiB with their base64, which 160 kB of claims come near.
+    /// Signed payloads have at most 256 KiB including base64, which 160 kB of claims nearly reach.
     private static let sizes = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 160 << 10, 1 << 20]
     /// A byte may cost this many times its cost at a smaller size. Quadratic cost grows fourfold from column to column,
     /// and 64-fold from 16 kB to 1 MB; the rest allows for caches and page faults.
     private static let limit = 8.0
-    /// Below this a whole call is noise.
+    /// Below this, the time of a call is noise.
     private static let noise = 2e-4
 
     static func run(_ store: EvidenceSamples) throws -> Bool {
@@ -26,7 +26,7 @@ enum Growth {
         return holds
     }
 
-    /// Every comparison that a caller can ask for is made.
+    /// Every comparison that a caller can request is made.
     private static let policies: [any PurchasePolicy] = [
         EnvironmentPolicy(accepting: [.production, .sandbox, .other("Elsewhere")]), BundleIDPolicy("com.example.app"),
         ApplicationVersionPolicy("1"), TransactionPolicy(TransactionFacts(transactionID: "1", productID: "a")),

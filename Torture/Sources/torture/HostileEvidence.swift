@@ -2,7 +2,7 @@ import EvidenceMint
 import Foundation
 import HostileBytes
 
-/// The largest and most expensive evidence that is known: each is built against one part of the core.
+/// The largest and most expensive known evidence, each built against one part of the core.
 enum HostileEvidence {
     /// The budget of the core.
     private static let size = 16 << 20
@@ -30,7 +30,7 @@ enum HostileEvidence {
         ]
     }
 
-    /// With the ends of open lengths in place of the last bytes.
+    /// With the ends of open lengths instead of the last bytes.
     private static func closed(_ bytes: [UInt8], _ levels: Int) -> [UInt8] {
         let unit = 129
         return Array(bytes.dropLast(unit)) + [UInt8](repeating: 0, count: 2 * levels)

@@ -3,7 +3,7 @@ import Foundation
 import HostileBytes
 import PurchaseVerification
 
-/// The most expensive transaction receipts and signed data that are known, each built against one part of the core.
+/// The most expensive known transaction receipts and signed data, each built against one part of the core.
 enum HostileSignedEvidence {
     /// The budget of the core for all evidence, and for signed data.
     private static let (size, jwsSize) = (16 << 20, 1 << 18)

@@ -8,7 +8,7 @@ import PurchaseVerification
 struct HostileText {
     /// The field that holds the text.
     let field: String
-    /// Evidence with so many bytes of hostile text.
+    /// Evidence with this many bytes of hostile text.
     let evidence: @Sendable (Int) -> [UInt8]
 
     init(_ field: String, _ evidence: @escaping @Sendable (Int) -> [UInt8]) {

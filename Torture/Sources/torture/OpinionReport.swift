@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A count of how two verdicts compare.
+/// A count of the agreements and disagreements of two verifiers.
 struct OpinionTally: Sendable {
     var bothAccept = 0
     var bothRefuse = 0
@@ -31,7 +31,7 @@ struct OpinionReport {
 
     private var sum: OpinionTally { groups.reduce(into: OpinionTally()) { $0.add($1.tally) } }
 
-    /// Nothing is unexplained, and both kinds of agreement occurred: a comparison that never accepts proves nothing.
+    /// Whether everything is explained, and both kinds of agreement occurred: a comparison that never accepts proves nothing.
     var holds: Bool { sum.unexplained.isEmpty && sum.bothAccept > 0 && sum.bothRefuse > 0 }
 
     func show() {

@@ -58,7 +58,7 @@ import PurchaseVerification
         }
     }
 
-    /// One message that both are asked about.
+    /// One message for both verifiers.
     struct OpinionCase: Sendable {
         let name: String
         let bytes: [UInt8]
@@ -91,7 +91,7 @@ import PurchaseVerification
             return OpinionCase("\(sample.name), \(mutation.rawValue), number \(number)", bytes, sample)
         }
 
-        /// The lengths are right again afterwards, so these get further.
+        /// The lengths are corrected afterwards, so these get further.
         static func structureMutation(of samples: [Sample], seed: UInt64, number: Int) -> OpinionCase {
             var generator = SeededGenerator(seed: ~seed &+ UInt64(number))
             let sample = samples[generator.below(samples.count)]
@@ -133,7 +133,7 @@ import PurchaseVerification
             }
         }
 
-        /// The first reason against signature and chain; markers, content and policies are not OpenSSL's business.
+        /// The first reason against signature and chain; OpenSSL does not check markers, content and policies.
         private static func refusal(_ inspection: EvidenceInspection) -> ReasonCode? {
             let relevant: Set = ["form", "container", "creation date", "certificate path", "signing key", "signature"]
             return inspection.refusal(among: relevant)
@@ -194,7 +194,7 @@ import PurchaseVerification
         }
     }
 #else
-    /// Left out, in words.
+    /// Without OpenSSL, prints that the comparison is skipped.
     enum SecondOpinion {
         static func run(_ minted: MintedSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## A second opinion\n\nlibssl-dev or pkg-config is missing, so OpenSSL was not asked.")

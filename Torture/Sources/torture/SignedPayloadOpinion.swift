@@ -99,7 +99,7 @@ struct JWSOpinion {
     }
 }
 
-/// One JWS that both are asked about.
+/// One JWS for both verifiers.
 struct JWSCase {
     let name: String
     let bytes: [UInt8]

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The reasons why the core refuses evidence whose signature and chain OpenSSL accepts. Any other code is a mistake of
-/// one of the two: above all, nothing about signatures, issuers and dates is in this table.
+/// The reasons why the core refuses evidence whose signature and chain OpenSSL accepts. Any other code is a mistake of one of the
+/// two: in particular, no code about signatures, issuers and dates is in this table.
 enum StricterRules {
     static let reasons: [ReasonCode: String] = [
         // The bytes.
@@ -41,7 +41,7 @@ enum StricterRules {
         .pathBudgetExceeded: "paths have a budget",
     ]
 
-    /// The rules of transaction receipts, of which OpenSSL sees signature and certificate alone.
+    /// The rules of transaction receipts, of which OpenSSL checks only signature and certificate.
     static let ofTransactionReceipts: [ReasonCode: String] = [
         .propertyListMalformed: "the lists are read strictly; the other reader looks for two names",
         .propertyListKeyDuplicated: "a key twice says two things; the other reader takes the first",

@@ -1,8 +1,8 @@
 import Foundation
 import HostileBytes
 
-/// `torture [bits] [history] [cost] [growth] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer, every part unless some are named. The
-/// exit status is 0 only if every statement holds.
+/// `torture [bits] [history] [cost] [growth] [opinion] [receipts] [jws]`: hostile bytes without a fuzzer; runs all parts unless
+/// some are named. The exit status is 0 only if every check succeeds.
 @main
 enum Torture {
     static func main() throws {
@@ -25,7 +25,7 @@ enum Torture {
         let signed = try Corpus.signedSamples()
         if corpus.isEmpty { print(Corpus.absence) }
         var holds = true
-        // After each part, so that its lines also appear in a pipe.
+        // After each part, so that its lines appear at once in a pipe, too.
         func after(_ part: Bool) -> Bool {
             fflush(nil)
             return part

@@ -96,7 +96,7 @@ import PurchaseVerification
         }
     }
 
-    /// One receipt that both are asked about.
+    /// One receipt for both verifiers.
     struct LeafCase: Sendable {
         let name: String
         private(set) var bytes: [UInt8]
@@ -161,7 +161,7 @@ import PurchaseVerification
         }
     }
 #else
-    /// Left out, in words.
+    /// Without OpenSSL, prints that the comparison is skipped.
     enum TransactionReceiptOpinion {
         static func run(_ store: EvidenceSamples, _ corpus: [Sample], seed: UInt64, mutations: Int) throws -> Bool {
             print("\n## Transaction receipts, a second opinion\n\nlibssl-dev is missing, so OpenSSL was not asked.")

@@ -3,7 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// The server of `assay serve` as it is, channel handlers, threads and limits included, with other routes in it.
+/// The server of `assay serve`, with its channel handlers, threads and limits, but with other routes.
 struct EchoApplication<Base: ApplicationProtocol>: ApplicationProtocol {
     let base: Base
     let responder: RouterResponder<BasicRequestContext>

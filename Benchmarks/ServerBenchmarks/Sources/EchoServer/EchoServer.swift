@@ -7,7 +7,7 @@ import NIOCore
 import NIOFoundationCompat
 import PurchaseServer
 
-/// What the library does with a request when nobody looks at it: the floor of every answer of `assay serve`.
+/// Handles requests with the library alone: the lower bound for every answer of `assay serve`.
 ///
 ///     echo-server          /echo and /json in the server of `assay serve`
 ///     echo-server --bare   /echo in a server with nothing of Assay's in it
@@ -28,7 +28,7 @@ enum EchoServer {
         }
     }
 
-    /// The least that a server of this kind does with a request: collect the body and send it back.
+    /// The minimal work of a server of this kind for a request: collect the body and send it back.
     private static func router() -> Router<BasicRequestContext> {
         let router = Router()
         router.post("/echo") { request, _ in
@@ -36,7 +36,7 @@ enum EchoServer {
             return Response(
                 status: .ok, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: body))
         }
-        // The same, with the body read as JSON and written as JSON by the library.
+        // The same, but the library also reads and writes the body as JSON.
         router.post("/json") { request, _ in
             let body = try await request.body.collect(upTo: limits.bodyBytes)
             let object = try JSONDecoder().decode([String: String].self, from: Data(buffer: body))

@@ -1,11 +1,11 @@
 import EvidenceMint
 import Foundation
 
-/// Writes CSV for `assay import` to standard output: minted app receipts of one purchase each, no transaction twice.
+/// Writes CSV for `assay import` to standard output: minted app receipts with one purchase each, and no transaction twice.
 ///
 ///     import-generator COUNT AUTHORITY-FOLDER > receipts.csv
 ///
-/// A receipt is signed with RSA, which takes about a millisecond, so they are minted on all cores. Three of four customers have one
+/// Signing a receipt with RSA takes about a millisecond, so receipts are minted on all cores. Three of four customers have one
 /// receipt, and every tenth receipt proves a period that has ended.
 @main
 struct ImportGenerator {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times beside each other, with the ratio and the most that it may be.
+/// Times side by side, with their ratio and its limit.
 struct ComparisonTable {
     private let small: String
     private let large: String

@@ -5,14 +5,15 @@ import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
 
-/// A ledger of a size. Its rows are made by the operations that a server performs, so they are what a server's are.
+/// A ledger of a given size. Its rows are written by the operations that a server performs, so they equal a server's.
 final class FilledLedger: Sendable {
     static let app = "example"
     private static let product = "com.example.app.coins"
     private static let moment = Date(timeIntervalSince1970: 1_700_000_000)
-    /// Rows that are made and committed before the next; a run that was interrupted begins with the one that it left.
+    /// Rows that are created and committed before the next ones; an interrupted run begins with the batch that it left.
     private static let block = 8192
-    /// Rows that one transaction makes while the ledger is filled. Alone, each would wait for a commit, and write its pages once more.
+    /// Rows that one transaction creates while the ledger is filled. Separately, each would wait for a commit and write its pages
+    /// again.
     private static let rowsTogether = 128
     private static let purchasesPerCustomer = 5
 
@@ -40,12 +41,12 @@ final class FilledLedger: Sendable {
                 at: URL(fileURLWithPath: path).deletingLastPathComponent().appending(path: "assay-entries.key").path))
     }
 
-    /// A customer of the many, in no order.
+    /// A random customer.
     func customer(_ number: Int) -> String {
         "customer-\(number * 7_919 % max(1, size.purchases / Self.purchasesPerCustomer))"
     }
 
-    /// A purchase of the many, in no order.
+    /// A random purchase.
     func transaction(_ number: Int) -> String { Self.transactionID(number * 7_919 % size.purchases) }
 
     private static func transactionID(_ number: Int) -> String { "\(2_000_000_000_000_000 + number)" }
@@ -54,7 +55,7 @@ final class FilledLedger: Sendable {
 
     // MARK: Filling
 
-    /// Adds what is missing. Orders come first and are spread over thirty days, so most have expired at the end.
+    /// Adds the missing rows. Orders come first and are spread over thirty days, so most have expired at the end.
     func fill() async throws {
         let sealing = try LogSealing(ledger: ledger, signer: nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -110,7 +111,7 @@ final class FilledLedger: Sendable {
         FileHandle.standardError.write(Data("\n".utf8))
     }
 
-    /// The claim of a purchase that nobody has.
+    /// The claim of a purchase that has no owner.
     private func submission(_ number: Int) throws -> PurchaseSubmission {
         let id = Self.transactionID(number)
         let template = PurchaseTemplate.consumable(
@@ -133,7 +134,7 @@ final class FilledLedger: Sendable {
 
     // MARK: Measuring
 
-    /// The time of a purchase, from evidence to commit, when 64 clients buy. What is minted for it is not measured.
+    /// The time of a purchase, from evidence to commit, when 64 clients buy. Minting its evidence is not measured.
     func purchaseMicroseconds(count: Int) async throws -> Double {
         let first = try self.count("transactions")
         var claims: [ExaminedSubmission] = []

@@ -2,11 +2,11 @@ import EvidenceMint
 import Foundation
 import SQLiteFloor
 
-/// Compares a large database with a small one (Benchmarks/README.md): what a reader waits for, and what a purchase costs.
+/// Compares a large database with a small one (Benchmarks/README.md): how long a reader waits, and the cost of a purchase.
 ///
 ///     large-database FOLDER [PURCHASES] [ORDERS]
 ///
-/// Both are made in the folder by the ledger's own operations, once: a run that was interrupted goes on where it ended.
+/// Both are created in the folder by the ledger's own operations, once: an interrupted run continues where it ended.
 @main
 enum LargeDatabase {
     private static let smallPurchases = 10_000
@@ -56,7 +56,7 @@ enum LargeDatabase {
         for world in worlds { try await world.close() }
     }
 
-    /// Measures both in turns, so that noise of the machine meets both.
+    /// Measures both in turns, so that noise of the machine affects both.
     private static func alternate(
         _ rounds: Int, _ small: FilledLedger, _ large: FilledLedger, _ measure: (FilledLedger) async throws -> Double
     ) async throws -> (small: Double, large: Double) {
@@ -69,7 +69,7 @@ enum LargeDatabase {
     }
 }
 
-/// How much a database has.
+/// The contents of a database.
 struct Size {
     var purchases: Int
     var orders: Int

@@ -2,7 +2,7 @@ import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
 
-/// Something that clients ask.
+/// A query of clients.
 struct Question {
     private static let count = 500
 

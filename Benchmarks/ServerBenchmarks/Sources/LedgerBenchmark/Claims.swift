@@ -3,7 +3,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// The evidence that is submitted: one purchase each, none of them twice.
+/// The evidence that is submitted: one purchase each, and none twice.
 enum Claims: String, CaseIterable {
     case signedTransactions = "signed transactions"
     case appReceipts = "app receipts"
@@ -32,7 +32,7 @@ enum Claims: String, CaseIterable {
         }
     }
 
-    /// Writes what a load generator sends: the anchors, and one request a line.
+    /// Writes the input of a load generator: the anchors, and one request per line.
     static func export(count: Int, authority: AppStoreAuthority, to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, root) in [("receipts", authority.receipts.root), ("payloads", authority.signedPayload.root)] {

@@ -10,10 +10,10 @@ struct PurchaseRun {
     let clients: Int
     let evidence: [[UInt8]]
     let authority: AppStoreAuthority
-    /// Whether entries are authenticated, as for the Merkle log.
+    /// Whether entries are authenticated, as required for the Merkle log.
     var isAuthenticated = true
 
-    /// What a run gave.
+    /// The results of a run.
     struct Result {
         let perSecond: Double
         let bytesPerPurchase: Double

@@ -1,11 +1,11 @@
 import Foundation
 import GRDBSQLite
 
-/// The least that the same purchases can cost with this engine: the rows that the ledger wrote are read back and written again into
-/// the same tables and indexes, in the same order, by prepared statements of the C interface. It reads what
-/// a decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed, compressed or decided.
+/// The lower bound for the cost of the same purchases with this engine: the rows that the ledger wrote are read back and written
+/// again into the same tables and indexes, in the same order, by prepared statements of the C interface. It reads the rows that a
+/// decision needs: customer, transaction, original, product and lot. Nothing is verified, hashed, compressed or decided.
 package struct BareLoop {
-    /// So many purchases share a commit.
+    /// The number of purchases that share a commit.
     private let purchasesPerCommit: Int
 
     package init(purchasesPerCommit: Int) { self.purchasesPerCommit = purchasesPerCommit }
@@ -47,7 +47,7 @@ package struct BareLoop {
             pages: Double(database.takePages()) / count)
     }
 
-    /// What a decision has to read.
+    /// The rows that a decision has to read.
     private struct Reads {
         let customer, transaction, original, product: Statement
 
@@ -77,7 +77,7 @@ private func threadTime() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 package struct BenchmarkError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,4 +1,4 @@
-/// The rows that the ledger wrote for one purchase of a consumable, in the order in which it writes them, and what it read before.
+/// The rows that the ledger wrote for one purchase of a consumable, in the order of writing, and the rows that it read before.
 package struct PurchaseRows: Sendable {
     package internal(set) var rows: [(table: WrittenTable, values: [Value])] = []
     var customer: [Value] = []
@@ -6,14 +6,14 @@ package struct PurchaseRows: Sendable {
     var product: [Value] = []
     var original: [Value] = []
 
-    /// The last numbers that a ledger gave.
+    /// The last numbers that a ledger assigned.
     package struct Position: Sendable {
         let entry, event, customer: Value
 
-        /// Before the first purchase.
+        /// The position before the first purchase.
         package static let start = Position(entry: .integer(0), event: .integer(0), customer: .integer(0))
 
-        /// After the last row.
+        /// The position after the last row.
         package init(endOf database: Connection) throws {
             func last(_ column: String, _ table: String) throws -> Value {
                 try Statement("SELECT coalesce(max(\(column)), 0) FROM \(table)", database).rows()[0][0]
@@ -93,8 +93,8 @@ package struct PurchaseRows: Sendable {
     /// The same purchase with other numbers, so that it can be written beside the first.
     ///
     /// - Parameters:
-    ///   - count: what is added to each number that the ledger gave.
-    ///   - prefix: goes before transaction ids.
+    ///   - count: the number to add to each number that the ledger assigned.
+    ///   - prefix: the prefix of transaction ids.
     package func shifted(by count: Int64, prefix: UInt8) -> PurchaseRows {
         var other = self
         other.rows = rows.map { table, values in
@@ -131,7 +131,7 @@ extension Value {
         return .text([byte] + text)
     }
 
-    /// With the second half of its bits inverted. Ids begin with their time, which stays.
+    /// The id with the second half of its bits inverted. Ids begin with their time, which stays.
     fileprivate var inverted: Value {
         guard case .blob(var bytes) = self else { return self }
         for index in bytes.count / 2..<bytes.count { bytes[index] = ~bytes[index] }

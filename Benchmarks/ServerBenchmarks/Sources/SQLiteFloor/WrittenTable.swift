@@ -2,11 +2,11 @@
 package struct WrittenTable: Sendable {
     let name: String
     let insertion: String
-    /// The column that the first of `numbers` is in.
+    /// The column with the first of `numbers`.
     let key: String
-    /// Takes back what an insertion changed in a row that was there, by the first four values.
+    /// Reverses the change that an insertion made to an existing row, which is found by the first four values.
     let undo: String?
-    /// The columns with numbers that the ledger gives to each purchase anew.
+    /// The columns with numbers that the ledger assigns to each purchase.
     let numbers: [Int]
     /// The columns with transaction ids.
     let ids: [Int]

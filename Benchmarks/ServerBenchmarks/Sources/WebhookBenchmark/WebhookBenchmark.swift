@@ -5,7 +5,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Purchases at half of the greatest rate, without and with a webhook to a receiver on loopback, in turns.
+/// Purchases at half of the maximum rate, without and with a webhook to a receiver on loopback, in turns.
 ///
 ///     webhook-benchmark [PURCHASES] [ROUNDS]
 @main
@@ -53,10 +53,10 @@ enum WebhookBenchmark {
     }
 }
 
-/// What a run gave.
+/// The results of a run.
 struct PacedResult: Sendable {
     var perSecond = 0.0
-    /// From the moment at which a purchase was to begin, in seconds, mean.
+    /// The mean time from the scheduled start of a purchase, in seconds.
     var latency = 0.0
     var deliveries = 0
     var deliveriesPerSecond = 0.0
@@ -81,10 +81,10 @@ struct BenchmarkWorld {
         }
     }
 
-    /// Submits all claims in a folder of its own.
+    /// Submits all claims in a separate folder.
     ///
     /// - Parameters:
-    ///   - rate: how many begin in a second; as many as possible without one.
+    ///   - rate: how many begin per second; as many as possible if it is missing.
     ///   - isDelivering: whether a webhook gets the events.
     func run(rate: Double?, isDelivering: Bool) async throws -> PacedResult {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhook-bench-\(UUID().uuidString)")

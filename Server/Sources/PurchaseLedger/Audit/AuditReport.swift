@@ -7,7 +7,7 @@ public struct AuditReport: Sendable, Equatable {
     /// The number of entries that have no place in the Merkle log yet.
     public var pending: Int
     public var findings: [AuditFinding]
-    /// The number of further findings, at least.
+    /// The number of further findings; a lower bound.
     public var omitted = 0
 }
 
@@ -19,10 +19,10 @@ public struct AuditProgress: Sendable, Equatable {
     public var total: Int64
 }
 
-/// Something that is not as the journal says.
+/// A difference between the database and its journal.
 public struct AuditFinding: Sendable, Equatable {
     public var kind: Kind
-    /// The error, for people.
+    /// The error, as a sentence.
     public var detail: String
 
     /// The kinds of findings.
@@ -31,15 +31,15 @@ public struct AuditFinding: Sendable, Equatable {
         case leafMalformed = "leaf_malformed"
         /// A search column of an entry differs from its leaf.
         case columnDiffers = "column_differs"
-        /// The details of an entry are not those of its leaf.
+        /// The details of an entry do not match the hash in its leaf.
         case detailsChanged = "details_changed"
         /// Details or evidence are missing without an erasure.
         case missingWithoutErasure = "missing_without_erasure"
-        /// Evidence is not what its hash says.
+        /// Evidence does not match its hash.
         case evidenceChanged = "evidence_changed"
-        /// Evidence that was accepted is refused now: another certificate is trusted than then.
+        /// Evidence that was accepted is refused now, because the trusted certificates changed.
         case evidenceRefused = "evidence_refused"
-        /// Something could not be read, so that what follows was not looked at.
+        /// Something could not be read, so the rest was not checked.
         case auditIncomplete = "audit_incomplete"
         /// A claim was accepted without evidence.
         case grantWithoutEvidence = "grant_without_evidence"
@@ -47,7 +47,7 @@ public struct AuditFinding: Sendable, Equatable {
         case schemaMissing = "schema_missing"
         /// A table, an index or a trigger has another definition.
         case schemaDiffers = "schema_differs"
-        /// A table, an index or a trigger that no migration makes.
+        /// A table, an index or a trigger that no migration creates.
         case schemaUnknown = "schema_unknown"
         /// A row of a table differs from a rebuild.
         case rowDiffers = "row_differs"
@@ -56,7 +56,7 @@ public struct AuditFinding: Sendable, Equatable {
         /// The table has a row that a rebuild lacks.
         case rowUnknown = "row_unknown"
 
-        /// Whether a repair mends it.
+        /// Whether a repair corrects it.
         public var isOfTables: Bool { self == .rowDiffers || self == .rowMissing || self == .rowUnknown }
     }
 }

@@ -53,7 +53,7 @@ struct JournalCheck {
         return findings
     }
 
-    /// The error in the transaction that a claim's entry refers to, if its details name another one.
+    /// The finding if the transaction of a claim's entry is not the one that its details name.
     private func transactionFinding(
         of row: JournalRow, _ leaf: JournalLeaf, _ details: [UInt8]
     ) throws(LedgerStorageError) -> AuditFinding? {
@@ -114,10 +114,10 @@ struct JournalCheck {
         var findings: [AuditFinding] = []
         let rows = try EvidencePartsTable(connection: connection).rows(after: key, limit: limit)
         for row in rows {
-            // A part that an erasure deleted is missed only by evidence that has it.
+            // A missing part is an error only if evidence uses it: an erasure deletes parts.
             guard let content = row.content, !(SHA256.hash(data: content) == row.sha256) else { continue }
             findings.append(
-                AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence is not what its hash says"))
+                AuditFinding(kind: .evidenceChanged, detail: "part \(row.key) of evidence does not match its hash"))
         }
         return (findings, rows.last?.key)
     }

@@ -1,6 +1,6 @@
-/// A journal entry for an export: its leaf, and the details that the leaf has the hash of.
+/// A journal entry for an export: its leaf, and the details whose hash is in the leaf.
 public struct ExportedEntry: Sendable, Equatable {
-    /// The number of the entry, which leads on to the next page.
+    /// The number of the entry: the cursor for the next page.
     public var key: Int64
     public var leaf: JournalLeaf
     /// The hash of the leaf in the Merkle log.
@@ -45,7 +45,7 @@ public struct EvidenceByHash: LedgerQuery {
     /// SHA-256.
     public var sha256: [UInt8]
 
-    /// The evidence of a hash.
+    /// The evidence with a hash.
     public init(sha256: [UInt8]) { self.sha256 = sha256 }
 
     public func answer(_ reader: LedgerTransaction) throws -> [UInt8]? {

@@ -2,21 +2,21 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-/// Applies journal entries, in their order, to the tables of an empty database.
+/// Applies journal entries, in order, to the tables of an empty database.
 ///
-/// Facts, owners and entitlements are computed again from the evidence, which is verified again. What was decided or done, such
-/// as which claim bound, which order it paid and which lots were used, is taken from the entry: decisions given are never changed.
+/// Facts, owners and entitlements are computed again from the evidence, which is verified again. Decisions are taken from the
+/// entries and never change: which claims bind, which orders they paid, and which lots were used.
 struct JournalReplay {
     let connection: any LedgerConnection
     let verifier: PurchaseVerifier
     let erasures: Erasures
-    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     /// The settings so far.
     var registry: Registry
     /// Whether the settings changed since the replay began.
     private var isRegistryChanged = false
-    /// Evidence that was accepted when it came, and is refused now.
+    /// Evidence that was accepted when it was submitted, and is refused now.
     var findings: [AuditFinding] = []
 
     init(
@@ -48,8 +48,8 @@ struct JournalReplay {
         }
         if leaf.kind == .settings { try register(leaf, details) }
         let app = registry.app(leaf.app)
-        // Evidence that did not verify proved nothing then, so its bytes are not needed, and are not always there. A reply of the App
-        // Store has no signature.
+        // Evidence that failed verification proved nothing, so its bytes are not needed and may be missing. An App Store reply
+        // has no signature.
         let isUnverified = try UnverifiedEvidence(leaf.kind, details: details) != nil || leaf.kind == .appStoreAnswer
         let examined = isUnverified ? nil : examine(evidence, known, app)
         try check(examined, leaf, details)
@@ -67,7 +67,7 @@ struct JournalReplay {
         return evidence?.bytes.map { EvidenceExaminer(verifier: verifier).examine($0, app: app?.settings) }
     }
 
-    /// Applies an entry of which no details were kept: its customer, its order and its evidence, if that is left.
+    /// Applies an entry without details: its customer, its order and, if it is still stored, its evidence.
     private func applyErased(
         _ row: JournalRow, _ leaf: JournalLeaf, _ evidence: ReplayedEvidence?, _ known: ExaminedEvidence?
     ) throws {
@@ -84,7 +84,7 @@ struct JournalReplay {
         if let examined {
             stored = (examined, try EvidenceStore(connection: connection).keep(examined.stored).evidence.key)
         } else if let evidence {
-            // Every piece of evidence takes its number.
+            // Every piece of evidence uses up a number.
             let row = EvidenceRow(sha256: evidence.row.sha256, size: evidence.row.size, content: nil)
             _ = try EvidenceTable(connection: connection).insertIfNew(row)
         }
@@ -101,7 +101,7 @@ struct JournalReplay {
         return JournalEntry(key: try JournalTable(connection: connection).insert(copy), id: row.id, leafHash: [])
     }
 
-    /// Notes accepted evidence that is refused now, mostly because another certificate is trusted than then.
+    /// Notes accepted evidence that is refused now, usually because the trusted certificates changed.
     private mutating func check(_ evidence: ExaminedEvidence?, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
         guard case .failure(let error) = evidence?.verified else { return }
         var wasAccepted = leaf.code == DecisionCode.accepted.rawValue
@@ -117,7 +117,7 @@ struct JournalReplay {
                 detail: "\((leaf.evidence ?? []).hexadecimal) of entry \(leaf.id.text): \(error.code.rawValue)"))
     }
 
-    /// Takes over the settings of an app.
+    /// Adopts the settings of an app.
     private mutating func register(_ leaf: JournalLeaf, _ details: [UInt8]) throws {
         isRegistryChanged = true
         let text = try SettingsDetails(encoded: details).settings
@@ -134,7 +134,7 @@ struct JournalReplay {
         registry = Registry(apps: apps)
     }
 
-    /// Writes the settings of an entry as the registration does.
+    /// Writes the settings of an entry as a registration does.
     private func keepSettings(_ entry: JournalEntry, _ leaf: JournalLeaf, _ details: [UInt8]) throws {
         let body = Array(try SettingsDetails(encoded: details).settings.utf8)
         guard let app = try AppsTable(connection: connection).all().first(where: { $0.name.isSame(as: leaf.app) })

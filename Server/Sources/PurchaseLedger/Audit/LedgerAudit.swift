@@ -6,9 +6,9 @@ extension PurchaseLedger {
     ///
     /// - Parameters:
     ///   - isVerifyingEvidence: whether all evidence is verified again, and facts, owners and entitlements are computed from it.
-    ///     Otherwise the tables are compared that journal entries determine without their evidence.
+    ///     Otherwise only the tables that the entries determine without evidence are compared.
     ///   - folder: where the rebuild keeps its temporary database.
-    ///   - progress: is called after each page of the journal.
+    ///   - progress: called after each page of the journal.
     public func audit(
         isVerifyingEvidence: Bool = true, in folder: URL = FileManager.default.temporaryDirectory,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
@@ -18,11 +18,12 @@ extension PurchaseLedger {
         ).run(isRepairing: false)
     }
 
-    /// Audits the ledger and, if nothing but tables differs, replaces them by the rebuild, which the journal records.
+    /// Audits the ledger. If only tables differ, replaces them by the rebuild and records that in the journal.
     ///
-    /// A rebuild from a changed journal or from evidence that is missing or refused would lose purchases, so it is not written.
+    /// A rebuild from a changed journal, or without evidence that is missing or refused, would lose purchases, so it is not
+    /// written.
     ///
-    /// - Returns: what was found before.
+    /// - Returns: the findings before the repair.
     public func repair(
         in folder: URL = FileManager.default.temporaryDirectory,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
@@ -32,8 +33,8 @@ extension PurchaseLedger {
 }
 
 extension PurchaseLedger {
-    /// Rebuilds the tables if this release has newer rules than they were computed under. Each entitlement that changes is
-    /// listed as the event `corrected`. A release calls it after the migration, before it serves.
+    /// Rebuilds the tables if this release has newer rules than those they were computed with. Each changed entitlement becomes
+    /// an event `corrected`. A release calls this after the migration, before it serves requests.
     ///
     /// - Returns: the differences; `nil` if the rules are the same.
     public func applyNewRules(
@@ -49,9 +50,9 @@ extension PurchaseLedger {
 struct LedgerAudit {
     /// Entries or pieces of evidence in a page.
     private static let page: Int64 = 256
-    /// A page ends early when its evidence has this many bytes: two pages are in memory at a time.
+    /// A page ends early when its evidence reaches this many bytes: two pages are in memory at a time.
     private static let pageBytes = 16 << 20
-    /// Findings that are kept; beyond these they are counted.
+    /// The findings that are kept; the rest are only counted.
     private static let findings = 10_000
 
     let ledger: PurchaseLedger
@@ -62,25 +63,25 @@ struct LedgerAudit {
     /// Audits the ledger.
     ///
     /// - Parameters:
-    ///   - isRepairing: whether differences are mended.
+    ///   - isRepairing: whether differences are corrected.
     ///   - isOfNewRules: whether the rules are newer than the tables, so that the rebuild is recorded in any case.
     func run(isRepairing: Bool, isOfNewRules: Bool = false) async throws -> AuditReport {
         let file = folder.appending(path: "assay-rebuild-\(UUID().uuidString).sqlite")
         let rebuilt = try SQLiteDatabase(path: file.path)
         defer {
             for suffix in ["", "-wal", "-shm"] {
-                // A temporary file that stays behind harms nothing.
+                // A leftover temporary file does no harm.
                 try? FileManager.default.removeItem(atPath: file.path + suffix)
             }
         }
         var report = AuditReport(entries: 0, evidence: 0, pending: 0, findings: [])
         do {
-            // Nobody needs it after a crash.
+            // The file is not needed after a crash.
             try await rebuilt.set("synchronous", to: "OFF")
             try await LedgerMigrations.migrate(rebuilt, now: 0)
             try await compareSchema(rebuilt, &report)
             try await rebuilt.write { connection in
-                // Erased customers are found by their references.
+                // An erasure refers to customers by reference.
                 _ = try connection.execute("CREATE INDEX customers_by_reference ON customers (reference)", [])
             }
             do {
@@ -106,7 +107,7 @@ struct LedgerAudit {
         return report
     }
 
-    /// Whether an error says that the database has something that nobody wrote, instead of that it cannot be read now.
+    /// Whether an error means that the content of the database is wrong, rather than that it cannot be read now.
     private static func isFinding(_ error: any Error) -> Bool {
         guard let error = error as? LedgerStorageError else { return error is LedgerRefusal }
         return [.corrupt, .constraint, .other].contains(error.kind)
@@ -138,8 +139,8 @@ struct LedgerAudit {
         report.findings += found.findings(present, expected: definitions ?? [:])
     }
 
-    /// Reads the journal in pages, checks each entry, and applies it to the rebuild. The evidence of the next page is verified on
-    /// all processors meanwhile.
+    /// Reads the journal in pages, checks each entry, and applies it to the rebuild. Meanwhile the evidence of the next page is
+    /// verified on all processors.
     private func replay(
         into rebuilt: SQLiteDatabase, _ erasures: Erasures, _ report: inout AuditReport
     ) async throws {
@@ -222,7 +223,7 @@ struct LedgerAudit {
                         evidence = ReplayedEvidence(row: stored, bytes: nil)
                     }
                 }
-                // Changed details are no input of a rebuild.
+                // Changed details are not used in a rebuild.
                 var row = row
                 if findings.contains(where: { $0.kind == .detailsChanged }) { row.details = nil }
                 page.rows.append(Page.Item(row: row, evidence: evidence))
@@ -294,7 +295,7 @@ struct LedgerAudit {
             var (findings, unexamined) = try await TableComparison(
                 table: table, ledger: ledger.database, rebuilt: rebuilt
             ).findings()
-            // A product may have been known from evidence of an erased customer alone.
+            // A product may have been known only from evidence of an erased customer.
             if table.name == "products", !erasures.customers.isEmpty { findings.removeAll { $0.kind != .rowMissing } }
             add(findings, to: &report)
             report.omitted += unexamined

@@ -5,8 +5,8 @@ extension PurchaseLedger {
     /// needs memory in proportion to the log.
     ///
     /// - Parameters:
-    ///   - checkpoints: what the log must agree with. Their signatures were verified (`SignedCheckpoint`).
-    ///   - lateAfter: an entry that waits for more seconds is late.
+    ///   - checkpoints: the checkpoints that the log must agree with. Their signatures were verified (`SignedCheckpoint`).
+    ///   - lateAfter: the number of seconds after which a pending entry is late.
     /// - Throws: `LedgerStorageError`.
     public func auditLog(_ checkpoints: [Checkpoint], lateAfter: Int64 = 60) async throws -> LogAuditReport {
         var audit = LogAudit(ledger: self, checkpoints: checkpoints.sorted { $0.size < $1.size })
@@ -16,7 +16,7 @@ extension PurchaseLedger {
 
 /// An audit of the Merkle log.
 struct LogAudit {
-    /// Findings that are kept; beyond these they are counted.
+    /// The findings that are kept; the rest are only counted.
     static let findings = 1000
     /// Rows of a page.
     private static let page: Int64 = 1024
@@ -35,7 +35,7 @@ struct LogAudit {
         do {
             try await compareAll(lateAfter)
         } catch let error as LedgerStorageError where [.corrupt, .constraint, .other].contains(error.kind) {
-            // Somebody wrote what no server writes.
+            // A program other than a server wrote to the database.
             add(.auditIncomplete, "\(error)")
         }
         return report
@@ -62,7 +62,7 @@ struct LogAudit {
         report.findings.append(LogFinding(kind: kind, detail: detail))
     }
 
-    /// Size and root, which the leaves must have.
+    /// Reads the stated size and root, with which the leaves must agree.
     private mutating func readState() async throws -> [UInt8] {
         let (state, beyond) = try await ledger.database.read(.lists) { connection in
             let state = try LogStateTable(connection: connection).row()
@@ -70,12 +70,12 @@ struct LogAudit {
         }
         report.size = state.size
         for row in beyond {
-            add(.leafUnknown, "leaf \(row.leafNumber) is behind the log's size of \(state.size)")
+            add(.leafUnknown, "leaf \(row.leafNumber) is beyond the log's size of \(state.size)")
         }
         return state.root
     }
 
-    /// The database must name the key with which the codes of its entries are checked.
+    /// Checks that the database names the given key of entries.
     private mutating func compareKey() async throws {
         guard let key = ledger.entryKey else { return }
         let id = try await ledger.database.read(.lists) { try LogStateTable(connection: $0).entryKeyID() }
@@ -83,8 +83,8 @@ struct LogAudit {
         add(.entryKeyDiffers, "the database names key \(id ?? "none"), and the given one is \(key.id)")
     }
 
-    /// Sets checkpoints aside that an origin signed and a restore from a backup lost, if an authentic entry says so. What the
-    /// origin signed of the part that was kept is compared like any other.
+    /// Sets aside checkpoints whose leaves a restore from a backup lost, if an authentic entry says so. Checkpoints of the part
+    /// that was kept are compared like any others.
     private mutating func setAsideEnded() async throws {
         guard let key = ledger.entryKey else { return }
         let rows = try await ledger.database.read(.lists) { connection in
@@ -106,7 +106,7 @@ struct LogAudit {
             checkpoints.removeAll { checkpoint in lost.contains(checkpoint) }
             report.continuations.append(
                 """
-                \(details.origin) ended at \(details.size) leaves of which \(details.found) were left; it goes on as \
+                \(details.origin) ended at \(details.size) leaves, of which \(details.found) remain; it continues as \
                 \(details.newOrigin): \(details.reason)
                 """)
         }
@@ -123,7 +123,7 @@ struct LogAudit {
         var hashes: [UInt8]?
     }
 
-    /// Computes the tree again, and compares its roots, tiles and entries.
+    /// Computes the tree again and compares its roots, tiles and entries.
     private mutating func readLeaves(_ root: [UInt8]) async throws {
         var tree = MerkleAppender()
         compareCheckpoints(tree)
@@ -194,7 +194,7 @@ struct LogAudit {
         }
     }
 
-    /// Every entry is in the log, or waits for it.
+    /// Checks that every entry is in the log or pending.
     private mutating func readJournal() async throws {
         var last: Int64 = 0
         while true {

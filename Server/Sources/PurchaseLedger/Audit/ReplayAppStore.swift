@@ -2,16 +2,16 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Claims that the App Store is asked about.
+/// Claims that are checked with the App Store.
 extension ReplayStep {
-    /// Applies a claim. One that waits changes nothing.
+    /// Applies a claim. A waiting claim changes nothing.
     func claim(_ details: ClaimDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let waits = details.appStore == .waits
         if !waits { try observe(entry, app, claims: details) }
         guard details.appStore != nil, let customer = try self.customer(details.customer, app),
             let sha256 = leaf.evidence
         else { return }
-        // The customer as the leaf names them: a later merge changes nothing in the row.
+        // The customer that the leaf names: later merges do not change the row.
         let named = try leaf.customer.flatMap { try transaction.customers.row(reference: $0.bytes) } ?? customer
         guard let evidence = try EvidenceTable(connection: connection).row(sha256: sha256) else { return }
         try AppStoreClaimsTable(connection: connection).insert(
@@ -19,7 +19,7 @@ extension ReplayStep {
                 entry.key, appKey: app.key, customer: named.key, evidence: evidence.key, waits: waits, at: leaf.at))
     }
 
-    /// Applies the App Store's word on a claim.
+    /// Applies the App Store's answer about a claim.
     func answer(_ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let row = try RecordAppStoreAnswer.row(ofClaim: details.claim, transaction)
         if let row, row.waits {
@@ -45,6 +45,6 @@ extension ReplayStep {
             row.entryKey, answer: row.answerEntry ?? 0, decision: entry.key)
     }
 
-    /// Whether the entry is of a claim that changes nothing.
+    /// Whether the entry records a claim that changes nothing.
     var isWithoutEffect: Bool { DecisionCode(rawValue: leaf.code)?.isWithoutEffect ?? false }
 }

@@ -4,7 +4,7 @@ import struct Foundation.UUID
 
 /// The remaining data of an erased customer.
 extension ReplayStep {
-    /// Applies an entry of which no details were kept.
+    /// Applies an entry without details.
     func applyErased(_ entry: JournalEntry, _ app: RegistryApp?) throws {
         let customer = try app.flatMap { try self.customer(nil, $0) }
         switch leaf.kind {
@@ -18,7 +18,7 @@ extension ReplayStep {
         }
     }
 
-    /// Applies an erasure. The parts that it kept were applied with their entries.
+    /// Applies an erasure. The parts that it kept were already applied with their entries.
     func erase(_ details: CustomerErasedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let changes = LedgerChanges(transaction, app: app)
         for erased in details.transactions { try changes.claim(erased: erased.facts) }

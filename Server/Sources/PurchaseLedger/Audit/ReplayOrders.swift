@@ -66,7 +66,7 @@ extension ReplayStep {
         var lots: [(lot: LotRow, units: Int64)] = []
         for take in takes where try !isErased(take) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
-                throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that is not there")
+                throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that does not exist")
             }
             lots.append((lot, take.units))
         }
@@ -74,7 +74,7 @@ extension ReplayStep {
         return try LotTaking(transaction: transaction).take(lots, by: owner).balance
     }
 
-    /// Whether a lot has been erased since, so that nothing is counted of it. One that others have something of is there.
+    /// Whether a later erasure removed the lot, so that its units are not counted. A lot that others have a part in still exists.
     private func isErased(_ take: LotTake) throws -> Bool {
         guard let erasures = transaction.erasures, let id = take.originalID else { return false }
         let key = OriginalKey(

@@ -2,13 +2,13 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// One entry that is applied.
+/// The replay of one entry.
 struct ReplayStep {
     let transaction: LedgerTransaction
     let leaf: JournalLeaf
     let details: [UInt8]
     let verifier: PurchaseVerifier
-    /// Whether no evidence is applied, so that there are no facts, lots and entitlements of purchases.
+    /// Whether evidence is skipped, so that there are no facts, lots and entitlements of purchases.
     let isOfEntriesAlone: Bool
     let evidence: (examined: ExaminedEvidence, key: Int64)?
 
@@ -130,7 +130,7 @@ struct ReplayStep {
 
     // MARK: Customers
 
-    /// The customer of a name, or, without one, of the leaf. A new one has the reference of the leaf.
+    /// The customer with a name or, without one, the leaf's customer. A new customer gets the reference in the leaf.
     func customer(_ name: String?, _ app: RegistryApp) throws -> CustomerRow? {
         if let name, let known = try transaction.customer(name, app) { return known }
         guard let reference = leaf.customer else { return nil }
@@ -147,7 +147,7 @@ struct ReplayStep {
         return erased
     }
 
-    /// The customer of a reference, after all merges.
+    /// The customer with a reference, after all merges.
     private func customer(reference: UUID) throws -> CustomerRow? {
         guard let row = try transaction.customers.row(reference: reference.bytes) else { return nil }
         return try transaction.customers.surviving(row)
@@ -220,7 +220,7 @@ struct ReplayStep {
 }
 
 extension ClaimDetails {
-    /// Whether a transaction is the one that was to pay the order.
+    /// Whether this is the outcome of the transaction that the claim named for the order.
     fileprivate func names(_ outcome: Outcome) -> Bool {
         outcomes.count == 1 || outcome.transactionID.isSame(as: transactionID)
     }

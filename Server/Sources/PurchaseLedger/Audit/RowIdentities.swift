@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// The rows of a database that others name by number, by their meaning, which is the same in every database of a ledger.
+/// Identifies the rows that others refer to by number by their meaning, which is the same in every database of a ledger.
 struct RowIdentities: Sendable {
-    /// The tables whose rows are named by number, with the query of number and meaning.
+    /// The tables whose rows are referred to by number, with a query of number and meaning.
     private static let queries: [(table: String, sql: String)] = [
         ("apps", "SELECT app_key, name FROM apps"),
         ("environments", "SELECT environment_key, name FROM environments"),
@@ -50,8 +50,8 @@ struct RowIdentities: Sendable {
         }
     }
 
-    /// The table whose rows a column of a derived table names; `nil` for a column that names none. A `ground` is an
-    /// original if it is positive, and a grant by hand if it is negative.
+    /// The table that a column of a derived table refers to; `nil` for other columns. A `ground` is an original if it is
+    /// positive, and a manual grant if it is negative.
     static func table(namedBy column: String) -> String? {
         switch column {
         case "app_key": "apps"
@@ -68,7 +68,7 @@ struct RowIdentities: Sendable {
         }
     }
 
-    /// The numbers that a ledger has for the rows of this rebuild.
+    /// The ledger's numbers for the rows of this rebuild.
     ///
     /// - Throws: `corrupt` if the ledger's journal or evidence is not that of the rebuild.
     func numbers(in ledger: RowIdentities) throws(LedgerStorageError) -> RowNumbers {
@@ -123,11 +123,11 @@ struct RowNumbers {
 
     /// A row of a rebuild with the ledger's numbers.
     ///
-    /// - Throws: `corrupt` if the row names another that the rebuild does not have.
+    /// - Throws: `corrupt` if the row refers to a row that the rebuild does not have.
     func renumbered(_ row: LedgerRow, _ columns: [String]) throws(LedgerStorageError) -> LedgerRow {
         var values = row.values
         for (place, column) in columns.enumerated() {
-            // 0 stands for no row: an erased purchase has no product.
+            // 0 means no row: an erased purchase has no product.
             guard place < values.count, case .integer(let number) = values[place], number != 0 else { continue }
             if column == "ground" {
                 let found = try number > 0 ? self.number("originals", number) : -self.number("hand_grants", -number)

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Compares the tables, unique keys, indexes and triggers of a database with those that the migrations make.
+/// Compares the tables, unique keys, indexes and triggers of a database with those that the migrations create.
 struct SchemaComparison {
     let dialect: any LedgerDialect
 
@@ -15,8 +15,8 @@ struct SchemaComparison {
         return definitions
     }
 
-    /// The definitions that the migrations make in a database whose engine has a place for them beside the ledger's; `nil`
-    /// elsewhere.
+    /// The definitions that the migrations create, found in a second database if the engine can create one beside the ledger's;
+    /// `nil` otherwise.
     static func expected(_ database: any LedgerDatabase) async throws -> [String: String]? {
         struct Expected: Error {
             let definitions: [String: String]
@@ -35,7 +35,7 @@ struct SchemaComparison {
         return nil
     }
 
-    /// How a schema differs from the one that the migrations make.
+    /// The differences between a schema and the one that the migrations create.
     func findings(_ found: [String: String], expected: [String: String]) -> [AuditFinding] {
         var findings: [AuditFinding] = []
         for (name, definition) in expected {

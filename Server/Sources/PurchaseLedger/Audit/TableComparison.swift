@@ -1,13 +1,13 @@
 import PurchaseVerification
 
-/// Compares a table of the ledger with the one of a rebuild, in the memory of some pages.
+/// Compares a table of the ledger with that of a rebuild, with only a few pages in memory.
 ///
-/// Each row is hashed under a key that this process made up, so nobody can prepare rows whose hashes cancel each other. The hashes
-/// are added up in buckets by the row's key: two tables with the same rows have the same sums. Only the rows of buckets that
-/// differ are read again and compared.
+/// Each row is hashed under a random key of this process, so nobody can prepare rows whose hashes cancel each other. The hashes
+/// are summed in buckets by the row's key: two tables with the same rows have the same sums. Only the rows of buckets that differ
+/// are read again and compared.
 struct TableComparison {
     private static let buckets = 1 << 16
-    /// The buckets that are looked at in detail. More differ only if much is wrong; then these are examples.
+    /// The number of buckets that are compared in detail. More differ only if much is wrong; then these are examples.
     private static let examined = 256
     private static let page = 1024
 
@@ -15,9 +15,9 @@ struct TableComparison {
     let ledger: any LedgerDatabase
     let rebuilt: any LedgerDatabase
 
-    /// How the table differs.
+    /// The differences between the tables.
     ///
-    /// - Returns: the findings, and the number of buckets that differ and were not looked at.
+    /// - Returns: the findings, and the number of differing buckets that were not compared.
     func findings() async throws -> (findings: [AuditFinding], unexamined: Int) {
         async let present = sums(of: ledger)
         let expected = try await sums(of: rebuilt)

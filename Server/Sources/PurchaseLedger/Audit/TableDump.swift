@@ -1,13 +1,13 @@
-/// The rows of a derived table in words that do not depend on the numbers of a database.
+/// The rows of a derived table in a form that does not depend on the numbers of a database.
 struct TableDump: Sendable {
     let name: String
     /// The columns of the key come first.
     let keyCount: Int
-    /// The primary key of the table, by which pages follow each other.
+    /// The primary key of the table, which orders the pages.
     let pageKey: [String]
     /// The key and all other columns.
     let columns: String
-    /// The table, with what it refers to. Joins are `LEFT`, so a row that refers to nothing is read, too.
+    /// The table, with the tables that it refers to. Joins are `LEFT`, so that a row without references is read, too.
     let source: String
     /// The rows that are compared; `nil` for all.
     var condition: String?
@@ -252,7 +252,7 @@ struct TableDump: Sendable {
                 """)
     ]
 
-    /// Attempts and leases come and go without an entry.
+    /// Attempts and leases change without a journal entry.
     private static let appStoreClaims = TableDump(
         name: "app_store_claims", keyCount: 1, pageKey: ["app_store_claims.entry_key"],
         columns: """
@@ -268,8 +268,9 @@ struct TableDump: Sendable {
             LEFT JOIN journal AS decisions ON decisions.entry_key = app_store_claims.decision_entry
             """)
 
-    /// The corrections of a repair cannot be computed again, nor what an erasure took away: events of erased customers, of originals
-    /// with an erased purchase, and of customers who had such a purchase before, since it was in their balances.
+    /// Some events cannot be computed again: the corrections of a repair, and those that an erasure removed. These are the events
+    /// of erased customers, of originals with an erased purchase, and of customers who owned such a purchase before, since it was
+    /// part of their balances.
     private static let events = TableDump(
         name: "events", keyCount: 10, pageKey: ["events.event_key"],
         columns: """
@@ -305,7 +306,7 @@ struct TableDump: Sendable {
     /// The originals with an erased purchase, which has no product (`transactions_erased`).
     private static let erasedOriginals = "SELECT original_key FROM transactions WHERE product_key = 0"
 
-    /// A join of a table by the key that both have.
+    /// Joins a table by a key that both tables have.
     private static func join(_ table: String, _ key: String, _ referring: String) -> String {
         "LEFT JOIN \(table) ON \(table).\(key) = \(referring).\(key)"
     }
@@ -334,7 +335,7 @@ struct TableDump: Sendable {
         return page
     }
 
-    /// Text is compared as bytes: two names that Unicode takes for equal are two rows.
+    /// Text is compared as bytes: names that are equal in Unicode can be two rows.
     private static func exact(_ values: ArraySlice<LedgerValue>) -> [LedgerValue] {
         values.map { value in
             if case .text(let text) = value { .blob(Array(text.utf8)) } else { value }
@@ -350,14 +351,14 @@ struct TableDump: Sendable {
         return rows
     }
 
-    /// Adds a row. Two rows of one key are both compared; otherwise one would hide the other.
+    /// Adds a row. Of two rows with the same key both are compared; otherwise one would hide the other.
     func add(_ values: [LedgerValue], to rows: inout [[LedgerValue]: [LedgerValue]]) {
         var key = Array(values.prefix(keyCount))
         while rows[key] != nil { key.append(.null) }
         rows[key] = Array(values.dropFirst(keyCount))
     }
 
-    /// How the rows of the ledger differ from those of a rebuild.
+    /// The differences between the rows of the ledger and those of a rebuild.
     func findings(
         ledger: [[LedgerValue]: [LedgerValue]], rebuilt: [[LedgerValue]: [LedgerValue]]
     ) -> [AuditFinding] {

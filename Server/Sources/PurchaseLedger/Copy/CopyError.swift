@@ -1,8 +1,8 @@
-/// Why a ledger was not copied. The source is as it was, except for the note that it is being copied.
+/// The reason why a ledger was not copied. The source is unchanged, except for the note that it is being copied.
 public struct CopyError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The stable part.
+    /// The code, which is stable.
     public let code: Code
-    /// The finding and the action to take, for people.
+    /// The finding and the action to take, as a sentence.
     public let detail: String
 
     init(_ code: Code, _ detail: String) {
@@ -12,17 +12,17 @@ public struct CopyError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The codes.
     public enum Code: String, Sendable, CaseIterable {
-        /// The target has rows or tables, and is no unfinished copy of this source.
+        /// The target has rows or tables, and is not an unfinished copy of this source.
         case targetNotEmpty = "copy_target_not_empty"
         /// Another process has the source open, or still writes to it.
         case sourceInUse = "copy_source_in_use"
         /// The source has entries that cannot be sealed.
         case pendingRefused = "copy_pending_refused"
-        /// The signing key of this server signed something else than the source's log.
+        /// The signing key of this server signed something other than the source's log.
         case signerDiffers = "copy_signer_differs"
         /// A table of the target differs from the source.
         case tablesDiffer = "copy_tables_differ"
-        /// The Merkle log that is computed from the target differs from the source's.
+        /// The Merkle log computed from the target differs from the source's.
         case logDiffers = "copy_log_differs"
         /// The database has no note of a copy.
         case notCopied = "copy_not_begun"

@@ -8,13 +8,13 @@ public struct CopyProgress: Sendable, Equatable {
         case comparing
     }
 
-    /// The present step.
+    /// The current step.
     public var step: Step
     /// The table.
     public var table: String
-    /// The rows of all tables that are done in this step.
+    /// The rows that this step has processed, in all tables.
     public var done: Int64
-    /// The number of them that an earlier run copied.
+    /// The number of those rows that an earlier run copied.
     public var doneBefore: Int64
     /// The rows of all tables.
     public var total: Int64

@@ -1,8 +1,8 @@
 import PurchaseVerification
 
-/// The first steps of a copy: both databases get their notes, or nothing is changed and the reason is thrown.
+/// Starts a copy: writes a note to both databases, or changes nothing and throws the reason.
 struct CopyStart {
-    /// The number of times that the rest is sealed while a server still writes.
+    /// How often pending entries are sealed while a server still writes.
     private static let attempts = 5
 
     let copy: LedgerCopy
@@ -11,7 +11,7 @@ struct CopyStart {
     private var source: any LedgerDatabase { copy.source }
     private var target: any LedgerDatabase { copy.target }
 
-    /// Stops the servers of both databases, and makes the target's schema.
+    /// Stops the servers of both databases, and creates the target's schema.
     ///
     /// - Returns: the id of the copy.
     func id() async throws -> String {
@@ -48,7 +48,7 @@ struct CopyStart {
         return id
     }
 
-    /// From now on each transaction checks that its database still has its note.
+    /// From now on, each transaction checks that its database still has its note.
     private func requireMarks(source role: CopyMark.Role) {
         source.requireSchema(role.rawValue)
         target.requireSchema(CopyMark.Role.target.rawValue)
@@ -104,11 +104,11 @@ struct CopyStart {
         }
     }
 
-    /// Seals everything, and stops the servers of the source in the transaction that sees that nothing is pending.
+    /// Seals all entries, and stops the servers of the source in the transaction that finds no pending entry.
     private func stopSource(_ id: String, _ known: CopyMark?) async throws {
         let now = copy.clock().millisecondsSince1970
         if let known {
-            // It was sealed when it was stopped. An unfinished target of before does not belong to it any more.
+            // It was sealed when it was stopped. An earlier unfinished target no longer belongs to it.
             source.requireSchema(known.role.rawValue)
             try await source.write { try CopyMark(role: .source, id: id).write($0, now: now) }
             return
@@ -138,7 +138,7 @@ struct CopyStart {
         throw CopyError(.sourceInUse, "a server still writes to the source; stop all its servers and try again")
     }
 
-    /// A server that goes on would answer from a ledger that stays behind, so it is named before it is stopped.
+    /// Reports servers that are still running before the source is stopped: they would answer from an outdated ledger.
     private func requireNoOtherProcess() async throws {
         guard let query = source.dialect.otherProcesses else { return }
         let found = try await source.read(.keys) { connection in
@@ -153,7 +153,7 @@ struct CopyStart {
         }
     }
 
-    /// The file of the key must be the one that the target's servers will need.
+    /// Checks that the key file is the one that the target's servers will need.
     private func requireKey() async throws {
         let id = try await source.read(.keys) { try LogStateTable(connection: $0).entryKeyID() }
         guard let id, !id.isSame(as: copy.entryKey.id) else { return }
@@ -165,7 +165,7 @@ struct CopyStart {
             """)
     }
 
-    /// Compares the source's log with what was signed.
+    /// Compares the source's log with the signed checkpoints.
     private func requireSigned() async throws {
         let ledger = copy.ledger(of: source)
         for checkpoint in copy.signed {

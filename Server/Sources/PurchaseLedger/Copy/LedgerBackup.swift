@@ -2,8 +2,8 @@ import Crypto
 
 /// Copies a ledger of any engine to a new SQLite file while servers use it.
 ///
-/// All is read in one transaction, so the file is one committed state. It has what the migrations make, and is a
-/// ledger of its own: a server can use it, and `LedgerCopy` copies it to an empty database.
+/// Everything is read in one transaction, so the file is one committed state. It has the schema that the migrations create and is
+/// a complete ledger: a server can use it, and `LedgerCopy` can copy it to an empty database.
 public struct LedgerBackup: Sendable {
     private static let pageRows = 2048
 
@@ -18,10 +18,10 @@ public struct LedgerBackup: Sendable {
         file = BackupFile(path: path)
     }
 
-    /// Copies the ledger and verifies the copy, which gets its name then: a file of that name is always complete.
+    /// Copies the ledger, verifies the copy, and only then gives it its name: a file with that name is always complete.
     ///
-    /// - Parameter progress: is called after each page.
-    /// - Returns: the rows of the copy.
+    /// - Parameter progress: called after each page.
+    /// - Returns: the number of rows of the copy.
     /// - Throws: `SQLiteBackup.Failure`, `LedgerStorageError`.
     public func write(progress: @escaping @Sendable (CopyProgress) -> Void = { _ in }) async throws -> Int64 {
         try await LedgerMigrations.requireCurrent(database)
@@ -41,7 +41,7 @@ public struct LedgerBackup: Sendable {
         }
     }
 
-    /// The content that a copy must have in common with its source.
+    /// The content that the copy must share with its source.
     private struct State: Sendable {
         var rows: Int64
         var digest: [UInt8]
@@ -109,7 +109,7 @@ public struct LedgerBackup: Sendable {
     }
 }
 
-/// SHA-256 of rows in their order, with the types and lengths of their values.
+/// SHA-256 of rows in order, with the types and lengths of their values.
 private struct RowDigest {
     private var hash = SHA256()
 

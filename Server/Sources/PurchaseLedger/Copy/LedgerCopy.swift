@@ -1,17 +1,17 @@
 public import PurchaseVerification
 
-/// Moves a ledger to another database, whatever the engines: SQLite to PostgreSQL, back, or to a new file.
+/// Moves a ledger to another database of any engine: from SQLite to PostgreSQL, back, or to a new file.
 ///
-/// 1. Everything that is pending is sealed, and the source gets a note that stops all servers (`CopyMark`), in the
-///    transaction that sees that nothing is pending. So the source stays as it is from then on (`CopyStart`).
-/// 2. The target gets the schema and its own note, in the transaction that sees that it is empty.
-/// 3. The tables are copied in the order of their keys, a page in each transaction. So the last key of a table says where
-///    an interrupted copy goes on.
-/// 4. Every row of the target is read and compared with the source, and the Merkle log is computed again from the target's
-///    entries.
-/// 5. The source is noted to have moved; then the target's note is removed, and servers can use it.
+/// 1. Seals every pending entry. The transaction that finds none pending writes a note to the source that stops all servers
+/// (`CopyMark`), so the source no longer changes (`CopyStart`).
+/// 2. Creates the schema in the target, and writes its note in the transaction that finds it empty.
+/// 3. Copies the tables in the order of their keys, one page per transaction. An interrupted copy continues after the last key of
+/// a table.
+/// 4. Compares every row of the target with the source, and computes the Merkle log again from the target's entries.
+/// 5. Marks the source as moved, then removes the target's note, so that servers can use the target.
 public struct LedgerCopy: Sendable {
-    /// The name under which this connects to a server of databases, which tells it from Assay's servers.
+    /// The application name of this program's connections to a database server; it distinguishes them from those of Assay's
+    /// servers.
     public static let applicationName = "assay copy"
 
     let source: any LedgerDatabase
@@ -30,7 +30,7 @@ public struct LedgerCopy: Sendable {
     ///   - target: the empty database, or an unfinished copy of the source.
     ///   - entryKey: the key of the source's entries.
     ///   - signed: checkpoints that the log must agree with.
-    ///   - clock: the time of the notes.
+    ///   - clock: the clock for the times of the notes.
     public init(
         from source: any LedgerDatabase, to target: any LedgerDatabase, entryKey: EntryKey, signed: [Checkpoint] = [],
         clock: @escaping @Sendable () -> Timestamp
@@ -38,9 +38,9 @@ public struct LedgerCopy: Sendable {
         (self.source, self.target, self.entryKey, self.signed, self.clock) = (source, target, entryKey, signed, clock)
     }
 
-    /// Copies the ledger, or goes on with a copy that was interrupted.
+    /// Copies the ledger, or continues an interrupted copy.
     ///
-    /// - Parameter progress: is called after each page. An error that it throws interrupts the copy.
+    /// - Parameter progress: called after each page. An error that it throws interrupts the copy.
     /// - Throws: `CopyError`, `LedgerStorageError`, `LogError`.
     public func run(progress: (CopyProgress) throws -> Void = { _ in }) async throws -> CopyOutcome {
         let tables = try StoredTable.all().map { TablePages(table: $0, limit: pageRows) }
@@ -52,10 +52,10 @@ public struct LedgerCopy: Sendable {
         return outcome
     }
 
-    /// Lets servers use the source of a copy again. A target that was opened has the same ledger, so only one of them
-    /// may be used.
+    /// Lets servers use the source of a copy again. If the target was opened as well, both have the same ledger; use only one of
+    /// them.
     ///
-    /// - Returns: whether the copy had ended.
+    /// - Returns: whether the copy had finished.
     /// - Throws: `CopyError` (`notCopied`), `LedgerStorageError`.
     public static func reopen(_ source: any LedgerDatabase) async throws -> Bool {
         try await source.write { connection in
@@ -67,7 +67,7 @@ public struct LedgerCopy: Sendable {
         }
     }
 
-    /// A ledger of which only the log is read and sealed.
+    /// A ledger that is used only to read and seal the log.
     func ledger(of database: any LedgerDatabase) -> PurchaseLedger {
         PurchaseLedger(
             database: database, verifier: PurchaseVerifier(anchors: TrustAnchor.apple), registry: Registry(apps: []),
@@ -76,9 +76,9 @@ public struct LedgerCopy: Sendable {
 
     // MARK: 3. Tables
 
-    /// Copies what the target lacks.
+    /// Copies the rows that the target lacks.
     ///
-    /// - Returns: the rows of all tables.
+    /// - Returns: the number of rows of all tables.
     private func copy(_ tables: [TablePages], _ progress: (CopyProgress) throws -> Void) async throws -> Int64 {
         let total = try await count(tables, in: source)
         let before = try await count(tables, in: target)
@@ -168,7 +168,7 @@ public struct LedgerCopy: Sendable {
 
     // MARK: 5. The end
 
-    /// The source ends first: at no moment do both accept servers.
+    /// The source is closed first, so that servers can never use both databases at once.
     private func finish(_ id: String) async throws {
         let now = clock().millisecondsSince1970
         try await source.write { try CopyMark(role: .moved, id: id).write($0, now: now) }

@@ -1,16 +1,16 @@
 import PurchaseVerification
 
-/// Something that can be asked within one committed state.
+/// A query that reads one committed state.
 public protocol LedgerQuery: Sendable {
     associatedtype Answer: Sendable
 
-    /// Whether it reads by a key, or a list.
+    /// Whether the query reads by key or reads a list.
     static var access: LedgerReadAccess { get }
 
-    /// The same of this query; some read more with one parameter than with another.
+    /// The access of this query; for some types it depends on a parameter.
     var access: LedgerReadAccess { get }
 
-    /// Answers it.
+    /// Answers the query.
     ///
     /// - Throws: `LedgerRefusal`, `LedgerStorageError`.
     func answer(_ reader: LedgerTransaction) throws -> Answer

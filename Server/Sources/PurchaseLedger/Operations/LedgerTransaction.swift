@@ -4,23 +4,23 @@ import struct Foundation.UUID
 
 /// A transaction of the ledger: a connection, a time, and the settings in force.
 ///
-/// A class, because everything that takes part in an operation holds it.
+/// It is a class because all parts of an operation share it.
 public final class LedgerTransaction {
     let connection: any LedgerConnection
-    /// The time of everything that the transaction does.
+    /// The time of all changes of the transaction.
     let now: Timestamp
     let registry: Registry
     /// Authenticates the entries that are written.
     let entryKey: EntryKey?
     /// The shared parts of evidence that the write knows.
     let evidenceParts: EvidencePartWrites?
-    /// The entitlements that the write changed; `nil` reads all of them from the database.
+    /// The entitlements that the write changed; if it is `nil`, all are read from the database.
     let entitlementWrites: EntitlementWrites?
     /// Verifies stored evidence again; `nil` in a query.
     let verifier: PurchaseVerifier?
-    /// The erasures, for a rebuild, which reads them before the entries that they are about.
+    /// The erasures, for a rebuild, which reads them before the entries that they concern.
     let erasures: Erasures?
-    /// Notes the entries that are written, for a commit whose outcome is unknown.
+    /// Notes the written entries, for a commit whose outcome is unknown.
     let attempt: WriteAttempt?
 
     init(
@@ -53,9 +53,9 @@ public final class LedgerTransaction {
     /// A draft of a journal entry at this transaction's time.
     func draft(_ app: RegistryApp?) -> JournalDraft { JournalDraft(at: now, app: app) }
 
-    /// The app of a name.
+    /// The app with a name.
     ///
-    /// - Throws: `LedgerStorageError` if it is not in the settings; the server checks keys before.
+    /// - Throws: `LedgerStorageError` if it is not in the settings; the server checks keys first.
     func app(_ name: String) throws(LedgerStorageError) -> RegistryApp {
         guard let app = registry.app(name) else {
             throw LedgerStorageError(.other, "the app \(name) is not in the settings")
@@ -63,7 +63,7 @@ public final class LedgerTransaction {
         return app
     }
 
-    /// The app of a name. One that no settings named yet gets its number, since keys are made before the first start.
+    /// The app with a name. A name that is not in the settings gets a number, since keys are created before the first start.
     func appToWrite(_ name: String) throws(LedgerStorageError) -> RegistryApp {
         if let app = registry.app(name) { return app }
         let table = AppsTable(connection: connection)
@@ -74,7 +74,7 @@ public final class LedgerTransaction {
         return RegistryApp(key: try table.insert(name), settings: settings)
     }
 
-    /// The customer of a name, after all merges; `nil` if nobody of that name was ever seen.
+    /// The customer with a name, after all merges; `nil` if the name was never seen.
     func customer(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow? {
         guard let row = try customers.named(name, appKey: app.key) else { return nil }
         let customer = try customers.surviving(row)
@@ -82,7 +82,7 @@ public final class LedgerTransaction {
         return customer
     }
 
-    /// The customer of a name, after all merges. A new one gets a random reference.
+    /// The customer with a name, after all merges. A new customer gets a random reference.
     func customerToWrite(_ name: String, _ app: RegistryApp) throws(LedgerStorageError) -> CustomerRow {
         if let customer = try customer(name, app) { return customer }
         return try customers.insert(CustomerRow(appKey: app.key, reference: RandomID.next(), name: name))
@@ -96,7 +96,7 @@ public final class LedgerTransaction {
         try connection.lock(parts)
     }
 
-    /// The key of a product, or a refusal if it is not in the settings.
+    /// The key of a product. Throws a refusal if it is not in the settings.
     func productToWrite(_ id: String, _ app: RegistryApp) throws -> Int64 {
         guard app.settings.products.isEmpty || app.settings.product(id) != nil else {
             throw LedgerRefusal(.productUnknown, found: id)

@@ -1,9 +1,9 @@
 public import PurchaseVerification
 import Synchronization
 
-/// The ledger: facts, owners, entitlements, orders and the journal behind them.
+/// The ledger: facts, owners, entitlements, orders, and the journal that they are computed from.
 ///
-/// Each operation is one transaction: a plain value goes in, a plain value comes out after the commit is durable.
+/// Each operation is one transaction. It takes a plain value and returns a plain value after the commit is durable.
 ///
 ///     let ledger = try await PurchaseLedger.open(database: database, verifier: verifier, apps: apps, clock: clock)
 ///     let outcome = try await ledger.submit(claim)
@@ -25,9 +25,9 @@ public struct PurchaseLedger: Sendable {
     ///   - verifier: verifies evidence.
     ///   - apps: the apps of the settings.
     ///   - clock: the time of each operation.
-    ///   - entryKey: authenticates the journal entries that are written. Entries of a ledger that was opened without it have no
-    ///     code, are not sealed into the Merkle log, and are reported by the audit.
-    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
+    ///   - entryKey: authenticates the journal entries that are written. Without it, new entries have no code: they are not
+    ///     sealed into the Merkle log, and the audit reports them.
+    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings move a bundle id to another app.
     public static func open(
         database: any LedgerDatabase, verifier: PurchaseVerifier, apps: [RegisteredApp],
         clock: @escaping @Sendable () -> Timestamp, entryKey: EntryKey? = nil
@@ -40,7 +40,7 @@ public struct PurchaseLedger: Sendable {
 
     /// The same ledger under other settings, which are recorded if they changed.
     ///
-    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings give a bundle id to another app than before.
+    /// - Throws: `LedgerRefusal` (`bundle_of_another_app`) if the settings move a bundle id to another app.
     public func underSettings(apps: [RegisteredApp], verifier: PurchaseVerifier) async throws -> PurchaseLedger {
         let registration = RegisterSettings(apps: apps, verifier: verifier)
         let (now, entryKey) = (clock, entryKey)
@@ -56,9 +56,9 @@ public struct PurchaseLedger: Sendable {
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
 
-    /// Opens the ledger under the settings that the latest start recorded, and records nothing.
+    /// Opens the ledger with the settings that the latest start recorded, and records nothing.
     ///
-    /// For operators' commands beside a running server: with other settings than the server's, they would decide otherwise.
+    /// Operators' commands use it beside a running server: with settings other than the server's, their decisions would differ.
     ///
     /// - Throws: `LedgerStorageError`.
     public static func openRecorded(
@@ -71,7 +71,7 @@ public struct PurchaseLedger: Sendable {
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
 
-    /// The names of the apps in the settings, in their order.
+    /// The names of the apps in the settings, sorted.
     public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
 
     /// Performs an operation and returns after its commit.
@@ -81,7 +81,7 @@ public struct PurchaseLedger: Sendable {
         let latest = Mutex<EvidencePartWrites?>(nil)
         let outcome = try await RepeatedWrite(database: database, plan: { operation.writePlan(registry) })
             .perform { connection, attempt in
-                // An earlier run's changes were not committed.
+                // The changes of an earlier run were not committed.
                 let parts = EvidencePartWrites(evidenceParts)
                 latest.withLock { $0 = parts }
                 return try operation.perform(
@@ -102,12 +102,12 @@ public struct PurchaseLedger: Sendable {
         }
     }
 
-    /// Verifies a claim, decides, records and answers. Verification takes no lock.
+    /// Verifies, decides and records a claim, and returns the answer. Verification holds no lock.
     public func submit(_ submission: PurchaseSubmission) async throws -> PurchaseOutcome {
         try await perform(ClaimPurchase(examine(submission)))
     }
 
-    /// Verifies evidence and records everything that a customer may have of it.
+    /// Verifies evidence and records every purchase in it that a customer may have.
     public func restore(_ submission: RestoreSubmission) async throws -> RestoreOutcome {
         try await perform(RestorePurchases(examine(submission)))
     }
@@ -117,7 +117,7 @@ public struct PurchaseLedger: Sendable {
         try await perform(ObserveEvidence(examine(submission)))
     }
 
-    /// Closes the database after every waiting write was answered.
+    /// Answers all waiting writes, then closes the database.
     public func close() async throws {
         try await database.close()
     }

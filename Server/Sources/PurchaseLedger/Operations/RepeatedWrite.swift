@@ -3,18 +3,19 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// A write that is tried again after a conflict, and whose outcome is found out if the connection breaks during the commit.
+/// A write that is retried after a conflict. If the connection breaks during the commit, it finds out whether the write is
+/// stored.
 ///
-/// The next try takes the same locks, which the broken transaction holds until it has ended. So it sees whether the broken one was
-/// committed: then its journal entry is there, and what it returned is the answer.
+/// The next attempt takes the same locks, which the broken transaction holds until it has ended. If the broken transaction was
+/// committed, its journal entry is found, and its result is the answer.
 struct RepeatedWrite<Outcome: Sendable>: Sendable {
-    /// More tries only keep the caller waiting: a conflict means that another server was faster each time.
+    /// More attempts would only keep the caller waiting: after a conflict, another server was faster each time.
     private static var attempts: Int { 6 }
 
     let database: any LedgerDatabase
     let plan: @Sendable () -> LedgerWritePlan
 
-    /// A try whose commit may be stored.
+    /// An attempt whose commit may be stored.
     private struct Unresolved: Sendable {
         let entry: UUID
         let outcome: Outcome
@@ -22,7 +23,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
 
     /// Performs the write.
     ///
-    /// - Throws: `conflict` if every try met one; `outcomeUnknown` if nobody could tell whether it is stored.
+    /// - Throws: `conflict` if every attempt met one; `outcomeUnknown` if it cannot be determined whether the write is stored.
     func perform(_ body: @escaping @Sendable (any LedgerConnection, WriteAttempt) throws -> Outcome) async throws
         -> Outcome
     {
@@ -36,7 +37,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
                     where try JournalTable(connection: connection).row(id: earlier.entry) != nil {
                         return earlier.outcome
                     }
-                    // The body can run more than once. The latest run is the one that is committed.
+                    // The body can run more than once. The last run is the one that is committed.
                     let noted = WriteAttempt()
                     let outcome = try body(connection, noted)
                     let entry = noted.firstEntry
@@ -48,7 +49,7 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
                 if let written = last.withLock({ $0 }) { unresolved.append(written) }
                 guard attempt < Self.attempts else { throw error }
             } catch let error as LedgerStorageError where error.kind == .conflict || unknown != nil {
-                // Nobody is told that nothing was written while an earlier try may be stored.
+                // While an earlier attempt may be stored, no error may say that nothing was written.
                 guard attempt < Self.attempts else { throw unknown ?? error }
             }
             do {
@@ -58,10 +59,10 @@ struct RepeatedWrite<Outcome: Sendable>: Sendable {
                 throw error
             }
         }
-        throw unknown ?? LedgerStorageError(.conflict, "every try met another write")
+        throw unknown ?? LedgerStorageError(.conflict, "every attempt conflicted with another write")
     }
 
-    /// Waits longer before each try, at random, so that those who met do not meet again.
+    /// Waits longer before each attempt, for a random time, so that conflicting writes do not meet again.
     private static func pause(before attempt: Int) async throws {
         try await Task.sleep(for: .milliseconds(Int.random(in: 1...(10 << attempt))))
     }

@@ -1,5 +1,5 @@
 extension ClaimDetails {
-    /// The same bytes as `JSONEncoder` writes with sorted keys. Every purchase has such details, and they are written by the one
+    /// The bytes that `JSONEncoder` writes with sorted keys. Every purchase has such details, and they are written by the only
     /// thread that writes to the database, where the encoder takes longer than all statements of a purchase.
     func canonicalJSON() -> [UInt8] {
         var json = JSONText(capacity: 512)
@@ -42,7 +42,7 @@ extension ClaimDetails {
     }
 }
 
-/// JSON that is written from front to back, without white space. The caller writes the keys in their order.
+/// Writes JSON from front to back, without white space. The caller writes the keys in order.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     /// Whether the next member or element is the first of its object or list.

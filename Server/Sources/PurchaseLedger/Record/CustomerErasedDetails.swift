@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// `customer_erased`: the erased data, and the part that still decides about purchases. It has no outside names.
+/// `customer_erased`: the erased data, and the part that still affects purchases. It contains no outside names.
 struct CustomerErasedDetails: JournalDetails {
     static var kind: JournalKind { .customerErased }
     var reason: String
@@ -20,7 +20,7 @@ struct CustomerErasedDetails: JournalDetails {
     struct Customer: Codable, Sendable, Equatable {
         /// The random reference in the leaves.
         var reference: String
-        /// Account tokens that decide about the owners of other purchases, and the reference, if it replaces tokens.
+        /// Account tokens that determine the owners of other purchases, and the reference, if it replaces tokens.
         var tokens: [String]
     }
 
@@ -33,7 +33,7 @@ struct CustomerErasedDetails: JournalDetails {
         var kind: String?
         var isShared: Bool
         var purchasedAt: Int64?
-        /// The account token, in whose place a reference is.
+        /// The account token, replaced by a reference.
         var token: String?
     }
 
@@ -48,7 +48,7 @@ struct CustomerErasedDetails: JournalDetails {
 
     struct Entry: Codable, Sendable, Equatable {
         var id: String
-        /// The details without names, if they decide about other customers' purchases.
+        /// The details without names, if they affect other customers' purchases.
         var kept: String?
     }
 }
@@ -74,16 +74,16 @@ extension CustomerErasedDetails.Transaction {
 
 /// Everything that was erased, by all erasures of a journal.
 struct Erasures: Sendable {
-    /// The kept details, by entry; `nil` inside if none were kept.
+    /// The kept details, by entry; the inner value is `nil` if none were kept.
     private(set) var entries: [UUID: [UInt8]?] = [:]
     private(set) var evidence: Set<[UInt8]> = []
     /// The rest of the facts of the transactions.
     private(set) var transactions: [TransactionKey: ObservedTransaction] = [:]
     private(set) var originals: Set<OriginalKey> = []
-    /// The customers by their references, with the tokens that were kept.
+    /// The customers by reference, with the tokens that were kept.
     private(set) var customers: [UUID: [UUID]] = [:]
 
-    /// Reads the erasures of a journal. One whose details were changed counts for nothing.
+    /// Reads the erasures of a journal. An erasure whose details were changed is ignored.
     init(of connection: any LedgerConnection) throws(LedgerStorageError) {
         for row in try JournalTable(connection: connection).rows(kind: Int64(JournalKind.customerErased.rawValue)) {
             guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .customerErased, let salt = row.salt,

@@ -3,7 +3,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// A journal entry before it is written. Its id is chosen first, so that what is written before it can name it.
+/// A journal entry before it is written. Its id is chosen first, so that rows written before it can refer to it.
 struct JournalDraft {
     let id: UUID
     var at: Timestamp
@@ -30,7 +30,7 @@ struct JournalEntry {
     let leafHash: [UInt8]
 }
 
-/// The journal: everything that came in, in order.
+/// The journal: all submissions and acts, in order.
 struct Journal {
     let connection: any LedgerConnection
     /// Authenticates entries; without it, they have no code and are not sealed.
@@ -38,7 +38,7 @@ struct Journal {
     /// Notes the entries that are written.
     var attempt: WriteAttempt?
 
-    /// Writes an entry, and its row in the list of what waits for the Merkle log.
+    /// Writes an entry, and its row in the list of entries that are pending for the Merkle log.
     ///
     /// - Returns: the written entry.
     @discardableResult
@@ -66,7 +66,7 @@ struct Journal {
         return JournalEntry(key: key, id: draft.id, leafHash: JournalLeaf.hash(row.leaf))
     }
 
-    /// The hash of details in a leaf. Without the salt, somebody with the leaf could guess short details.
+    /// The hash of details in a leaf. Without the salt, short details could be guessed from the leaf.
     static func digest(salt: [UInt8], details: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: salt)

@@ -5,9 +5,9 @@ import PurchaseVerification
 /// names, so an erasure deletes them.
 protocol JournalDetails: Codable, Sendable {
     static var kind: JournalKind { get }
-    /// The same without what can be told from the rest.
+    /// The details without fields that follow from the others.
     var abridged: Self { get }
-    /// The details with the fields that `abridged` left out.
+    /// The details with the fields that `abridged` omitted.
     var complete: Self { get }
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8]
@@ -20,7 +20,7 @@ extension JournalDetails {
     /// Canonical JSON.
     func encoded() throws(LedgerStorageError) -> [UInt8] { try encodedByFoundation() }
 
-    /// Canonical JSON, by the encoder of Foundation.
+    /// Canonical JSON, written by Foundation's encoder.
     func encodedByFoundation() throws(LedgerStorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -40,13 +40,13 @@ extension JournalDetails {
     }
 }
 
-/// How evidence that did not verify was stored. A rebuild does not need its bytes: it proved nothing when it came.
+/// How unverified evidence was stored. A rebuild does not need its bytes: it proved nothing when it was submitted.
 enum UnverifiedEvidence: String, Codable, Sendable {
     case whole
     /// Beyond the budget: hash, size and the first kilobyte.
     case prefix
 
-    /// The part that the details of an entry state; `nil` if its evidence was verified, or if it has none.
+    /// Reads the part from the details of an entry; `nil` if its evidence was verified, or if it has none.
     init?(_ kind: JournalKind, details: [UInt8]) throws(LedgerStorageError) {
         let stated: UnverifiedEvidence?
         switch kind {
@@ -60,7 +60,7 @@ enum UnverifiedEvidence: String, Codable, Sendable {
     }
 }
 
-/// `evidence`: where evidence without a claim came from.
+/// `evidence`: the source of evidence without a claim.
 struct EvidenceDetails: JournalDetails {
     static var kind: JournalKind { .evidence }
     var source: String
@@ -70,10 +70,10 @@ struct EvidenceDetails: JournalDetails {
     var unverified: UnverifiedEvidence?
 }
 
-/// `claim`: the fields of the request, and what was decided.
+/// `claim`: the fields of the request, and the decision.
 struct ClaimDetails: JournalDetails {
     static var kind: JournalKind { .claim }
-    /// Several transactions of one evidence were restored at once.
+    /// Several transactions of one piece of evidence were restored at once.
     var isRestore: Bool
     var keyID: String?
     var sourceAddress: String?
@@ -89,11 +89,11 @@ struct ClaimDetails: JournalDetails {
     var unverified: UnverifiedEvidence?
     /// The transfer policy in force.
     var transfer: String
-    /// The transactions that the claim binds, and what became of each.
+    /// The transactions that the claim binds, with the outcome of each.
     var outcomes: [Outcome]
-    /// For a claim that the App Store is asked about.
+    /// The purpose of the question to the App Store, if there is one.
     var appStore: AppStoreQuestion?
-    /// For a row of an import. Then `transactionID` is the transaction that was to pay the order.
+    /// For a row of an import. Then `transactionID` is the transaction for the order.
     var imported: ImportNote?
 
     struct Outcome: Codable, Sendable, Equatable {
@@ -110,7 +110,7 @@ struct ClaimDetails: JournalDetails {
 extension ClaimDetails {
     func encoded() throws(LedgerStorageError) -> [UInt8] { abridged.canonicalJSON() }
 
-    /// The one transaction of a claim is usually the one that it names, which an empty id stands for.
+    /// The only transaction of a claim is usually the one that it names, which an empty id represents.
     var abridged: ClaimDetails {
         var details = self
         if outcomes.count == 1, outcomes[0].transactionID.isSame(as: transactionID), transactionID != "" {
@@ -127,10 +127,10 @@ extension ClaimDetails {
         return details
     }
 
-    /// The longest field that is recorded, in bytes; more only costs room.
+    /// The maximum length of a recorded field, in bytes; more would only take space.
     private static let fieldBytes = 512
 
-    /// The same with every field from outside shortened to what is worth recording.
+    /// The details with every field of the request shortened to the recorded length.
     func bounded() -> ClaimDetails {
         var bounded = self
         for field in [
@@ -142,22 +142,23 @@ extension ClaimDetails {
         return bounded
     }
 
-    /// A field as it is recorded.
+    /// A field in the form in which it is recorded.
     static func bounded(_ text: String) -> String {
         guard text.utf8.count > fieldBytes else { return text }
         return String(decoding: text.utf8.prefix(fieldBytes), as: UTF8.self) + "…"
     }
 }
 
-/// What the App Store's word on a claim is for.
+/// The purpose of the App Store's answer about a claim.
 enum AppStoreQuestion: String, Codable, Sendable {
-    /// The claim is decided after it.
+    /// The claim is decided after the answer.
     case waits
     /// The claim was granted already.
     case confirms
 }
 
-/// `app_store_answer`: the App Store's word on a claim, or that it gave none in time. The entry's evidence is the reply as it came.
+/// `app_store_answer`: the App Store's answer about a claim, or that it gave none in time. The entry's evidence is the reply as
+/// it was received.
 struct AppStoreAnswerDetails: JournalDetails {
     static var kind: JournalKind { .appStoreAnswer }
     /// The id of the claim's entry.
@@ -167,7 +168,7 @@ struct AppStoreAnswerDetails: JournalDetails {
     var expected: String?
     var found: String?
     var isContradiction: Bool
-    /// The cancellations that count. A claim that waited has them in its decision.
+    /// The cancellations that count. For a claim that waited, they are in its decision.
     var cancellations: [AppStoreAnswer.Cancellation]
 }
 
@@ -180,11 +181,11 @@ struct DecisionDetails: JournalDetails {
     var cancellations: [AppStoreAnswer.Cancellation]
     /// The account tokens that the App Store stated.
     var tokens: [AppStoreAnswer.StatedToken]
-    /// The claim as it was decided.
+    /// The decided claim.
     var decided: ClaimDetails
 }
 
-/// What an import notes beside a claim.
+/// What an import records in addition to a claim.
 struct ImportNote: Codable, Sendable, Equatable {
     /// Whether webhooks deliver the events.
     var announced: Bool
@@ -200,7 +201,7 @@ struct OrderCreatedDetails: JournalDetails {
     var quantity: Int64
     var environment: String?
     var token: String
-    /// Whether the token is new and names the customer from now on.
+    /// Whether the token is new and is assigned to the customer by this order.
     var assignsToken: Bool
     var metadata: String?
     var expiresAt: Int64
@@ -230,12 +231,12 @@ struct ConsumedDetails: JournalDetails {
     var takes: [LotTake]
 }
 
-/// Units taken from one lot, which is named as outside: numbers of the database may change in a rebuild.
+/// Units taken from one lot, which is identified by outside names: numbers of the database may change in a rebuild.
 struct LotTake: Codable, Sendable, Equatable {
     var environment: String
     var originalID: String?
     var second: Int64?
-    /// The hand grant that gave the lot.
+    /// The manual grant that gave the lot.
     var grantID: String?
     var units: Int64
 }
@@ -253,7 +254,7 @@ struct PurchaseMovedDetails: JournalDetails {
     var environment: String
     var transactionID: String
     var second: Int64?
-    /// The random reference of the former owner: the entry belongs to the new one, and outlives an erasure of the other.
+    /// The random reference of the former owner: the entry belongs to the new owner, and is kept when the former one is erased.
     var from: String?
     var to: String
     var reason: String
@@ -340,22 +341,22 @@ struct KeyRevokedDetails: JournalDetails {
 struct RulesDetails: JournalDetails {
     static var kind: JournalKind { .rules }
     var version: Int64
-    /// Why the tables were rewritten, if they were.
+    /// Why the tables were rewritten; `nil` if they were not.
     var repair: String?
 }
 
-/// `record_continued`: the log that ended, and why. It is the first leaf that the new origin signs.
+/// `record_continued`: the log that ended, and the reason. It is the first leaf that the new origin signs.
 struct RecordContinuedDetails: JournalDetails {
     static var kind: JournalKind { .recordContinued }
     /// The origin that ended.
     var origin: String
-    /// The size that it signed last.
+    /// The last signed size.
     var size: Int64
     /// The root at that size, in hexadecimal.
     var root: String
-    /// The size of the log as it was found.
+    /// The size of the log after the restore.
     var found: Int64
-    /// The origin that follows.
+    /// The new origin.
     var newOrigin: String
     var reason: String
 }

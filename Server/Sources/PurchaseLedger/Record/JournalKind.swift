@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// The kinds of journal entries. The numbers are in the leaves, so they never change.
+/// The kinds of journal entries. Their numbers are in the leaves, so they never change.
 public enum JournalKind: UInt8, Sendable, CaseIterable {
-    /// Evidence that came without a claim.
+    /// Evidence without a claim.
     case evidence = 1
-    /// An unsigned answer of the App Store, which can refuse and contradict but never grant.
+    /// An unsigned answer of the App Store. It can refuse and contradict but never grant.
     case appStoreAnswer = 2
     /// A claim, with its evidence and its decision.
     case claim = 3
@@ -28,10 +28,10 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case rules = 20
     /// A new origin of the Merkle log, after a restore from a backup.
     case recordContinued = 21
-    /// The outcome of a claim that came later than the claim.
+    /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
-    /// The name in answers and exports.
+    /// The name in API answers and exports.
     public var name: String {
         switch self {
         case .evidence: "evidence"

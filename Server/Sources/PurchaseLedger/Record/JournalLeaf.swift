@@ -15,10 +15,10 @@ public import struct Foundation.UUID
 ///     evidence      32 bytes, SHA-256; zero if there is none
 ///     details       32 bytes, SHA-256(salt ‖ details)
 ///
-/// It contains no number of a database and no outside name, so it can be published and outlives a change of engine and the
+/// It contains no database number and no outside name, so it can be published and stays valid after a change of engine and the
 /// erasure of a customer.
 public struct JournalLeaf: Sendable, Equatable {
-    /// The version that is written.
+    /// The version of new leaves.
     public static let version: UInt8 = 1
 
     public var id: UUID
@@ -33,7 +33,7 @@ public struct JournalLeaf: Sendable, Equatable {
     /// SHA-256 of salt and details.
     public var details: [UInt8]
 
-    /// A leaf by its parts.
+    /// Creates a leaf.
     public init(
         id: UUID, at: Timestamp, kind: JournalKind, app: String, customer: UUID?, order: UUID?, code: String,
         evidence: [UInt8]?, details: [UInt8]
@@ -68,7 +68,7 @@ public struct JournalLeaf: Sendable, Equatable {
         return bytes
     }
 
-    /// Reads a leaf; `nil` for anything but the exact bytes that version 1 writes.
+    /// Reads a leaf; `nil` for anything except the exact bytes that version 1 writes.
     public init?(bytes: [UInt8]) {
         var rest = bytes[...]
         func take(_ count: Int) -> [UInt8]? {
@@ -99,7 +99,7 @@ public struct JournalLeaf: Sendable, Equatable {
     private static let noID = [UInt8](repeating: 0, count: 16)
     private static let noHash = [UInt8](repeating: 0, count: 32)
 
-    /// Names of apps and codes are limited to fewer bytes than this when they are registered.
+    /// The registration of apps and codes limits their names to fewer bytes than this.
     private static func append(counted text: String.UTF8View, to bytes: inout [UInt8]) {
         bytes.append(UInt8(truncatingIfNeeded: min(text.count, 255)))
         bytes += text.prefix(255)

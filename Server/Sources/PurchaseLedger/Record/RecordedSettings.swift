@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseVerification
 
-/// The settings of an app as the journal has them.
+/// The settings of an app as recorded in the journal.
 struct RecordedSettings: Codable {
     var app: String
     var bundle_ids: [String]
@@ -14,7 +14,7 @@ struct RecordedSettings: Codable {
     var sandbox_access: String
     var refund_shortfall: String
     var require_account_token: Bool
-    /// Absent for `offline`.
+    /// `nil` for `offline`.
     var mode: String?
 
     struct Product: Codable {
@@ -48,7 +48,7 @@ extension RegisteredApp {
 }
 
 extension RegisteredApp {
-    /// Settings as the journal has them.
+    /// Reads recorded settings.
     init(recorded: [UInt8]) throws(LedgerStorageError) {
         let settings: RecordedSettings
         do {

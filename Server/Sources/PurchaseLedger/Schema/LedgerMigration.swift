@@ -2,17 +2,17 @@ import PurchaseVerification
 
 /// A numbered step of the schema. A released migration is frozen text: it never changes and never calls today's code.
 public struct LedgerMigration: Sendable {
-    /// 1, 2, 3…
+    /// The number: 1, 2, 3…
     public let number: Int64
     /// The additions of the migration, and the reason.
     public let title: String
-    /// Its statements, in their order.
+    /// Its statements, in order.
     let statements: [Statement]
 
     enum Statement: Sendable {
         /// A table or an index, in portable types.
         case definition(String)
-        /// A table whose rows stay as they were written.
+        /// A table whose rows never change.
         case appendOnly(AppendOnlyRule)
         /// Portable SQL.
         case sql(String)

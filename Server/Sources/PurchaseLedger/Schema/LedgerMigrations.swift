@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// Brings the schema of a database up to date.
 public enum LedgerMigrations {
-    /// All migrations, in their order.
+    /// All migrations, in order.
     public static let all: [LedgerMigration] = [SchemaVersion1.migration]
 
     /// The number of the newest migration.
@@ -44,7 +44,7 @@ public enum LedgerMigrations {
         return missing
     }
 
-    /// Makes the newest schema, with no note of it.
+    /// Creates the newest schema without recording the migrations.
     static func create(
         _ connection: any LedgerConnection, _ dialect: any LedgerDialect
     ) throws(LedgerStorageError) {
@@ -64,7 +64,7 @@ public enum LedgerMigrations {
                 """), [])
     }
 
-    /// Checks, without writing, that the database has exactly this version's schema. From then on each transaction that writes
+    /// Checks, without writing, that the database has exactly this version's schema. From then on, each transaction that writes
     /// checks it again.
     ///
     /// - Throws: `schemaTooNew`, `schemaTooOld` or `schemaUnknown`.
@@ -80,7 +80,7 @@ public enum LedgerMigrations {
         database.requireSchema(current)
     }
 
-    /// Checks that the migrations of a database have the titles that they have here.
+    /// Checks that the migrations of a database have the titles of this version.
     private static func requireKnown(_ connection: any LedgerConnection) throws(LedgerStorageError) {
         for row in try connection.rows("SELECT number, title FROM schema_migrations ORDER BY number", []) {
             var reader = row.reader

@@ -1,9 +1,9 @@
 import PurchaseVerification
 
-/// The claims that the App Store is asked about.
+/// The claims that are checked with the App Store.
 enum SchemaVersion1AppStore {
-    /// A row comes with its claim and stays. While `next_at` has a value, the App Store is still to be asked; then `answer_entry`
-    /// names its word, and `decision_entry` the outcome of a claim that waited for it.
+    /// A row is written with its claim and stays. While `next_at` has a value, the App Store still has to be asked; later
+    /// `answer_entry` is its answer, and `decision_entry` the outcome of a claim that waited for it.
     static let statements: [LedgerMigration.Statement] = [
         .definition(
             """
@@ -23,7 +23,7 @@ enum SchemaVersion1AppStore {
             """),
         .definition(
             "CREATE INDEX app_store_claims_due ON app_store_claims (next_at, entry_key) WHERE next_at IS NOT NULL"),
-        // The same claim again finds the one that waits, or its decision.
+        // An equal claim finds the one that waits, or its decision.
         .definition("CREATE INDEX app_store_claims_by_evidence ON app_store_claims (evidence_key, customer_key)"),
         .definition("CREATE INDEX app_store_claims_by_customer ON app_store_claims (customer_key)"),
     ]

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The Merkle log: what waits for it, which entry is which leaf, the full tiles, and size and root.
+/// The Merkle log: the pending entries, the leaf of each entry, the full tiles, and size and root.
 enum SchemaVersion1Log {
     static let statements: [LedgerMigration.Statement] = [
         .definition("CREATE TABLE log_pending (entry_key INTEGER PRIMARY KEY)"),
@@ -8,8 +8,8 @@ enum SchemaVersion1Log {
         .appendOnly(
             AppendOnlyRule(
                 table: "log_entries", columns: ["leaf", "entry_key"], keys: ["leaf", "entry_key"], erasable: [])),
-        // `tile_key` is the level in its highest byte and the tile's place in its level in the others. `hashes` are 256 hashes of
-        // 32 bytes (C2SP `tlog-tiles`); `root` is theirs.
+        // `tile_key` has the level in its highest byte and the tile's position in the level in the others. `hashes` are 256
+        // hashes of 32 bytes (C2SP `tlog-tiles`); `root` is their root.
         .definition(
             "CREATE TABLE log_tiles (tile_key INTEGER PRIMARY KEY, root BLOB NOT NULL, hashes BLOB NOT NULL)"),
         .appendOnly(
@@ -22,7 +22,7 @@ enum SchemaVersion1Log {
                 log_key INTEGER PRIMARY KEY CHECK (log_key = 1), size INTEGER NOT NULL, root BLOB NOT NULL,
                 entry_key_id TEXT)
             """),
-        // The root of a tree without leaves is SHA-256 of nothing.
+        // The root of a tree without leaves is SHA-256 of the empty string.
         .sql(
             """
             INSERT INTO log_state (log_key, size, root)

@@ -48,19 +48,18 @@ enum SchemaVersion1Purchases {
         .definition(
             "CREATE INDEX transactions_by_owner ON transactions (owner_key, transaction_key) WHERE owner_key IS NOT NULL"
         ),
-        // The passes of a customer follow each other, so each is computed from all.
+        // The passes of a customer are chained, so each is computed from all of them.
         .definition(
             """
             CREATE INDEX transactions_by_pass ON transactions (owner_key, product_key, environment)
             WHERE kind = 'non_renewing' AND owner_key IS NOT NULL
             """),
-        // A token that becomes known later finds the purchases that carry it. A subscription has one token for many
-        // periods.
+        // Finds the purchases with a token that becomes known later. A subscription has one token for many periods.
         .definition("CREATE INDEX transactions_by_token ON transactions (token, original_key) WHERE token IS NOT NULL"),
-        // Facts of products that the settings do not know yet, or know under another kind.
+        // Facts of products that the settings do not include, or include with another kind.
         .definition(
             "CREATE INDEX transactions_without_kind ON transactions (product_key, original_key) WHERE kind IS NULL"),
-        // Erased purchases have no product. The audit leaves out what cannot be computed without them.
+        // Erased purchases have no product. The audit skips rows that cannot be computed without them.
         .definition("CREATE INDEX transactions_erased ON transactions (original_key) WHERE product_key = 0"),
         .definition(
             """
@@ -75,9 +74,9 @@ enum SchemaVersion1Purchases {
             """),
     ]
 
-    /// `ground` is the basis of the access: an original for a subscription or a non-consumable, 0 for the balance of a
-    /// consumable and for the chain of passes, and the negative key of a manual grant. So a purchase changes only its
-    /// own row, and a customer's entitlements are one range of the primary key.
+    /// `ground` is the basis of the access: an original for a subscription or a non-consumable, 0 for the balance of a consumable
+    /// and for the chain of passes, and the negative key of a manual grant. So a purchase changes only its own row, and a
+    /// customer's entitlements are one range of the primary key.
     private static let entitlements: [LedgerMigration.Statement] = [
         .definition(
             """
@@ -159,11 +158,11 @@ enum SchemaVersion1Purchases {
                 fulfilled_at INTEGER,
                 closed_at INTEGER)
             """),
-        // Enforces the rule that a transaction pays one order.
+        // Enforces that a transaction pays only one order.
         .definition("CREATE UNIQUE INDEX orders_by_payment ON orders (paid_by) WHERE paid_by IS NOT NULL"),
         .definition("CREATE INDEX orders_by_app ON orders (app_key, order_key)"),
         .definition("CREATE INDEX orders_by_customer ON orders (customer_key, order_key)"),
-        // With the expiry inside, lists of open and of expired orders do not read past each other.
+        // The index includes the expiry, so that lists of open and of expired orders do not read each other's rows.
         .definition("CREATE INDEX orders_by_status ON orders (app_key, status, expires_at, order_key)"),
         .definition(
             """

@@ -1,19 +1,19 @@
 /// A table of the newest schema.
 ///
-/// The migrations are the one place that says which tables there are: they are run in a database in memory, which is asked. So
-/// whatever goes through all tables needs no list of its own.
+/// The migrations are the only definition of the tables: they are run in a database in memory, whose schema is then read. So code
+/// that processes all tables needs no list of its own.
 package struct StoredTable: Sendable, Equatable {
     package let name: String
-    /// All columns, in their order.
+    /// All columns, in order.
     package let columns: [String]
-    /// The columns of the primary key, in their order.
+    /// The columns of the primary key, in order.
     package let key: [String]
-    /// The columns of bytes, which can be long.
+    /// The columns with bytes, which can be long.
     package let byteColumns: [String]
     /// Whether the migrations insert rows.
     package let isSeeded: Bool
 
-    /// All tables except that of the migrations, in the order in which the migrations make them.
+    /// All tables except that of the migrations, in the order in which the migrations create them.
     ///
     /// - Throws: `LedgerStorageError`.
     package static func all() throws(LedgerStorageError) -> [StoredTable] {

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The rows of a table in pages, in the order of its primary key.
 struct TablePages: Sendable {
-    /// The bytes of a page, unless one row alone is larger.
+    /// The maximum size of a page in bytes, unless a single row is larger.
     private static let pageBytes: Int64 = 8 << 20
 
     let table: StoredTable
@@ -24,7 +24,7 @@ struct TablePages: Sendable {
             (key ?? []) + [.integer(Int64(limit))])
     }
 
-    /// The number of rows of the next page: the lengths of their bytes are read before the bytes.
+    /// The number of rows of the next page, determined from the lengths of the bytes before they are read.
     private func rowsOfPage(
         after key: [LedgerValue]?, _ connection: any LedgerConnection
     ) throws(LedgerStorageError) -> Int {
@@ -64,13 +64,13 @@ struct TablePages: Sendable {
 
     /// Inserts rows with their numbers.
     ///
-    /// - Parameter most: how many rows a statement may take.
+    /// - Parameter most: the maximum number of rows of a statement.
     func insert(
         _ rows: [LedgerRow], most: Int, _ connection: any LedgerConnection
     ) throws(LedgerStorageError) {
         var rest = rows[...]
         while !rest.isEmpty {
-            // Few sizes, because each is a statement of its own to prepare.
+            // Only a few sizes, because each is another statement to prepare.
             let size = [most, 16, 1].first { $0 <= rest.count && $0 <= most } ?? 1
             var values: [LedgerValue] = []
             values.reserveCapacity(size * table.columns.count)

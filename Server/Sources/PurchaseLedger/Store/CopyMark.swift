@@ -1,8 +1,7 @@
-/// The note in a database that servers must not use it, because its ledger is being copied or was copied (`LedgerCopy`).
+/// A note in a database that stops servers from using it, because its ledger is being copied or was copied (`LedgerCopy`).
 ///
-/// It is a row of `schema_migrations` with a number behind those of all migrations. Every release checks the greatest
-/// number when it starts and before each transaction that writes, so the commit of the note stops all servers of the
-/// database.
+/// It is a row of `schema_migrations` with a number above those of all migrations. Every release checks the greatest number when
+/// it starts and before each transaction that writes, so the commit of the note stops all servers of the database.
 package struct CopyMark: Sendable, Equatable {
     /// The role of the database in the copy. The raw value is the row's number.
     package enum Role: Int64, Sendable, CaseIterable {
@@ -15,7 +14,7 @@ package struct CopyMark: Sendable, Equatable {
     }
 
     package let role: Role
-    /// The random id that a source and its unfinished target have in common.
+    /// The random id that a source and its unfinished target share.
     package let id: String
 
     /// The note of a database; `nil` if it has none.
@@ -28,7 +27,7 @@ package struct CopyMark: Sendable, Equatable {
         return CopyMark(role: role, id: try reader.text())
     }
 
-    /// Writes the note in the place of any other.
+    /// Writes the note and replaces any other.
     func write(_ connection: any LedgerConnection, now: Int64) throws(LedgerStorageError) {
         try Self.remove(connection)
         try connection.execute(
@@ -42,11 +41,11 @@ package struct CopyMark: Sendable, Equatable {
             "DELETE FROM schema_migrations WHERE number >= ?1", [.integer(Role.target.rawValue)])
     }
 
-    /// The error of a server that finds this number in the place of its schema's; `nil` if it is no note.
+    /// The error of a server that finds this number instead of its schema's; `nil` if it is not a note.
     static func refusal(of number: Int64) -> LedgerStorageError? {
         switch Role(rawValue: number) {
         case .target:
-            LedgerStorageError(.copyUnfinished, "the database is the target of a copy that did not end")
+            LedgerStorageError(.copyUnfinished, "the database is the target of an unfinished copy")
         case .source:
             LedgerStorageError(.moved, "the ledger is being copied to another database")
         case .moved:

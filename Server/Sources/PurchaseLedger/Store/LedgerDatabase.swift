@@ -1,12 +1,12 @@
-/// A database that the ledger can be stored in. The ledger speaks portable SQL through it; everything that differs between
-/// engines is behind this protocol.
+/// A database in which the ledger can be stored. The ledger uses portable SQL; everything that differs between engines is behind
+/// this protocol.
 ///
 /// A driver guarantees:
 /// - A write is one transaction, or one savepoint of a shared transaction: all of it is committed, or nothing.
 /// - `write` returns only after the commit is durable.
-/// - What a write reads in the parts of the ledger that it locks stays true until it commits. Where two writes wait for each other,
-///   one of them throws `conflict`, and nothing of it was written.
-/// - A connection that breaks during the commit throws `outcomeUnknown`, and no other error.
+/// - The data that a write reads in the parts of the ledger that it locks stays unchanged until it commits. If two writes wait
+///   for each other, one of them throws `conflict`, and nothing of it was written.
+/// - If the connection breaks during the commit, the error is `outcomeUnknown`; it is never thrown otherwise.
 /// - Before its first write, a transaction checks the schema's number.
 /// - A read sees one committed state and never waits for a write.
 ///
@@ -18,16 +18,16 @@ public protocol LedgerDatabase: Sendable {
 
     /// Reads from one committed state.
     ///
-    /// - Parameter access: what is read. Lists cannot delay the reading of keys.
+    /// - Parameter access: the kind of read. Lists cannot delay the reading of keys.
     /// - Throws: `LedgerStorageError`, or the error of the body.
     func read<Value: Sendable>(
         _ access: LedgerReadAccess, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value
 
-    /// Commits everything that the body writes, or nothing if it throws. The body can run more than once.
+    /// Commits all changes of the body, or none if it throws. The body can run more than once.
     ///
-    /// - Parameter plan: the parts of the ledger that the body reads and changes, which are locked before it runs, and what it
-    ///   will probably read.
+    /// - Parameter plan: the parts of the ledger that the body reads and changes, which are locked before it runs, and the rows
+    ///   that it will probably read.
     /// - Throws: `LedgerStorageError`, or the error of the body.
     func write<Value: Sendable>(
         plan: @escaping @Sendable () -> LedgerWritePlan,
@@ -36,7 +36,7 @@ public protocol LedgerDatabase: Sendable {
 
     /// Makes every later transaction that writes check the schema's number before its first write.
     ///
-    /// A newer release that migrates the database while this process runs must not be written to under the old rules.
+    /// Otherwise this process could keep writing under the old rules after a newer release migrated the database.
     func requireSchema(_ number: Int64)
 
     /// Answers every waiting write and closes the database. Later calls fail with `closed`.
@@ -44,7 +44,7 @@ public protocol LedgerDatabase: Sendable {
 }
 
 extension LedgerDatabase {
-    /// Commits everything that the body writes, under locks on parts of the ledger.
+    /// Commits all changes of the body, under locks on parts of the ledger.
     public func write<Value: Sendable>(
         _ locks: @escaping @Sendable () -> LedgerLocks,
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
@@ -52,7 +52,7 @@ extension LedgerDatabase {
         try await write(plan: { LedgerWritePlan(locks: locks()) }, body)
     }
 
-    /// Commits everything that the body writes, while no other write runs.
+    /// Commits all changes of the body, while no other write runs.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any LedgerConnection) throws -> Value
     ) async throws -> Value {
@@ -60,7 +60,7 @@ extension LedgerDatabase {
     }
 }
 
-/// The two kinds of reads, which have connections of their own.
+/// The two kinds of reads, which use separate connections.
 public enum LedgerReadAccess: Sendable {
     /// A few rows found by a key: API keys, orders, entitlements.
     case keys
@@ -82,11 +82,11 @@ public protocol LedgerConnection {
     /// Inserts a row into a table that numbers its rows.
     ///
     /// - Parameter key: the column of the number.
-    /// - Returns: the number; `nil` if a rule of the table left the row out.
+    /// - Returns: the number; `nil` if a rule of the table skipped the row.
     func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64?
 
-    /// Executes a statement whose result nobody needs. A driver may send it later, with the next statement that has a result, or
-    /// with the commit; its error is thrown there.
+    /// Executes a statement whose result is not needed. A driver may send it later, with the next statement that has a result, or
+    /// with the commit; its error is then thrown there.
     func send(_ sql: String, _ parameters: [LedgerValue]) throws(LedgerStorageError)
 
     /// Executes a statement that changes a known number of rows.
@@ -94,27 +94,27 @@ public protocol LedgerConnection {
     /// - Throws: `constraint` for another number; a driver may throw it later, but before the commit.
     func send(_ sql: String, _ parameters: [LedgerValue], changing rows: Int) throws(LedgerStorageError)
 
-    /// Returns the rows of a query, with or without what this write itself has changed in some tables before. The caller knows that
-    /// these changes do not matter, or adds them to the rows.
+    /// Returns the rows of a query, with or without this write's own changes to some tables. The caller knows that these changes
+    /// do not matter, or adds them to the rows.
     ///
-    /// An engine that keeps writes back until the commit does not have to send them first.
+    /// An engine that buffers writes until the commit does not have to send them first.
     func rows(
         _ sql: String, _ parameters: [LedgerValue], despiteChangesOf tables: [String]
     ) throws(LedgerStorageError) -> [LedgerRow]
 
-    /// Whether a row that may exist is looked for before it is inserted, so that the insertion has no result. Otherwise a rule of
-    /// the table leaves it out.
+    /// Whether a row that may exist is looked up before it is inserted, so that the insertion has no result. Otherwise a rule of
+    /// the table skips an existing row.
     var looksBeforeInserting: Bool { get }
 
-    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list asks
-    /// before it reads anything else.
+    /// The key up to which no event can be committed later; `nil` if events are committed in the order of their keys. A list
+    /// reads it before anything else.
     func settledEvent() throws(LedgerStorageError) -> Int64?
 
-    /// Whether writes lock parts of the ledger. An engine with one writer at a time has no need to.
+    /// Whether writes lock parts of the ledger. An engine with one writer at a time need not lock.
     var locksParts: Bool { get }
 
-    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked already, the driver
-    /// begins the write again with all of them, so that nothing was read before its lock.
+    /// Locks parts of the ledger that the write did not name when it began. If one of them is not locked yet, the driver restarts
+    /// the write with all of them, so that nothing was read before it was locked.
     func lock(_ parts: [LedgerLock]) throws(LedgerStorageError)
 }
 
@@ -177,44 +177,45 @@ public struct LedgerStatement: Sendable, Hashable {
 /// The statements that portable SQL cannot express.
 public protocol LedgerDialect: Sendable {
     /// The engine's form of a `CREATE TABLE` or `CREATE INDEX` in portable types. A table that ends in `WITHOUT ROWID` is stored
-    /// in the order of its primary key, if the engine can do that.
+    /// in the order of its primary key, if the engine supports that.
     func definition(_ sql: String) -> String
 
-    /// Statements after which new rows are numbered behind those that were inserted with numbers of their own; none if the engine
-    /// does so by itself.
+    /// Statements that make the engine number new rows above those that were inserted with explicit numbers; none if it does so
+    /// anyway.
     var renumbering: [String] { get }
 
-    /// Statements after which a transaction makes tables beside those of the ledger; none if the engine has no place for them.
+    /// Statements that let a transaction create tables beside those of the ledger; none if the engine cannot.
     var scratchSchema: [String] { get }
 
-    /// The number of rows of one `INSERT` if many are inserted.
+    /// The number of rows of one `INSERT` when many rows are inserted.
     var rowsPerInsert: Int { get }
 
-    /// Statements after which a query of the transaction may take as long as it needs.
+    /// Statements that remove the time limit for the queries of the transaction.
     var unlimitedTime: [String] { get }
 
-    /// A query of the number of connections that other processes of Assay have to the database; `nil` if the engine does not know.
+    /// A query for the number of connections of other Assay processes to the database; `nil` if the engine cannot count them.
     var otherProcesses: String? { get }
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }
 
-    /// Statements after which the rows of a table can be neither changed, deleted nor replaced.
+    /// Statements that prevent rows of a table from being changed, deleted or replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]
 }
 
-/// A table whose rows stay as they were written.
+/// A table whose rows never change.
 public struct AppendOnlyRule: Sendable {
     /// The table.
     public var table: String
     /// The columns that never change.
     public var columns: [String]
-    /// The unique columns: a row whose value in one of them exists already is refused.
+    /// The unique columns: a row with an existing value in one of them is refused.
     public var keys: [String]
     /// The columns that can be set to null, which is how a customer's data is erased.
     public var erasable: [String]
     /// The columns that can be set to null and filled again: evidence that was erased can be sent again.
     public var refillable: [String] = []
-    /// Whether the row of an existing key is silently left out instead of refused. Such a table is written without a look.
+    /// Whether a row with an existing key is silently skipped instead of refused. Rows of such a table are inserted without a
+    /// lookup.
     public var ignoresDuplicates = false
 }

@@ -1,11 +1,11 @@
 /// The addresses of databases: `sqlite:PATH`, `postgres://…` and `postgresql://…`.
 public enum LedgerDatabases {
-    /// Whether an address is one of a PostgreSQL server.
+    /// Whether an address is that of a PostgreSQL server.
     public static func isPostgreSQL(_ address: String) -> Bool {
         address.hasPrefix("postgres://") || address.hasPrefix("postgresql://")
     }
 
-    /// An address as it can be shown: without the password, the parameters, and everything else that can hold a secret.
+    /// An address in a form that can be shown: without the password, the parameters, and anything else that can hold a secret.
     public static func withoutSecrets(_ address: String) -> String {
         guard isPostgreSQL(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
         let rest = address[start...].prefix { $0 != "?" }

@@ -2,19 +2,20 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The part of the ledger that a write reads and changes. Writes that name the same part of the ledger follow each other; all others run side by side.
+/// The parts of the ledger that a write reads and changes. Writes with a part in common run one after the other; all others run
+/// concurrently.
 ///
 /// Every row that a write reads or changes belongs to a part that it names. An engine with one writer needs no parts.
 public enum LedgerLocks: Sendable, Equatable {
     /// The whole ledger: no other write runs at the same time.
     case everything
-    /// Some parts of it.
+    /// Several parts of the ledger.
     case parts(Set<LedgerLock>)
 }
 
 /// A part of the ledger that one write at a time may change.
 ///
-/// It is known by a number of 64 bits. Two parts with the same number wait for each other and harm nothing.
+/// It is identified by a 64-bit number. If two parts have the same number, their writes wait for each other, which is harmless.
 public struct LedgerLock: Sendable, Hashable {
     /// The number, the same in every process.
     public let number: Int64
@@ -24,7 +25,7 @@ public struct LedgerLock: Sendable, Hashable {
         LedgerLock(1, environment.name.utf8, id.utf8)
     }
 
-    /// A customer by the name outside: balances, entitlements, orders and grants by hand.
+    /// A customer with an outside name: balances, entitlements, orders and manual grants.
     static func customer(_ name: String) -> LedgerLock { LedgerLock(2, name.utf8) }
 
     /// A customer whose name was erased.
@@ -33,32 +34,32 @@ public struct LedgerLock: Sendable, Hashable {
     /// An order whose customer is not known yet.
     static func order(_ id: UUID) -> LedgerLock { LedgerLock(4, id.bytes) }
 
-    /// An account token: whose it is.
+    /// The assignment of an account token.
     static func token(_ token: UUID) -> LedgerLock { LedgerLock(5, token.bytes) }
 
     /// The row of evidence with a hash.
     static func evidence(_ sha256: [UInt8]) -> LedgerLock { LedgerLock(6, sha256) }
 
-    /// The daily budget of evidence that did not verify.
+    /// The daily budget for unverified evidence.
     static var unverified: LedgerLock { LedgerLock(8, []) }
 
     /// The Merkle log.
     static var log: LedgerLock { LedgerLock(7, []) }
 
-    /// A webhook: its cursor, its lease and the events that wait.
+    /// A webhook: its cursor, its lease and the waiting events.
     static func webhook(_ app: String, _ url: String) -> LedgerLock { LedgerLock(9, app.utf8, url.utf8) }
 
-    /// The leases of the claims that the App Store is asked about.
+    /// The leases of the claims that are checked with the App Store.
     static var appStoreClaims: LedgerLock { LedgerLock(10, []) }
 
-    /// FNV-1a with 64 bits: the same in every process, and collisions only cost time.
+    /// FNV-1a with 64 bits: it is the same in every process, and a collision only costs time.
     private init(_ kind: UInt8, _ parts: any Collection<UInt8>...) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         add(kind)
         for part in parts {
             for byte in part { add(byte) }
-            // No byte of UTF-8 is 0xFF, so that the end of a part is clear.
+            // No byte of UTF-8 is 0xFF, so this marks the end of a part.
             add(0xFF)
         }
         number = Int64(bitPattern: hash)
@@ -68,7 +69,7 @@ public struct LedgerLock: Sendable, Hashable {
 extension LedgerConnection {
     /// Locks parts of the ledger that the write did not name when it began.
     ///
-    /// On an engine with one writer the parts are not even computed.
+    /// An engine with one writer does not even compute the parts.
     func lock(_ parts: () throws(LedgerStorageError) -> [LedgerLock]) throws(LedgerStorageError) {
         guard locksParts else { return }
         try lock(try parts())

@@ -7,7 +7,7 @@ public struct LedgerRow: Sendable {
     /// The values, in the order of the query's columns.
     public let values: [LedgerValue]
 
-    /// A row of these values.
+    /// Creates a row.
     public init(values: [LedgerValue]) {
         self.values = values
     }
@@ -72,7 +72,8 @@ struct RowReader {
         }
     }
 
-    /// Bytes; `nil` for a value of any other type. For readers that name a wrong value themselves and go on with the next row.
+    /// Bytes; `nil` for a value of any other type. For readers that report a wrong value themselves and continue with the next
+    /// row.
     mutating func blobIfAny() throws(LedgerStorageError) -> [UInt8]? {
         guard case .blob(let bytes) = try value() else { return nil }
         return bytes

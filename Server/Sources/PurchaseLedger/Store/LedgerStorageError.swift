@@ -1,6 +1,6 @@
 /// An error of the database. Except for `outcomeUnknown`, nothing was written.
 public struct LedgerStorageError: Error, Sendable, Equatable {
-    /// The kind of the error; the stable part.
+    /// The kind of the error, which is stable.
     public let kind: Kind
     /// The engine's own message, for the operator's log.
     public let detail: String
@@ -31,22 +31,23 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
         case schemaTooNew = "database_schema_too_new"
         /// The database lacks migrations that this version needs.
         case schemaTooOld = "database_schema_too_old"
-        /// The migrations of the database are not those of this version: a version of Assay before the first release made it.
+        /// The migrations of the database are not those of this version: it was created by a version of Assay before the first
+        /// release.
         case schemaUnknown = "database_schema_unknown"
-        /// The database is the target of a copy that did not end.
+        /// The database is the target of an unfinished copy.
         case copyUnfinished = "database_copy_unfinished"
         /// The ledger was copied to another database, or is being copied.
         case moved = "database_moved"
         /// The database was closed.
         case closed = "database_closed"
-        /// Another transaction changed rows that this one had read. The caller may try again.
+        /// Another transaction changed rows that this one had read. The caller may retry.
         case conflict = "database_conflict"
         /// The connection broke during the commit: the write may or may not be stored.
         case outcomeUnknown = "database_outcome_unknown"
-        /// Any other error, such as an invalid statement: a mistake in Assay.
+        /// Any other error, such as an invalid statement: a bug in Assay.
         case other = "database_error"
 
-        /// One sentence for people.
+        /// The error as one sentence.
         public var sentence: String {
             switch self {
             case .constraint: "The database refused the row."
@@ -58,7 +59,7 @@ public struct LedgerStorageError: Error, Sendable, Equatable {
             case .corrupt: "The database is damaged, or not a database of Assay."
             case .schemaTooNew: "A newer version of Assay migrated the database; use that version."
             case .schemaTooOld: "The database needs migrations; run assay migrate."
-            case .schemaUnknown: "A version of Assay before the first release made the database; name a new file."
+            case .schemaUnknown: "A version of Assay before the first release created the database; name a new file."
             case .copyUnfinished:
                 "The database is an unfinished copy; run the same assay copy again, or name another database."
             case .moved:

@@ -28,10 +28,10 @@ extension UUID {
     /// The 16 bytes, in the order of RFC 9562.
     package var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
-    /// The text in small letters.
+    /// The text in lower case.
     package var text: String { uuidString.lowercased() }
 
-    /// A UUID of 16 bytes; `nil` for another number of bytes.
+    /// A UUID of 16 bytes; `nil` for any other number of bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -39,7 +39,7 @@ extension UUID {
 }
 
 extension [UInt8] {
-    /// The bytes of hexadecimal digits; empty for anything else.
+    /// The bytes of hexadecimal digits; empty for other text.
     init(hexadecimal text: String) {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard digits.count % 2 == 0, digits.count == text.utf8.count else {
@@ -49,7 +49,7 @@ extension [UInt8] {
         self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// Small hexadecimal digits.
+    /// Lower-case hexadecimal digits.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

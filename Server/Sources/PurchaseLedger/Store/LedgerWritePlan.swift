@@ -2,8 +2,8 @@
 public struct LedgerWritePlan: Sendable {
     /// The parts of the ledger that it reads and changes.
     public var locks: LedgerLocks
-    /// The rows that it will probably read. Only the speed depends on it: an engine on another machine reads all of it in one round trip, for
-    /// all writes of a transaction, and anything else in one more.
+    /// The rows that it will probably read. They affect only the speed: an engine on another machine reads them for all writes of
+    /// a transaction in one round trip, and needs another one for any other row.
     public var reads: [ExpectedRead]
     /// The number of rows that it will probably insert into tables that number their rows, by `table.column`.
     public var insertions: [String: Int]
@@ -16,10 +16,10 @@ public struct LedgerWritePlan: Sendable {
     }
 }
 
-/// A query that a write will probably make, with its values.
+/// A query that a write will probably run, with its values.
 public struct ExpectedRead: Sendable {
     let shape: ReadShape
-    /// The values of the shape's parameters in their order. In the place of a column of another query are that query's values.
+    /// The values of the shape's parameters, in order. A column of another query is replaced by that query's values.
     let values: [LedgerValue]
 
     init(_ shape: ReadShape, _ values: [LedgerValue]) {

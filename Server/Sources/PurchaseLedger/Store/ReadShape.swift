@@ -1,6 +1,7 @@
-/// A query whose parameters are values, or columns of the first row of another query: the entitlements of the customer of a name.
+/// A query whose parameters are values, or columns of the first row of another query: for example, the entitlements of the
+/// customer with a name.
 ///
-/// Shapes are made once. The text of the query must be the one that the write uses later.
+/// Shapes are created once. The text of the query must be the one that the write uses later.
 final class ReadShape: Sendable {
     /// A parameter of the query.
     enum Parameter: Sendable {
@@ -12,12 +13,12 @@ final class ReadShape: Sendable {
     /// Portable SQL with the parameters `?1`, `?2`…
     let sql: String
     let parameters: [Parameter]
-    /// The table and column whose numbers are in its first column. Nothing refers to a number that was just reserved, so the write
-    /// knows of such a row that it has no others.
+    /// The table and column whose numbers are in its first column. No other row refers to a number that was just reserved, so for
+    /// such a row the result is known to be empty.
     let numbering: String?
     /// The same query with values for all parameters.
     let flatSQL: String
-    /// The same query for lists of values. The place in the lists, from 1, is its first column.
+    /// The same query for lists of values. Its first column is the position in the lists, from 1.
     let listSQL: String
     /// The number of these values.
     let valueCount: Int
@@ -43,7 +44,7 @@ final class ReadShape: Sendable {
         }
         flatSQL = Self.replacing(in: sql) { texts.indices.contains($0 - 1) ? texts[$0 - 1] : "?\($0)" }
         valueCount = count
-        // `OFFSET 0` keeps the query as it is: joined with the lists, it could be planned as a scan of a whole table.
+        // `OFFSET 0` prevents the planner from joining the query with the lists, which could become a scan of a whole table.
         let places = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
         let names = (1...max(1, count)).map { "v\($0)" }.joined(separator: ", ")
         listSQL = """
@@ -52,12 +53,12 @@ final class ReadShape: Sendable {
             """
     }
 
-    /// The query as the write will make it.
+    /// The query in the form in which the write will run it.
     ///
     /// - Parameters:
     ///   - values: the values of the shape.
     ///   - rows: the rows of another query that was read before.
-    /// - Returns: `nil` if another query has no row: then the write will not make this one.
+    /// - Returns: `nil` if another query has no row: then the write will not run this one.
     func statement(_ values: ArraySlice<LedgerValue>, rows: (LedgerStatement) -> [LedgerRow]?) -> LedgerStatement? {
         var rest = values
         var resolved: [LedgerValue] = []
@@ -75,7 +76,7 @@ final class ReadShape: Sendable {
         return LedgerStatement(sql, resolved)
     }
 
-    /// SQL with other texts in the place of its parameters.
+    /// SQL with its parameters replaced by other texts.
     static func replacing(in sql: String, _ text: (Int) -> String) -> String {
         var output = ""
         var rest = sql[...]

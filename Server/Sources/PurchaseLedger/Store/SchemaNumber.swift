@@ -1,6 +1,6 @@
 /// The number of the newest migration of a database.
 enum SchemaNumber {
-    /// Asks for the number.
+    /// The query for the number.
     static let query = "SELECT max(number) FROM schema_migrations"
 
     /// The number; `nil` if the database has no schema of Assay.

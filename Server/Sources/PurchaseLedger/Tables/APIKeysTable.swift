@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A key to the HTTP API, with the SHA-256 of its text.
+/// A key for the HTTP API, with the SHA-256 of its text.
 struct APIKeyRow: TableRow {
     static let table = Table(
         "api_keys", key: nil,

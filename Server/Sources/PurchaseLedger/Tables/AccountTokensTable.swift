@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The customer of each account token. A token names one customer for ever; a customer's former tokens stay theirs.
+/// The customer of each account token. A token belongs to one customer forever; a customer's earlier tokens remain assigned.
 struct AccountTokensTable {
     let connection: any LedgerConnection
 
@@ -13,11 +13,11 @@ struct AccountTokensTable {
         WHERE account_tokens.app_key = ?1 AND account_tokens.token = ?2
         """, [.value, .value])
 
-    /// The customer to whom a token was assigned, and whether they were merged into another since.
+    /// The customer to whom a token was assigned, and whether they were merged into another later.
     func assignment(
         of token: UUID, appKey: Int64
     ) throws(LedgerStorageError) -> (customer: Int64, isMerged: Bool)? {
-        // A customer who was just made has no token.
+        // A customer who was just created has no token.
         let rows = try connection.rows(
             Self.assignment.sql, [.integer(appKey), .id(token)], despiteChangesOf: ["customers"])
         guard var reader = rows.first?.reader else { return nil }
@@ -32,7 +32,7 @@ struct AccountTokensTable {
         return try customers.surviving(try customers.row(assignment.customer)).key
     }
 
-    /// The tokens of a customer. It reads the table; only an erasure asks.
+    /// The tokens of a customer. It scans the table; only an erasure calls it.
     func tokens(of customer: Int64, appKey: Int64) throws(LedgerStorageError) -> [UUID] {
         var tokens: [UUID] = []
         for row in try connection.rows(

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A claim that the App Store is asked about, or was.
+/// A claim that is or was checked with the App Store.
 struct AppStoreClaimRow: TableRow {
     static let table = Table(
         "app_store_claims", key: nil,
@@ -14,14 +14,14 @@ struct AppStoreClaimRow: TableRow {
     let appKey: Int64
     let customerKey: Int64
     let evidenceKey: Int64
-    /// Whether the claim is decided after the App Store's word. Otherwise it was granted already.
+    /// Whether the claim is decided after the App Store's answer. Otherwise it was granted before.
     let waits: Bool
     let receivedAt: Timestamp
-    /// The questions that had no answer.
+    /// The number of requests that were not answered.
     var attempts: Int64 = 0
-    /// When the App Store is asked; `nil` once it answered, or the claim was given up.
+    /// When the App Store is asked; `nil` once it answered, or after the claim was given up.
     var nextAt: Timestamp?
-    /// Until when one server works on it.
+    /// The end of the lease of a server that works on it.
     var leasedUntil: Timestamp?
     var answerEntry: Int64?
     var decisionEntry: Int64?
@@ -66,7 +66,7 @@ struct AppStoreClaimsTable {
         try AppStoreClaimRow.first("WHERE entry_key = ?1", [.integer(entry)], connection)
     }
 
-    /// The claims with a piece of evidence that wait, oldest first.
+    /// The waiting claims with a piece of evidence, oldest first.
     func waiting(evidence: Int64, customer: Int64) throws(LedgerStorageError) -> [AppStoreClaimRow] {
         try AppStoreClaimRow.all(
             "WHERE evidence_key = ?1 AND customer_key = ?2 AND next_at IS NOT NULL AND waits = 1 ORDER BY entry_key",
@@ -93,8 +93,7 @@ struct AppStoreClaimsTable {
             """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit)], connection)
     }
 
-    /// The claims of apps that came before a time, whenever they are due. It reads everything that
-    /// waits.
+    /// The claims of apps that were submitted before a time, whenever they are due. It reads all waiting claims.
     func overdue(
         _ apps: [Int64], before end: Timestamp, at now: Timestamp, limit: Int64
     ) throws(LedgerStorageError) -> [AppStoreClaimRow] {
@@ -106,7 +105,8 @@ struct AppStoreClaimsTable {
             """, [.time(now), .time(now.appStoreLeaseEnd), .integer(limit), .time(end)], connection)
     }
 
-    /// Whether no server works on a claim. A lease that ends later than any can was taken by a clock that was set back since.
+    /// Whether no server works on a claim. A lease that ends later than possible was taken by a clock that has been set back
+    /// since.
     private static let isFree = "(leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2)"
 
     private static func among(_ apps: [Int64]) -> String {
@@ -119,7 +119,7 @@ struct AppStoreClaimsTable {
             [.integer(entry), .time(end)])
     }
 
-    /// Notes a question without an answer, and when to ask again.
+    /// Records a request without an answer, and when to ask again.
     func postpone(_ entry: Int64, attempts: Int64, to next: Timestamp) throws(LedgerStorageError) {
         try connection.send(
             """
@@ -134,7 +134,7 @@ struct AppStoreClaimsTable {
             "UPDATE app_store_claims SET next_at = ?1 WHERE next_at IS NOT NULL AND next_at > ?1", [.time(now)])
     }
 
-    /// Notes the App Store's word, and the decision that followed from it.
+    /// Records the App Store's answer, and the decision that followed from it.
     func finish(_ entry: Int64, answer: Int64, decision: Int64?) throws(LedgerStorageError) {
         try connection.send(
             """
@@ -143,7 +143,7 @@ struct AppStoreClaimsTable {
             """, [.integer(entry), .integer(answer), .integer(decision)])
     }
 
-    /// How many claims wait, counted up to a limit.
+    /// The number of waiting claims, counted up to a limit.
     func count(limit: Int64) throws(LedgerStorageError) -> Int {
         let rows = try connection.rows(
             """

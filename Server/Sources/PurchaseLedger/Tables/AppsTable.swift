@@ -17,7 +17,7 @@ struct AppsTable {
     func insert(_ name: String) throws(LedgerStorageError) -> Int64 {
         let rows = try connection.rows("INSERT INTO apps (name) VALUES (?1) RETURNING app_key", [.text(name)])
         guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "apps did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into apps")
         }
         return try reader.integer()
     }

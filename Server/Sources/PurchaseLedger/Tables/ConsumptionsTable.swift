@@ -55,7 +55,7 @@ struct ConsumptionsTable {
             "WHERE customer_key = ?1 AND entry_key = ?2", [.integer(customer), .integer(entry)], connection)
     }
 
-    /// The consumptions of a customer. The ids of a merged customer that the other one used, too, are left where they are.
+    /// Moves the consumptions of a customer. Ids of the merged customer that the other one used as well are not moved.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
             """

@@ -10,15 +10,15 @@ struct CustomerRow: TableRow {
 
     var key: Int64
     var appKey: Int64
-    /// The random name in the journal's leaves.
+    /// The random reference in the journal's leaves.
     var reference: UUID
-    /// The name outside; `nil` after an erasure.
+    /// The outside name; `nil` after an erasure.
     var name: String?
     /// The customer that this one was merged into.
     var mergedInto: Int64?
     /// The journal entry of the merge.
     var mergeEntry: Int64?
-    /// The present account token.
+    /// The current account token.
     var token: UUID?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
@@ -35,7 +35,7 @@ struct CustomerRow: TableRow {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
-    /// The lock of everything that the customer has.
+    /// The lock of all data of the customer.
     var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
 
     var values: [LedgerValue] {
@@ -54,12 +54,12 @@ struct CustomersTable {
     static let ownerOfOriginal = ReadShape(
         byKey, [.column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal)])
     private static let byKey = CustomerRow.table.select("WHERE customer_key = ?1")
-    /// Longer chains of merges are not made, so none can hang a reader.
+    /// The maximum length of a chain of merges; no longer chain is created, so no reader can hang.
     static let mergeDepth = 64
 
     let connection: any LedgerConnection
 
-    /// The customer of a reference. It reads the table; only a repair asks.
+    /// The customer with a reference. It scans the table; only a repair calls it.
     func row(reference: [UInt8]) throws(LedgerStorageError) -> CustomerRow? {
         try CustomerRow.first("WHERE reference = ?1", [.blob(reference)], connection)
     }
@@ -71,22 +71,22 @@ struct CustomersTable {
         return row
     }
 
-    /// The customer of a name, as it was before any merge.
+    /// The customer with a name, before any merge.
     func named(_ name: String, appKey: Int64) throws(LedgerStorageError) -> CustomerRow? {
         try CustomerRow.first(of: Self.byName.sql, [.integer(appKey), .text(name)], connection)
     }
 
-    /// The customer that a customer was merged into in the end.
+    /// The customer that remains after all merges of a customer.
     func surviving(_ customer: CustomerRow) throws(LedgerStorageError) -> CustomerRow {
         var customer = customer
         for _ in 0..<Self.mergeDepth {
             guard let target = customer.mergedInto else { return customer }
             customer = try row(target)
         }
-        throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) go in a circle")
+        throw LedgerStorageError(.corrupt, "the merges of customer \(customer.key) form a cycle")
     }
 
-    /// The customers of an app who were merged into another. It reads the table; only an erasure asks.
+    /// The customers of an app who were merged into another. It scans the table; only an erasure calls it.
     func merged(appKey: Int64) throws(LedgerStorageError) -> [CustomerRow] {
         try CustomerRow.all(
             "WHERE app_key = ?1 AND merged_into IS NOT NULL ORDER BY customer_key", [.integer(appKey)], connection)

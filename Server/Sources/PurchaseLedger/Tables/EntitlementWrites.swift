@@ -1,5 +1,5 @@
-/// The entitlements that one write has changed, so that it can know a customer's rows without sending its changes to the database
-/// first.
+/// The entitlements that one write has changed, so that the write can read a customer's rows without sending its changes to the
+/// database first.
 final class EntitlementWrites {
     /// A customer's entitlement to a product.
     struct Product: Hashable {
@@ -8,9 +8,9 @@ final class EntitlementWrites {
         let environment: Int64
     }
 
-    /// The rows by product and ground; a row that was deleted is `nil`.
+    /// The rows by product and ground; `nil` for a deleted row.
     private var rows: [Product: [Int64: EntitlementRow?]] = [:]
-    /// Products whose rows were changed by a statement that only the database can follow.
+    /// Products whose rows were changed by a statement that only the database can evaluate.
     private var unknown: Set<Product> = []
     private var isEverythingUnknown = false
 
@@ -32,7 +32,7 @@ final class EntitlementWrites {
 
     func forgetEverything() { isEverythingUnknown = true }
 
-    /// The rows of a product after the changes, in the order of their grounds.
+    /// The rows of a product after the changes, ordered by ground.
     ///
     /// - Parameter read: the rows of the database, with or without the changes.
     func applied(to read: [EntitlementRow], of product: Product) -> [EntitlementRow] {

@@ -15,7 +15,7 @@ struct EntitlementRow: TableRow, Equatable {
     var customerKey: Int64
     var productKey: Int64
     var environment: Int64
-    /// An original's key, `wholeGround`, or a hand grant's key made negative.
+    /// An original's key, `wholeGround`, or the negative key of a manual grant.
     var ground: Int64
     var kind: ProductKind
     var balance: Int64
@@ -76,7 +76,7 @@ struct EntitlementsTable {
             reason = NULL
             RETURNING balance, shortfall
             """
-    /// The grounds of the customer of a name, for a product by its id.
+    /// The grounds of the customer with a name, for the product with an id.
     static let ofName = ReadShape(
         EntitlementRow.table.select(
             "WHERE customer_key = ?1 AND product_key = ?2 AND environment = ?3 ORDER BY ground"),
@@ -92,7 +92,7 @@ struct EntitlementsTable {
         ])
 
     let connection: any LedgerConnection
-    /// The rows that this write changed before.
+    /// The rows that this write has changed already.
     var writes: EntitlementWrites?
 
     /// Every ground of a customer, with the ids of the products.
@@ -142,9 +142,9 @@ struct EntitlementsTable {
         writes?.note(row)
     }
 
-    /// Adds to a balance and to its shortfall. The lots are written before, because the newest one explains an empty balance.
+    /// Adds to a balance and to its shortfall. The lots must be written first, because the newest one explains an empty balance.
     ///
-    /// - Returns: both afterwards.
+    /// - Returns: both new values.
     func add(
         _ balance: Int64, shortfall: Int64, to row: EntitlementRow
     ) throws(LedgerStorageError) -> (balance: Int64, shortfall: Int64) {
@@ -159,7 +159,7 @@ struct EntitlementsTable {
         } else {
             let rows = try connection.rows(Self.addition, row.values + [.integer(balance), .integer(shortfall)])
             guard var reader = rows.first?.reader else {
-                throw LedgerStorageError(.constraint, "entitlements did not take a row")
+                throw LedgerStorageError(.constraint, "no row was inserted into entitlements")
             }
             (row.balance, row.shortfall) = (try reader.integer(), try reader.integer())
             writes?.forget(row)
@@ -168,8 +168,8 @@ struct EntitlementsTable {
         return (row.balance, row.shortfall)
     }
 
-    /// Writes why a balance is empty: as its newest lot, or because what was used belongs to another customer. A customer who
-    /// has no lot and used nothing has no balance.
+    /// Records why a balance is empty: the reason of its newest lot, or that the used units belong to another customer. A
+    /// customer who has no lot and used nothing has no balance.
     func explain(_ row: EntitlementRow) throws(LedgerStorageError) {
         writes?.forget(row)
         let reason = try LotsTable(connection: connection)
@@ -196,7 +196,7 @@ struct EntitlementsTable {
             ])
     }
 
-    /// The originals that a customer has a row of.
+    /// The originals of which a customer has a row.
     func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The environments by number: three of Apple's, and others in the order in which they were first seen.
+/// The environments by number: Apple's three, and others in the order in which they were first seen.
 struct EnvironmentsTable {
     let connection: any LedgerConnection
 
@@ -26,13 +26,13 @@ struct EnvironmentsTable {
         }
     }
 
-    /// The number of an environment. A new one gets the next.
+    /// The number of an environment. A new environment gets the next one.
     func keyToWrite(of environment: AppStoreEnvironment) throws(LedgerStorageError) -> Int64 {
         if let key = try key(of: environment) { return key }
         let rows = try connection.rows(
             "INSERT INTO environments (name) VALUES (?1) RETURNING environment_key", [.text(environment.name)])
         guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "environments did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into environments")
         }
         return try reader.integer()
     }

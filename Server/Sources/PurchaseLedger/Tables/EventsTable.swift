@@ -2,8 +2,8 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The changes of the ledger in order, each derived from a journal entry. A row names other rows by keys, which are small and never
-/// change their meaning; ids and names are read with them. So no event repeats a customer's name.
+/// The changes of the ledger in order, each derived from a journal entry. A row refers to other rows by keys, which are small and
+/// never change their meaning; ids and names are read from those rows. So no event repeats a customer's name.
 struct EventRow: Sendable {
     static let table = Table(
         "events", key: "event_key",
@@ -19,7 +19,7 @@ struct EventRow: Sendable {
     var customerKey: Int64?
     /// The owner before a transfer, or the customer before a merge.
     var formerKey: Int64?
-    /// `nil` if it is the transaction's.
+    /// `nil` if it is that of the transaction.
     var environment: Int64?
     var productKey: Int64?
     var transactionKey: Int64?
@@ -42,7 +42,7 @@ struct EventRow: Sendable {
     }
 }
 
-/// An event with the ids and names of the rows that it names.
+/// An event with the ids and names of the rows that it refers to.
 struct NamedEvent: Sendable {
     let key: Int64
     let customerKey: Int64?
@@ -58,14 +58,14 @@ struct NamedEvent: Sendable {
     let orderID: UUID?
     let figures: EventFigures
 
-    /// The columns of an event and of the rows that it names.
+    /// The columns of an event and of the rows that it refers to.
     static let columns = """
         events.event_key, events.customer_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
         environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
         events.figures
         """
 
-    /// The rows that an event names. An event whose row was removed is still there.
+    /// The rows that an event refers to. An event whose row was removed is still returned.
     static let joins = """
         LEFT JOIN journal ON journal.entry_key = events.entry_key
         LEFT JOIN customers ON customers.customer_key = events.customer_key
@@ -106,8 +106,8 @@ struct EventsTable {
         _ = try EventRow.table.insert(row.values, connection)
     }
 
-    /// Leaves of a customer's events what happened when. Their numbers stay, since readers continue after one. It reads the app's
-    /// events; only an erasure asks.
+    /// Reduces a customer's events to their type and time. Their numbers stay, since readers continue after a number. It scans
+    /// the app's events; only an erasure calls it.
     func erase(of customer: Int64, appKey: Int64) throws(LedgerStorageError) {
         try connection.send(
             """
@@ -129,7 +129,7 @@ struct EventsTable {
 
     /// The newest event of an app; 0 if it has none.
     ///
-    /// - Parameter settled: the event up to which all are considered.
+    /// - Parameter settled: the last event that is considered.
     func newest(appKey: Int64, upTo settled: Int64) throws(LedgerStorageError) -> Int64 {
         let rows = try connection.rows(
             "SELECT event_key FROM events WHERE app_key = ?1 AND event_key <= ?2 ORDER BY event_key DESC LIMIT 1",

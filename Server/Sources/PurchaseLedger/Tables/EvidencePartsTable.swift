@@ -1,11 +1,11 @@
-/// Bytes that many pieces of evidence have in common: certificate sets of receipts and headers of signed payloads. Each is stored
-/// once under its SHA-256. They name signers of the App Store, and no customer.
+/// Bytes that many pieces of evidence share: certificate sets of receipts and headers of signed payloads. Each is stored once
+/// under its SHA-256. They name signers of the App Store, and no customer.
 struct EvidencePartRow: TableRow {
     static let table = Table("evidence_parts", key: "part_key", columns: ["sha256", "content"])
 
     var key: Int64
     var sha256: [UInt8]
-    /// `nil` after the erasure of the only evidence that had it.
+    /// `nil` after the erasure of the only evidence that used it.
     var content: [UInt8]?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
@@ -25,14 +25,14 @@ struct EvidencePartsTable {
         try EvidencePartRow.first("WHERE part_key = ?1", [.integer(key)], connection)
     }
 
-    /// The key of a part, and whether its content is there.
+    /// The key of a part, and whether its content is stored.
     func state(sha256: [UInt8]) throws(LedgerStorageError) -> (key: Int64, hasContent: Bool)? {
         let rows = try connection.rows(Self.stateBySHA256.sql, [.blob(sha256)])
         guard var reader = rows.first?.reader else { return nil }
         return (try reader.integer(), try reader.flag())
     }
 
-    /// The rows after a key, in its order.
+    /// The rows after a key, in key order.
     func rows(after key: Int64, limit: Int64) throws(LedgerStorageError) -> [EvidencePartRow] {
         try EvidencePartRow.all(
             "WHERE part_key > ?1 ORDER BY part_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
@@ -42,13 +42,13 @@ struct EvidencePartsTable {
         try EvidencePartRow.table.insert([.blob(sha256), .blob(content)], connection)
     }
 
-    /// Gives content to a part that lost it.
+    /// Restores the content of a part.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
         try connection.send(
             "UPDATE evidence_parts SET content = ?2 WHERE part_key = ?1", [.integer(key), .blob(content)])
     }
 
-    /// Deletes the content of a part that no evidence has any more.
+    /// Deletes the content of a part that no evidence uses any more.
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.execute("UPDATE evidence_parts SET content = NULL WHERE part_key = ?1", [.integer(key)])
     }

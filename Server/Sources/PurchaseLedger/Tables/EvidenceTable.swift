@@ -1,15 +1,15 @@
 import PurchaseVerification
 
-/// Evidence, once under its SHA-256 however often it comes.
+/// Evidence, stored once under its SHA-256 however often it is sent.
 struct EvidenceRow: TableRow {
     static let table = Table("evidence", key: "evidence_key", columns: ["sha256", "size", "content"])
 
     var key: Int64
     /// SHA-256 of the evidence as it was sent.
     var sha256: [UInt8]
-    /// Its number of bytes.
+    /// Its size in bytes.
     var size: Int64
-    /// A form of it (`StoredContent`); `nil` after an erasure.
+    /// A stored form of it (`StoredContent`); `nil` after an erasure.
     var content: [UInt8]?
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
@@ -37,7 +37,7 @@ struct EvidenceTable {
         try EvidenceRow.first("WHERE evidence_key = ?1", [.integer(key)], connection)
     }
 
-    /// The rows after a key, in its order.
+    /// The rows after a key, in key order.
     func rows(after key: Int64, limit: Int64) throws(LedgerStorageError) -> [EvidenceRow] {
         try EvidenceRow.all(
             "WHERE evidence_key > ?1 ORDER BY evidence_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
@@ -45,11 +45,11 @@ struct EvidenceTable {
 
     static let bySHA256 = ReadShape(EvidenceRow.table.select("WHERE sha256 = ?1"), [.value])
 
-    /// Inserts a row unless its hash exists. The table's rule leaves out a duplicate, so an engine in the same process looks after it
-    /// only if there was one.
+    /// Inserts a row unless its hash exists. The table's rule skips a duplicate, so an engine in the same process looks up the
+    /// row only after that.
     ///
-    /// - Parameter part: a shared part that the content names and that must be there; an erasure could have deleted it.
-    /// - Returns: the key of the new row; `nil` if the hash exists, or if the part is not there.
+    /// - Parameter part: a shared part that the content refers to and that must exist; an erasure could have deleted it.
+    /// - Returns: the key of the new row; `nil` if the hash exists, or if the part does not.
     func insertIfNew(_ row: EvidenceRow, part: Int64? = nil) throws(LedgerStorageError) -> Int64? {
         if connection.looksBeforeInserting {
             guard try self.row(sha256: row.sha256) == nil else { return nil }
@@ -80,9 +80,9 @@ struct EvidenceTable {
         return starts
     }
 
-    /// Gives content to a row that lost it, or that has only a prefix.
+    /// Restores the content of a row that was erased or has only a prefix.
     func refill(_ key: Int64, _ content: [UInt8]) throws(LedgerStorageError) {
-        // The table's rule refuses to change content that is there.
+        // The table's rule refuses to change existing content.
         try connection.send("UPDATE evidence SET content = NULL WHERE evidence_key = ?1", [.integer(key)])
         try connection.send(
             "UPDATE evidence SET content = ?2 WHERE evidence_key = ?1", [.integer(key), .blob(content)])

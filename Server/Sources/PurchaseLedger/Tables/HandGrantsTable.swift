@@ -76,7 +76,7 @@ struct HandGrantRow: TableRow {
     }
 }
 
-/// The two things that an operator does by hand.
+/// The two manual acts of an operator.
 enum HandGrantKind: String, Sendable {
     case grant
     case revocation
@@ -101,12 +101,12 @@ struct HandGrantsTable {
         try HandGrantRow.all("WHERE customer_key = ?1 ORDER BY grant_key", [.integer(customer)], connection)
     }
 
-    /// The revocations of an original, lifted ones among them.
+    /// The revocations of an original, including lifted ones.
     func revocations(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
         try HandGrantRow.query(Self.revocationsOfOriginal.sql, [.integer(key)], connection)
     }
 
-    /// The revocations of a grant, lifted ones among them.
+    /// The revocations of a grant, including lifted ones.
     func revocations(ofGrant key: Int64) throws(LedgerStorageError) -> [HandGrantRow] {
         try HandGrantRow.all("WHERE revoked_grant = ?1 ORDER BY grant_key", [.integer(key)], connection)
     }
@@ -127,7 +127,7 @@ struct HandGrantsTable {
         try connection.send("DELETE FROM hand_grants WHERE grant_key = ?1", [.integer(key)])
     }
 
-    /// Leaves the revocations of an original without their product.
+    /// Removes the product from the revocations of an original.
     func forgetProducts(ofOriginal key: Int64) throws(LedgerStorageError) {
         try connection.send("UPDATE hand_grants SET product_key = 0 WHERE revoked_original = ?1", [.integer(key)])
     }

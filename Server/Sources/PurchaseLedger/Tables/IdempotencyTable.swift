@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Requests that were done under an idempotency key, and the journal entry that did them.
+/// Requests that were executed under an idempotency key, and the journal entry of each.
 struct IdempotencyTable {
     let connection: any LedgerConnection
 
@@ -21,7 +21,7 @@ struct IdempotencyTable {
             [.blob(scope), .blob(requestSHA256), .integer(entryKey), .time(time)])
     }
 
-    /// Deletes the rows of a customer's entries: a key is the hash of a request with the name.
+    /// Deletes the rows of a customer's entries: a key is the hash of a request that contains the name.
     func deleteAll(of customer: Int64) throws(LedgerStorageError) {
         try connection.send(
             "DELETE FROM idempotency WHERE entry_key IN (SELECT entry_key FROM journal WHERE customer_key = ?1)",

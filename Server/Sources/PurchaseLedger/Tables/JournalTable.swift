@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// A journal entry as it is stored.
+/// A stored journal entry.
 struct JournalRow: TableRow {
     static let table = Table(
         "journal", key: "entry_key",
@@ -15,9 +15,9 @@ struct JournalRow: TableRow {
     var id: UUID
     /// The bytes that the Merkle log covers.
     var leaf: [UInt8]
-    /// `nil` after an erasure, like the details.
+    /// The salt; `nil` after an erasure, like the details.
     var salt: [UInt8]?
-    /// JSON. The column has its shorter form (`JSONShorthand`).
+    /// JSON. The column stores a shorter form (`JSONShorthand`).
     var details: [UInt8]?
     /// 0 for entries of the whole ledger.
     var appKey: Int64
@@ -70,14 +70,14 @@ struct JournalRow: TableRow {
     }
 }
 
-/// The position at which a page of the journal continues: after an entry, towards older ones.
+/// The position at which a page of the journal continues, towards older entries.
 public struct JournalCursor: Sendable, Hashable {
     /// The time of the last entry of the page before.
     public var at: Timestamp
     /// Its key.
     public var key: Int64
 
-    /// A cursor by its parts.
+    /// Creates a cursor.
     public init(at: Timestamp, key: Int64) {
         self.at = at
         self.key = key
@@ -121,7 +121,7 @@ struct JournalTable {
         try JournalRow.first("WHERE entry_id = ?1", [.id(id)], connection)
     }
 
-    /// Whether nothing was written yet.
+    /// Whether the journal has no entries.
     func isEmpty() throws(LedgerStorageError) -> Bool {
         try connection.rows("SELECT entry_key FROM journal LIMIT 1", []).isEmpty
     }
@@ -165,7 +165,7 @@ struct JournalTable {
             "WHERE entry_key > ?1 ORDER BY entry_key LIMIT ?2", [.integer(key), .integer(limit)], connection)
     }
 
-    /// The entries of a kind, oldest first. It reads the table; only audits and erasures ask.
+    /// The entries of a kind, oldest first. It scans the table; only audits and erasures call it.
     func rows(kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all("WHERE kind = ?1 ORDER BY entry_key", [.integer(kind)], connection)
     }
@@ -182,7 +182,7 @@ struct JournalTable {
             connection)
     }
 
-    /// Rejected claims that name no customer whom the ledger knew.
+    /// Rejected claims that name no known customer.
     func anonymousRejections(appKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(
             """
@@ -191,7 +191,7 @@ struct JournalTable {
             """, [.integer(appKey)], connection)
     }
 
-    /// The evidence that entries of customers name, with the customer. It scans the table; only an erasure calls it.
+    /// The evidence of the entries of customers, with the customer. It scans the table; only an erasure calls it.
     func customers(namingEvidence keys: [Int64]) throws(LedgerStorageError) -> [(evidence: Int64, customer: Int64)] {
         var found: [(evidence: Int64, customer: Int64)] = []
         // SQLite accepts 32,766 parameters.
@@ -220,14 +220,14 @@ struct JournalTable {
     /// Claims of a selection, newest first.
     ///
     /// - Parameters:
-    ///   - app: the app; claims of others are left out.
+    ///   - app: the app; claims of other apps are left out.
     ///   - from: the earliest time.
-    ///   - cursor: where the page before ended, or a time before which the claims were received.
+    ///   - cursor: the end of the previous page, or a time before which the claims were received.
     func claims(
         _ selection: JournalSelection, app: Int64, from: Timestamp, cursor: JournalCursor, limit: Int64
     ) throws(LedgerStorageError) -> [JournalRow] {
         let (condition, parameter) = selection.condition
-        // One row value per bound, so that every engine starts at the right place in the index.
+        // One row value per bound, so that every engine starts at the right position in the index.
         return try JournalRow.all(
             """
             WHERE \(condition) AND (at, entry_key) < (?2, ?3) AND at >= ?4 ORDER BY at DESC, entry_key DESC LIMIT ?5

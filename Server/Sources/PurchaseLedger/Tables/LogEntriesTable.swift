@@ -4,9 +4,9 @@ import PurchaseVerification
 struct LogEntryRow: Sendable {
     let leafNumber: Int64
     let entryKey: Int64
-    /// `nil` if the journal has no such entry, or no bytes in its place.
+    /// `nil` if the journal has no such entry, or its value is not bytes.
     let leaf: [UInt8]?
-    /// The unique id of the entry's row, which must be the one in its leaf.
+    /// The unique id of the entry's row, which must equal the one in its leaf.
     let entryID: [UInt8]?
     let mac: [UInt8]?
 }
@@ -20,7 +20,7 @@ struct LogEntriesTable {
             "INSERT INTO log_entries (leaf, entry_key) VALUES (?1, ?2)", [.integer(leaf), .integer(entry)])
     }
 
-    /// The leaves from a number, in their order.
+    /// The leaves from a number on, in order.
     func rows(from leaf: Int64, limit: Int64) throws(LedgerStorageError) -> [LogEntryRow] {
         let rows = try connection.rows(
             """
@@ -48,7 +48,7 @@ struct LogEntriesTable {
 
     /// The entries after a key that are neither sealed nor pending, among the next entries of the journal.
     ///
-    /// - Returns: the keys of such entries, and the last key that was looked at; `nil` behind the last entry.
+    /// - Returns: the keys of such entries, and the last key that was examined; `nil` after the last entry.
     func forgotten(after key: Int64, limit: Int64) throws(LedgerStorageError) -> (entries: [Int64], last: Int64?) {
         let rows = try connection.rows(
             """

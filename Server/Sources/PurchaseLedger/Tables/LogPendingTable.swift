@@ -1,20 +1,20 @@
 import PurchaseVerification
 
-/// A journal entry that has no place in the Merkle log yet, with what is needed to give it one.
+/// A journal entry that is not in the Merkle log yet, with the data needed to seal it.
 struct PendingEntry: Sendable {
     let entryKey: Int64
-    /// `nil` if the journal has no such entry, or no bytes in its place: one wrong row must not stop the sealer.
+    /// `nil` if the journal has no such entry, or its value is not bytes: one wrong row must not stop the sealer.
     let leaf: [UInt8]?
-    /// The unique id of the entry's row, which must be the one in its leaf.
+    /// The unique id of the entry's row, which must equal the one in its leaf.
     let entryID: [UInt8]?
     let mac: [UInt8]?
     let salt: [UInt8]?
     let details: [UInt8]?
-    /// Its leaf, if the log has it already.
+    /// Its leaf number, if the log has it already.
     let sealed: Int64?
 }
 
-/// The journal entries that have no place in the Merkle log yet.
+/// The journal entries that are not in the Merkle log yet.
 struct LogPendingTable {
     let connection: any LedgerConnection
 

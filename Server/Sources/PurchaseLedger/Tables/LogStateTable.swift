@@ -14,8 +14,8 @@ struct LogStateTable {
         try Self.row(try connection.rows("SELECT size, root FROM log_state WHERE log_key = 1", []))
     }
 
-    /// Locks the row until the end of the transaction and reads it. A second sealer waits here and reads what the first wrote,
-    /// on engines that isolate transactions by `READ COMMITTED`, too.
+    /// Locks the row until the end of the transaction and reads it. A second sealer waits here and then reads what the first one
+    /// wrote, even on engines that isolate transactions by `READ COMMITTED`.
     func locked() throws(LedgerStorageError) -> LogStateRow {
         try Self.row(
             try connection.rows("UPDATE log_state SET size = size WHERE log_key = 1 RETURNING size, root", []))
@@ -35,7 +35,7 @@ struct LogStateTable {
         return try reader.optionalText()
     }
 
-    /// Writes down the id of the key of entries, unless there is one.
+    /// Stores the id of the key of entries, unless one is stored.
     func setEntryKeyID(_ id: String) throws(LedgerStorageError) {
         try connection.execute(
             "UPDATE log_state SET entry_key_id = ?1 WHERE log_key = 1 AND entry_key_id IS NULL", [.text(id)])

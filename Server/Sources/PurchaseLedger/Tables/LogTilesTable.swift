@@ -4,7 +4,7 @@ import PurchaseVerification
 struct LogTilesTable {
     let connection: any LedgerConnection
 
-    /// The key of a tile: the level in the highest byte, and its place in the level below.
+    /// The key of a tile: the level in the highest byte, and its position in the level below.
     static func key(level: Int, number: Int64) -> Int64 { Int64(level) << 56 | number }
 
     func insert(level: Int, number: Int64, root: [UInt8], hashes: [UInt8]) throws(LedgerStorageError) {
@@ -21,7 +21,7 @@ struct LogTilesTable {
         return try reader.blob()
     }
 
-    /// The roots of tiles of a level that follow each other.
+    /// The roots of adjacent tiles of a level.
     func roots(level: Int, from number: Int64, count: Int) throws(LedgerStorageError) -> [[UInt8]] {
         let first = Self.key(level: level, number: number)
         var roots: [[UInt8]] = []

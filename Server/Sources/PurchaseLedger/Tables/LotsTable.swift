@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The units of one consumable purchase or hand grant. There is one lot for each original, whatever its copies.
+/// The units of one consumable purchase or manual grant. Each original has one lot, regardless of its copies.
 struct LotRow: TableRow, Equatable {
     static let table = Table(
         "lots", key: nil,
@@ -9,16 +9,16 @@ struct LotRow: TableRow, Equatable {
             "purchased_at", "reason",
         ])
 
-    /// The original's key, or a hand grant's key made negative.
+    /// The original's key, or the negative key of a manual grant.
     var ground: Int64
-    /// The present owner.
+    /// The current owner.
     var customerKey: Int64
     var productKey: Int64
     var environment: Int64
     var quantity: Int64
     /// Units that Apple withdrew.
     var withdrawn: Int64
-    /// Units that the present owner consumed.
+    /// Units that the current owner consumed.
     var taken: Int64
     var purchasedAt: Timestamp
     /// Why units were withdrawn; `nil` if none were.

@@ -23,7 +23,7 @@ struct OrderRow: TableRow {
     var metadata: String?
     var createdAt: Timestamp
     var expiresAt: Timestamp
-    /// Never `expired`, which only time makes.
+    /// The state; never `expired`, which depends on the time.
     var status: OrderStatus
     var paidBy: Int64?
     var paidAt: Timestamp?
@@ -70,7 +70,7 @@ struct OrderRow: TableRow {
     /// The token of an erased order.
     static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// An erased order, of which the id, the customer's key and a time are kept.
+    /// An erased order, which keeps only the id, the customer's key and a time.
     init(erased id: UUID, customerKey: Int64, at time: Timestamp) {
         self.init(
             id: id, appKey: 0, customerKey: customerKey, productKey: 0, quantity: 0, environment: nil, token: Self.noID,
@@ -86,18 +86,18 @@ struct OrderRow: TableRow {
         ]
     }
 
-    /// The state at a time: an order that nobody paid expires.
+    /// The state at a time: an unpaid order expires.
     func status(at time: Timestamp) -> OrderStatus { status == .created && expiresAt <= time ? .expired : status }
 }
 
 /// The position at which a page of orders continues.
 public struct OrderCursor: Sendable, Hashable {
-    /// When the last order of the page before expires.
+    /// When the last order of the previous page expires.
     public var expiresAt: Timestamp
     /// Its key.
     public var key: Int64
 
-    /// A cursor by its parts.
+    /// Creates a cursor.
     public init(expiresAt: Timestamp, key: Int64) {
         self.expiresAt = expiresAt
         self.key = key
@@ -110,7 +110,7 @@ struct OrdersTable {
     static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), [.value])
     static let byPayment = ReadShape(
         OrderRow.table.select("WHERE paid_by = ?1"), [.column(0, of: TransactionsTable.byKey)])
-    /// Open orders of the customer of a name, for a product by its id.
+    /// Open orders of the customer with a name, for the product with an id.
     static let openOfName = ReadShape(
         OrderRow.table.select(
             """
@@ -119,7 +119,7 @@ struct OrdersTable {
             """),
         [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value])
 
-    /// The same of the owner of an original.
+    /// Open orders of the owner of an original.
     static let openOfOwner = ReadShape(
         openOfName.sql,
         [
@@ -157,7 +157,7 @@ struct OrdersTable {
 
     /// Writes a new state, if the order is still in the old one.
     ///
-    /// - Throws: `constraint` if somebody else was faster, which locking prevents.
+    /// - Throws: `constraint` if the state was changed concurrently, which locking prevents.
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
         try connection.send(
             """
@@ -170,7 +170,7 @@ struct OrdersTable {
             ], changing: 1)
     }
 
-    /// Leaves nothing of a customer's orders but their ids, under no app, so that nobody finds them.
+    /// Removes everything from a customer's orders except their ids, and their app, so that they cannot be found.
     func erase(of customer: Int64) throws(LedgerStorageError) {
         let empty = OrderRow(erased: OrderRow.noID, customerKey: customer, at: .epoch)
         try connection.send(
@@ -181,34 +181,34 @@ struct OrdersTable {
             """, [.integer(customer), .id(empty.token), .text(empty.status.rawValue)])
     }
 
-    /// Writes that a transaction paid an order. Only a rebuild asks, for a transaction that was erased.
+    /// Records that a transaction paid an order. Only a rebuild calls it, for an erased transaction.
     func pay(_ id: UUID, with transactionKey: Int64, at time: Timestamp?, _ status: String) throws(LedgerStorageError) {
         try connection.send(
             "UPDATE orders SET paid_by = ?2, paid_at = ?3, status = ?4 WHERE order_id = ?1",
             [.id(id), .integer(transactionKey), .time(time), .text(status)])
     }
 
-    /// Gives the orders of a merged customer to the other one.
+    /// Moves the orders of a merged customer to the other one.
     func move(from customer: Int64, to target: Int64) throws(LedgerStorageError) {
         try connection.send(
             "UPDATE orders SET customer_key = ?2 WHERE customer_key = ?1", [.integer(customer), .integer(target)])
     }
 
-    /// Orders of an app, the newest first.
+    /// Orders of an app, newest first.
     func page(appKey: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.all(
             "WHERE app_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
             [.integer(appKey), .integer(cursor?.key ?? .max), .integer(limit)], connection)
     }
 
-    /// Orders of a customer, the newest first.
+    /// Orders of a customer, newest first.
     func page(customer: Int64, cursor: OrderCursor?, limit: Int64) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.all(
             "WHERE customer_key = ?1 AND order_key < ?2 ORDER BY order_key DESC LIMIT ?3",
             [.integer(customer), .integer(cursor?.key ?? .max), .integer(limit)], connection)
     }
 
-    /// Orders of an app in a state, the one that expires last first.
+    /// Orders of an app in a state, in the order of expiry, latest first.
     ///
     /// - Parameters:
     ///   - status: the state at `time`; unpaid orders are open or expired by it.

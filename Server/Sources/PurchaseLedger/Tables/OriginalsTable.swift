@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// An original transaction, which its renewals and restored copies have in common.
+/// An original transaction, which its renewals and restored copies share.
 struct OriginalRow: TableRow {
     static let table = Table(
         "originals", key: "original_key", columns: ["environment", "original_id", "xcode_second", "app_key"])
@@ -55,7 +55,7 @@ struct OriginalsTable {
             [.integer(environment), .text(original.transactionID.string), .integer(original.second)], connection)
     }
 
-    /// All originals of a number; there is more than one only in Xcode.
+    /// All originals with an id; there is more than one only in Xcode.
     func rows(id: String, environment: Int64) throws(LedgerStorageError) -> [OriginalRow] {
         try OriginalRow.all(
             "WHERE environment = ?1 AND original_id = ?2", [.integer(environment), .text(id)], connection)

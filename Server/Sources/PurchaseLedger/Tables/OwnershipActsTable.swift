@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A claim that binds, or a transfer by the operator: what decides the owner of an original where no account token does.
+/// A claim that binds, or a transfer by the operator. It determines the owner of an original without an account token.
 struct OwnershipActRow: TableRow {
     static let table = Table(
         "ownership_acts", key: nil,
@@ -8,10 +8,10 @@ struct OwnershipActRow: TableRow {
 
     var originalKey: Int64
     var entryKey: Int64
-    /// The transaction that was claimed or moved.
+    /// The transaction that was claimed or transferred.
     var transactionKey: Int64
     var customerKey: Int64
-    /// The owner from whom an operator moved it.
+    /// The owner before an operator's transfer.
     var formerKey: Int64?
     var kind: OwnershipActKind
 
@@ -44,7 +44,7 @@ struct OwnershipActRow: TableRow {
     }
 }
 
-/// The kinds of ownership acts. A claim is judged under the transfer policy at its time.
+/// The kinds of ownership acts. A claim is decided under the transfer policy at its time.
 enum OwnershipActKind: String, Sendable {
     case claim
     case movingClaim = "moving_claim"
@@ -62,12 +62,12 @@ struct OwnershipActsTable {
 
     let connection: any LedgerConnection
 
-    /// The acts of an original, in the order of the journal, and whether the customer was merged into another since.
+    /// The acts of an original, in the order of the journal, each with whether its customer was merged into another later.
     func rows(
         originalKey: Int64
     ) throws(LedgerStorageError) -> [(row: OwnershipActRow, isMerged: Bool)] {
         var acts: [(row: OwnershipActRow, isMerged: Bool)] = []
-        // A customer who was just made did nothing before.
+        // A customer who was just created has no earlier acts.
         for row in try connection.rows(
             Self.ofOriginal.sql, [.integer(originalKey)], despiteChangesOf: ["customers"])
         {
@@ -77,7 +77,7 @@ struct OwnershipActsTable {
         return acts
     }
 
-    /// Gives the acts on a transaction to another original.
+    /// Moves the acts on a transaction to another original.
     func move(_ transactionKey: Int64, to originalKey: Int64) throws(LedgerStorageError) {
         try connection.send(
             """

@@ -8,7 +8,7 @@ struct ProductsTable {
     static let byID = ReadShape(
         "SELECT product_key FROM products WHERE app_key = ?1 AND product_id = ?2", [.value, .value],
         numbering: "products.product_key")
-    /// The id of a product of an id, which is how rows that name it are read.
+    /// A product's id, looked up by itself: the form in which rows that refer to the product are read.
     static let idOfID = ReadShape("SELECT product_id FROM products WHERE product_key = ?1", [.column(0, of: byID)])
 
     func key(_ productID: String, appKey: Int64) throws(LedgerStorageError) -> Int64? {
@@ -24,7 +24,7 @@ struct ProductsTable {
         let key = try connection.insert(
             "INSERT INTO products (app_key, product_id, first_known_at) VALUES (?1, ?2, ?3)", key: "product_key",
             [.integer(appKey), .text(productID), .time(time)])
-        guard let key else { throw LedgerStorageError(.constraint, "products did not take a row") }
+        guard let key else { throw LedgerStorageError(.constraint, "no row was inserted into products") }
         return key
     }
 
@@ -38,7 +38,7 @@ struct ProductsTable {
         return try reader.text()
     }
 
-    /// The id of a product of an app; `nil` if the app has no product of the key.
+    /// The id of a product of an app; `nil` if the app has no product with the key.
     func id(_ key: Int64, appKey: Int64) throws(LedgerStorageError) -> String? {
         let rows = try connection.rows(
             "SELECT product_id FROM products WHERE product_key = ?1 AND app_key = ?2",
@@ -47,7 +47,7 @@ struct ProductsTable {
         return try reader.text()
     }
 
-    /// The products of an app after an id, in the order of their ids.
+    /// The products of an app after an id, ordered by id.
     func page(
         appKey: Int64, after id: String, limit: Int64
     ) throws(LedgerStorageError) -> [(key: Int64, id: String, firstKnownAt: Timestamp)] {

@@ -4,12 +4,12 @@ import PurchaseVerification
 struct ReadinessTable {
     let connection: any LedgerConnection
 
-    /// Writes content anew before the old content is deleted, so that it needs room as a purchase does.
+    /// Writes new content before the old content is deleted, so that it needs space as a purchase does.
     func replace(_ content: [UInt8]) throws(LedgerStorageError) {
         let rows = try connection.rows(
             "INSERT INTO readiness (content) VALUES (?1) RETURNING readiness_key", [.blob(content)])
         guard var reader = rows.first?.reader else {
-            throw LedgerStorageError(.constraint, "readiness did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into readiness")
         }
         try connection.send("DELETE FROM readiness WHERE readiness_key <> ?1", [.integer(try reader.integer())])
     }

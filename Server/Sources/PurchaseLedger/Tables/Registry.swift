@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The apps of the settings with their keys in the database, as a start recorded them.
+/// The apps of the settings with their keys in the database, as recorded at a start.
 struct Registry: Sendable {
     let apps: [RegistryApp]
 

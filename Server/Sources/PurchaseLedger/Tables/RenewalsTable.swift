@@ -39,7 +39,7 @@ struct RenewalsTable {
 }
 
 extension LedgerStorageError {
-    /// Facts in a row that cannot be read.
+    /// The error for facts in a row that cannot be read.
     init(_ error: FactsDecodingError, of row: String) {
         switch error {
         case .unknownVersion(let version):

@@ -4,7 +4,7 @@ import PurchaseVerification
 struct SettingsHistoryTable {
     let connection: any LedgerConnection
 
-    /// An app's latest settings and their hash; the body of an app that was removed from the settings is empty.
+    /// An app's latest settings and their hash; the body is empty for an app that was removed from the settings.
     func latest(appKey: Int64) throws(LedgerStorageError) -> (sha256: [UInt8], body: [UInt8])? {
         let rows = try connection.rows(
             "SELECT sha256, body FROM settings_history WHERE app_key = ?1 ORDER BY settings_key DESC LIMIT 1",

@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// The spans of one ground of access, as a row stores them. Version 1: version, number of spans, and for each its
-/// start, its end, the transaction id and second, and the reason of its end.
+/// The stored spans of one ground of access. Version 1: version, number of spans, and for each its start, its end, the
+/// transaction id and second, and the reason of its end.
 struct StoredTimeline: Sendable, Equatable {
     private static let version: UInt8 = 1
-    /// More spans than any subscription has; a row with more was changed.
+    /// More spans than any subscription has; a row with more was tampered with.
     private static let maximum: UInt64 = 100_000
 
     struct Span: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A table: the only place with the names of its columns. Statements are built once from the list.
+/// A table: the only place with the names of its columns. Statements are built from the list once.
 struct Table: Sendable {
     let name: String
     /// The column that the database numbers, if there is one.
@@ -19,7 +19,7 @@ struct Table: Sendable {
             "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
     }
 
-    /// The table and its key, as `LedgerWritePlan` names them.
+    /// The table and its key, in the form that `LedgerWritePlan` uses.
     var numbering: String { key.map { "\(name).\($0)" } ?? name }
 
     /// A query of whole rows.
@@ -30,12 +30,12 @@ struct Table: Sendable {
     /// - Returns: its key.
     func insert(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64 {
         guard let key = try insertIfNew(values, connection) else {
-            throw LedgerStorageError(.constraint, "\(name) did not take a row")
+            throw LedgerStorageError(.constraint, "no row was inserted into \(name)")
         }
         return key
     }
 
-    /// Inserts a row unless a rule of the table leaves it out.
+    /// Inserts a row unless a rule of the table skips it.
     ///
     /// - Returns: its key.
     func insertIfNew(_ values: [LedgerValue], _ connection: any LedgerConnection) throws(LedgerStorageError) -> Int64? {

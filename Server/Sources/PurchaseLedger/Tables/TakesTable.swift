@@ -17,7 +17,7 @@ struct TakesTable {
         return units
     }
 
-    /// The lots that a customer took from.
+    /// The lots from which a customer took units.
     func grounds(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var grounds: [Int64] = []
         for row in try connection.rows(

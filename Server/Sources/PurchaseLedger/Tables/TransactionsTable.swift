@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The facts of one transaction, and its owner as the ownership rules give it.
+/// The facts of one transaction, and its owner according to the ownership rules.
 struct TransactionRow: TableRow {
     static let table = Table(
         "transactions", key: "transaction_key",
@@ -23,9 +23,9 @@ struct TransactionRow: TableRow {
     var evidenceKey: Int64
     /// When the transaction was first observed.
     var knownAt: Timestamp
-    /// The kind of product by the first settings that agree with the facts; `nil` until then. Such a purchase gives nothing.
+    /// The kind of product in the first settings that agree with the facts; `nil` until then. Such a purchase gives nothing.
     var kind: ProductKind?
-    /// The duration of a non-renewing subscription by the same settings.
+    /// The duration of a non-renewing subscription in the same settings.
     var duration: PassDuration?
     /// The account token of the facts.
     var token: UUID?
@@ -73,7 +73,7 @@ struct TransactionRow: TableRow {
         ]
     }
 
-    /// Whether its owner was erased: it stays claimed, and nothing is known of it.
+    /// Whether its owner was erased: it stays claimed, and its data is gone.
     var isErased: Bool { productKey == 0 }
 
     /// The facts, decoded.
@@ -95,7 +95,7 @@ struct TransactionsTable {
     static let byKey = ReadShape(
         TransactionRow.table.select("WHERE environment = ?1 AND transaction_id = ?2 AND xcode_second = ?3"),
         [.value, .value, .value], numbering: TransactionRow.table.numbering)
-    /// The place of the owner among the columns.
+    /// The position of the owner among the columns.
     static let ownerColumn = 12
     static let ofOriginal = ReadShape(
         TransactionRow.table.select("WHERE original_key = ?1 ORDER BY transaction_key"),
@@ -113,19 +113,19 @@ struct TransactionsTable {
             [.integer(environment), .text(key.transactionID.string), .integer(key.second)], connection)
     }
 
-    /// The transactions of a number in all environments.
+    /// The transactions with an id in all environments.
     func rows(id: String) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.all(
             "WHERE environment IN (SELECT environment_key FROM environments) AND transaction_id = ?1", [.text(id)],
             connection)
     }
 
-    /// The transactions of an original, the one first seen first.
+    /// The transactions of an original, in the order in which they were first seen.
     func rows(originalKey: Int64) throws(LedgerStorageError) -> [TransactionRow] {
         try TransactionRow.query(Self.ofOriginal.sql, [.integer(originalKey)], connection)
     }
 
-    /// The passes of a customer, which follow each other.
+    /// The passes of a customer, which form a chain.
     func passes(
         of customer: Int64, product: Int64, environment: Int64
     ) throws(LedgerStorageError) -> [TransactionRow] {
@@ -145,7 +145,7 @@ struct TransactionsTable {
             [.integer(customer), .integer(key ?? .max), .integer(limit)], connection)
     }
 
-    /// The originals that a customer owns transactions of.
+    /// The originals of which a customer owns transactions.
     func originals(of customer: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
@@ -158,7 +158,7 @@ struct TransactionsTable {
         return keys
     }
 
-    /// The originals with an account token whose transactions nobody owns by it yet.
+    /// The originals with an account token whose transactions have no owner by that token yet.
     func originals(token: UUID, appKey: Int64) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
@@ -174,9 +174,9 @@ struct TransactionsTable {
         return keys
     }
 
-    /// The originals of a product whose kind no settings agreed on yet.
+    /// The originals of a product whose kind is not known, because no settings have agreed with the facts yet.
     ///
-    /// - Parameter limit: how many at most.
+    /// - Parameter limit: the maximum number.
     func originalsWithoutKind(product: Int64, limit: Int64 = .max) throws(LedgerStorageError) -> [Int64] {
         var keys: [Int64] = []
         for row in try connection.rows(
@@ -196,10 +196,10 @@ struct TransactionsTable {
         try TransactionRow.all("WHERE token = ?1 ORDER BY transaction_key", [.id(token)], connection)
     }
 
-    /// Replaces everything that is known of a transaction.
+    /// Replaces all data of a transaction.
     ///
     /// - Parameters:
-    ///   - facts: what is left.
+    ///   - facts: the remaining facts.
     ///   - time: the time of the erasure.
     func erase(_ key: Int64, facts: ObservedTransaction, at time: Timestamp) throws(LedgerStorageError) {
         try connection.send(

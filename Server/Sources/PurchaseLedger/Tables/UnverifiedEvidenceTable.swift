@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// Bytes of evidence that did not verify and is kept all the same, by day. It only limits what is kept from then on: no entry, fact
-/// or entitlement depends on it.
+/// The bytes of unverified evidence that were stored, by day. They only limit what is stored later: no entry, fact or entitlement
+/// depends on them.
 struct UnverifiedEvidenceTable {
     private static let millisecondsPerDay: Int64 = 86_400_000
 
@@ -12,7 +12,7 @@ struct UnverifiedEvidenceTable {
 
     /// The bytes kept on a day.
     ///
-    /// - Parameter key: the API key that sent them; empty for all of the app.
+    /// - Parameter key: the API key that sent them; empty for the whole app.
     func bytes(app: Int64, key: String, day: Int64) throws(LedgerStorageError) -> Int64 {
         let rows = try connection.rows(
             "SELECT bytes FROM unverified_evidence WHERE app_key = ?1 AND key_id = ?2 AND day = ?3",
@@ -21,7 +21,7 @@ struct UnverifiedEvidenceTable {
         return try reader.integer()
     }
 
-    /// Adds bytes to a day, and forgets the days before it.
+    /// Adds bytes to a day, and deletes the days before it.
     func add(_ bytes: Int64, app: Int64, key: String, day: Int64) throws(LedgerStorageError) {
         try connection.send(
             "DELETE FROM unverified_evidence WHERE app_key = ?1 AND key_id = ?2 AND day < ?3",

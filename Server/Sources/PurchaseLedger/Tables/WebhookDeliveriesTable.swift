@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// An event that a webhook did not take, and how often it was attempted.
+/// An event that a webhook did not accept, and the number of attempts.
 struct DeliveryRow: Sendable {
     let event: NamedEvent
     let state: WebhookDeliveryState
@@ -15,21 +15,21 @@ struct DeliveryRow: Sendable {
     }
 }
 
-/// The events that a webhook did not take at the first attempt, and those that wait behind them.
+/// The events that a webhook did not accept at the first attempt, and those that wait behind them.
 struct WebhookDeliveriesTable {
     let connection: any LedgerConnection
 
-    /// The rows that have a place in the order of their lane. The index of lanes has the same condition.
+    /// The condition for rows in the queue of their lane. The index of lanes has the same condition.
     private static let queued = "state IN ('waiting', 'retry', 'gap')"
 
-    /// The customers who have events that wait.
+    /// The customers with waiting events.
     func lanes(_ webhook: Int64) throws(LedgerStorageError) -> [Int64] {
         try integers(
             "SELECT DISTINCT lane FROM webhook_deliveries WHERE webhook_key = ?1 AND \(Self.queued)",
             [.integer(webhook)])
     }
 
-    /// The number of events that are attempted again, or wait.
+    /// The number of events that are to be attempted again, or wait.
     func pendingCount(_ webhook: Int64) throws(LedgerStorageError) -> Int {
         let counts = try integers(
             "SELECT count(*) FROM webhook_deliveries WHERE webhook_key = ?1 AND state <> 'dead'", [.integer(webhook)])
@@ -43,7 +43,7 @@ struct WebhookDeliveriesTable {
             [.integer(webhook), .time(now), .integer(limit)])
     }
 
-    /// The events that wait behind one, in their order.
+    /// The events that wait behind one, in order.
     func waiting(
         _ webhook: Int64, lane: Int64, limit: Int64
     ) throws(LedgerStorageError) -> [DeliveryRow] {
@@ -91,7 +91,7 @@ struct WebhookDeliveriesTable {
             [.integer(webhook), .integer(event)])
     }
 
-    /// Makes the first event of a lane due, if it waits. Done twice, it changes nothing more.
+    /// Makes the first event of a lane due, if it waits. Calling it again changes nothing.
     ///
     /// - Returns: whether the lane has an event.
     func makeNextDue(lane: Int64, webhook: Int64, at now: Timestamp) throws(LedgerStorageError) -> Bool {
@@ -112,8 +112,8 @@ struct WebhookDeliveriesTable {
 
     /// Makes events that were given up due, out of order.
     ///
-    /// - Parameter event: one of them; `nil` for all.
-    /// - Returns: how many, with those that were made due before and are not delivered yet.
+    /// - Parameter event: the event; `nil` for all.
+    /// - Returns: the number of events, including those that were made due earlier and are not delivered yet.
     func resend(_ webhook: Int64, event: Int64?, at now: Timestamp) throws(LedgerStorageError) -> Int {
         let one = event.map { _ in " AND event_key = ?3" } ?? ""
         return try connection.execute(

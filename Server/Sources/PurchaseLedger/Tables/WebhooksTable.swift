@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// A receiver of an app's events, and how far it got.
+/// A receiver of an app's events, and its progress.
 struct WebhookRow: TableRow {
     static let table = Table(
         "webhooks", key: "webhook_key",
@@ -12,9 +12,9 @@ struct WebhookRow: TableRow {
     let key: Int64
     let appKey: Int64
     let url: String
-    /// Each event up to this one was delivered or has a row of its own.
+    /// Every event up to this one was delivered or has a row of its own.
     let cursor: Int64
-    /// Counts what operators changed, so that the server that delivers notices.
+    /// Counts the changes by operators, so that the server that delivers notices them.
     let revision: Int64
     let leaseOwner: [UInt8]?
     let leaseUntil: Timestamp?
@@ -65,9 +65,9 @@ struct WebhooksTable {
             [.integer(key), .blob(owner), .time(until)])
     }
 
-    /// Moves the cursor and prolongs the lease.
+    /// Moves the cursor and extends the lease.
     ///
-    /// - Returns: whether the lease is still the owner's, and nobody changed the webhook meanwhile.
+    /// - Returns: whether the owner still has the lease, and the webhook was not changed in the meantime.
     func advance(
         _ key: Int64, owner: [UInt8], revision: Int64, to cursor: Int64, until: Timestamp
     ) throws(LedgerStorageError) -> Bool {
@@ -84,7 +84,7 @@ struct WebhooksTable {
             [.integer(key), .blob(owner)])
     }
 
-    /// Disables or enables a webhook, and makes the server that delivers read it again.
+    /// Disables or enables a webhook, and makes the delivering server read it again.
     func set(_ key: Int64, disabledAt: Timestamp?, reason: String?) throws(LedgerStorageError) {
         try connection.execute(
             "UPDATE webhooks SET disabled_at = ?2, disabled_reason = ?3, revision = revision + 1 WHERE webhook_key = ?1",

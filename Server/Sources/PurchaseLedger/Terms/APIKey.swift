@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 public import PurchaseVerification
 
-/// A key to the HTTP API. Only the SHA-256 of its text is stored.
+/// A key for the HTTP API. Only the SHA-256 of its text is stored.
 public struct APIKey: Sendable, Equatable {
     /// Its public name in the record and in logs.
     public var id: String
     /// The app that it belongs to.
     public var app: String
-    /// The operator's words for it.
+    /// The operator's name for it.
     public var name: String
     public var scopes: Set<APIKeyScope>
     public var createdAt: Timestamp
@@ -28,12 +28,12 @@ public enum APIKeyScope: String, Sendable, CaseIterable {
     case admin
 }
 
-/// A key as its holder writes it: `assay_`, its id, `_`, and 256 random bits in base64url.
+/// The text of a key: `assay_`, its id, `_`, and 256 random bits in base64url.
 public struct APIKeyText: Sendable {
-    /// The longest text that can be a key, in bytes.
+    /// The maximum length of a key's text, in bytes.
     public static let largestBytes = 128
 
-    /// The part that names the key.
+    /// The part that identifies the key.
     public let id: String
     /// SHA-256 of the whole text.
     let digest: SHA256.Digest
@@ -43,7 +43,7 @@ public struct APIKeyText: Sendable {
     /// The bytes of the digest.
     package var sha256: [UInt8] { Array(digest) }
 
-    /// A new key.
+    /// Creates a new key.
     static func random() -> APIKeyText {
         let id = randomBytes(8).map { byte in
             let digits = String(byte, radix: 16)
@@ -54,7 +54,7 @@ public struct APIKeyText: Sendable {
         return APIKeyText(id: id, text: "assay_\(id)_\(secret)")
     }
 
-    /// A key that somebody sent; `nil` if it does not have the format of one.
+    /// Reads a key that was sent; `nil` if its format is wrong.
     public init?(_ text: String) {
         let bytes = Array(text.utf8.prefix(Self.largestBytes + 1))
         let prefix = Array("assay_".utf8)

@@ -2,9 +2,8 @@ public import PurchaseVerification
 
 /// A contiguous time in which a product gives access, and the reason for its end.
 ///
-/// Reading needs this row: access at a time is one look-up by customer, product and time. Consecutive periods are one
-/// span, so a subscription of ten years is one row. A span may be empty (`until` equals `from`): then it only has the
-/// reason.
+/// Access at a time is read with one look-up by customer, product and time. Consecutive periods are one span, so a subscription
+/// of ten years is one row. A span may be empty (`until` equals `from`): then it only carries the reason.
 public struct AccessSpan: Sendable, Hashable {
     /// The owner; `nil` if it is held.
     public var customer: CustomerNumber?
@@ -22,7 +21,7 @@ public struct AccessSpan: Sendable, Hashable {
     /// The reason why there is no access after it.
     public var endReason: NoAccessReason
 
-    /// A span by its parts.
+    /// Creates a span.
     public init(
         customer: CustomerNumber?, productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?,
         source: AccessSource, from: Timestamp, until: Timestamp?, transaction: TransactionKey?,
@@ -39,10 +38,10 @@ public struct AccessSpan: Sendable, Hashable {
         self.endReason = endReason
     }
 
-    /// Milliseconds by which access begins early. Clocks of devices, of Apple and of the server differ.
+    /// How much earlier access begins, in milliseconds. Clocks of devices, of Apple and of the server differ.
     public static let startTolerance: Int64 = 300_000
 
-    /// Whether the span holds no time.
+    /// Whether the span is empty.
     public var isEmpty: Bool { until.map { $0 <= from } ?? false }
 
     /// Whether it gives access at a time.
@@ -55,7 +54,7 @@ public struct AccessSpan: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// Whether something that starts then has started, with the tolerance of starts.
+    /// Whether something with this start has started, with the tolerance of starts.
     func isAtOrAfter(startOf start: Timestamp) -> Bool {
         let (early, overflow) = start.millisecondsSince1970.subtractingReportingOverflow(AccessSpan.startTolerance)
         return overflow || early <= millisecondsSince1970

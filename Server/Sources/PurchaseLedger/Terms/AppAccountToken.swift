@@ -1,19 +1,19 @@
 import struct Foundation.UUID
 
-/// The UUID that an app gives to a purchase in order to name its customer (Apple, "appAccountToken").
+/// The UUID that an app attaches to a purchase to identify its customer (Apple, "appAccountToken").
 public struct AppAccountToken: Sendable, Hashable, Comparable {
     /// The first 8 bytes, big-endian.
     public let high: UInt64
     /// The last 8 bytes, big-endian.
     public let low: UInt64
 
-    /// A token by its bytes.
+    /// A token with the given bytes.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Reads a UUID in capital or small letters (RFC 9562, 4); `nil` for anything else.
+    /// Reads a UUID in upper or lower case (RFC 9562, 4); `nil` for other text.
     public init?(_ text: String) {
         let bytes = Array(text.utf8.prefix(37))
         guard bytes.count == 36 else { return nil }
@@ -45,7 +45,7 @@ public struct AppAccountToken: Sendable, Hashable, Comparable {
 }
 
 extension AppAccountToken: CustomStringConvertible {
-    /// The UUID in small letters, as the App Store writes it.
+    /// The UUID in lower case, as the App Store writes it.
     public var description: String {
         let digits = [high, low].map { word in
             let text = String(word, radix: 16)
@@ -69,7 +69,7 @@ extension AppAccountToken {
         return UUID(bytes: bytes) ?? UUID()
     }
 
-    /// The token of 16 bytes.
+    /// A token from 16 bytes.
     init(_ id: UUID) {
         let bytes = id.bytes
         self.init(

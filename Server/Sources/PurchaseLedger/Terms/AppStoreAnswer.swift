@@ -1,9 +1,9 @@
 public import PurchaseVerification
 
-/// The App Store's word on the receipt of a claim, compared with what the receipt proves.
+/// The App Store's answer about the receipt of a claim, compared with what the receipt proves.
 ///
-/// It is a hint from a known source, since no signature covers a reply: it can refuse a claim, withdraw a purchase and contradict,
-/// and never grants.
+/// It is a hint from a known source, since no signature covers a reply: it can refuse a claim, withdraw a purchase and contradict
+/// a receipt, and never grants.
 public struct AppStoreAnswer: Sendable, Equatable {
     /// Why the claim is refused; `nil` if the App Store agrees with the receipt.
     public var refusal: Rejection?
@@ -13,13 +13,13 @@ public struct AppStoreAnswer: Sendable, Equatable {
     public var environment: String?
     /// The status of the reply.
     public var status: Int64?
-    /// The reply as it came.
+    /// The reply as it was received.
     public var reply: [UInt8]?
     /// The cancellations that the reply states.
     public var cancellations: [Cancellation] = []
     /// The account tokens that the reply states, by their transactions.
     public var tokens: [TransactionKey: AppAccountToken] = [:]
-    /// The signed receipt in the reply, if it is another one than was sent.
+    /// The signed receipt in the reply, if it differs from the one that was sent.
     public var latestReceipt: [UInt8]?
 
     /// A cancellation that a reply states.
@@ -62,13 +62,13 @@ public struct AppStoreAnswer: Sendable, Equatable {
         }
     }
 
-    /// A word by its parts.
+    /// Creates an answer.
     public init(refusal: Rejection? = nil, isContradiction: Bool = false) {
         self.refusal = refusal
         self.isContradiction = isContradiction
     }
 
-    /// No word as long as the claim waited.
+    /// The answer if the App Store gave none while the claim waited.
     public static let none = AppStoreAnswer(refusal: Rejection(.appStoreUnanswered))
 
     /// `accepted`, or the code of the refusal.

@@ -2,7 +2,7 @@
 public enum AppStoreMode: String, Sendable, CaseIterable {
     /// It is not asked.
     case offline
-    /// A purchase that has no owner yet is granted after the App Store's word.
+    /// A purchase without an owner is granted after the App Store's answer.
     case apple
     /// A purchase is granted at once, and the App Store is asked in the background.
     case both

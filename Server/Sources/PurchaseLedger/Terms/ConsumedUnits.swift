@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Units of a consumable that a customer used, and from which lots they were taken.
+/// Units of a consumable that a customer used, and the lots from which they were taken.
 public struct ConsumedUnits: Sendable, Hashable {
     public var customer: CustomerNumber
     public var productID: ExactText
@@ -17,14 +17,14 @@ public struct ConsumedUnits: Sendable, Hashable {
         /// The number of units.
         public var units: Int64
 
-        /// A taking by its parts.
+        /// Creates a taking.
         public init(lot: AccessSource, units: Int64) {
             self.lot = lot
             self.units = units
         }
     }
 
-    /// A consumption by its parts.
+    /// Creates a consumption.
     public init(
         customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment, date: Timestamp,
         takings: [Taking]

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// The ledger's decision about a claim. The raw value is the contract: the same in the record, in answers and in logs.
+/// The ledger's decision about a claim. The raw value is a stable contract, the same in the journal, in API answers and in logs.
 /// Evidence that is not genuine has the core's code instead (`ReasonCode`).
 public enum DecisionCode: String, Sendable, CaseIterable {
     case accepted
@@ -43,15 +43,15 @@ public enum DecisionCode: String, Sendable, CaseIterable {
 
     // MARK: The App Store's word (docs/ask-apple.md)
 
-    /// The claim waits for the App Store's word. Nothing was decided.
+    /// The claim waits for the App Store's answer. Nothing was decided.
     case appStorePending = "app_store_pending"
-    /// The App Store gave no word as long as the claim waited. Nothing was decided.
+    /// The App Store gave no answer while the claim waited. Nothing was decided.
     case appStoreUnanswered = "app_store_unanswered"
     case appStoreRefused = "app_store_refused"
     case appStoreContradicts = "app_store_contradicts"
     case appStoreSecretMismatch = "app_store_secret_mismatch"
 
-    /// Whether a claim with this outcome changes nothing: its evidence is kept, and is not observed.
+    /// Whether a claim with this outcome changes nothing: its evidence is stored, and is not observed.
     var isWithoutEffect: Bool {
         switch self {
         case .appStorePending, .appStoreUnanswered, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
@@ -60,10 +60,10 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it leaves open what becomes of the claim.
+    /// Whether the claim can still be decided.
     var isUndetermined: Bool { self == .appStorePending || self == .appStoreUnanswered }
 
-    /// The sentence for people.
+    /// The explanation, as a sentence.
     public var sentence: String {
         switch self {
         case .accepted: "The purchase is genuine and was granted."
@@ -113,12 +113,12 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch:
             .operator
         case .transactionNotFound, .accountTokenNeeded, .appStorePending, .appStoreUnanswered: .retry
-        // What Apple's reply contradicts, somebody has to look at.
+        // A person has to look at a purchase that the App Store contradicts.
         case .appStoreContradicts, .appStoreSecretMismatch: .operator
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
             .purchaseNotPaid:
             hasPurchase ? .granted : .refused
-        // The request named a wrong order, product or quantity. The transaction itself is fine, so it must not be finished.
+        // The request named a wrong order, product or quantity. The transaction itself is valid, so it must not be finished.
         case .orderUnknown, .orderOfAnotherCustomer, .productMismatch, .quantityMismatch: .operator
         case .evidenceNotAPurchase, .noPurchases: .retry
         case .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded, .purchaseWithdrawn, .subscriptionExpired,
@@ -135,7 +135,7 @@ public enum PriorClaim: String, Sendable, CaseIterable {
     case restoredCopy = "restored_copy"
 }
 
-/// The reason why a claim is refused: a code of the ledger or of the core, and the two facts that disagreed.
+/// The reason why a claim is rejected: a code of the ledger or of the core, and the two facts that disagree.
 public struct Rejection: Error, Sendable, Equatable {
     /// The origin of the code.
     public var reason: Reason
@@ -176,7 +176,7 @@ public struct Rejection: Error, Sendable, Equatable {
         Rejection(.alreadyClaimed, found: prior.rawValue)
     }
 
-    /// Whether it leaves open what becomes of the claim.
+    /// Whether the claim can still be decided.
     var isUndetermined: Bool {
         if case .decision(let code) = reason { code.isUndetermined } else { false }
     }
@@ -200,7 +200,7 @@ public struct Rejection: Error, Sendable, Equatable {
         }
     }
 
-    /// The sentence for people.
+    /// The explanation, as a sentence.
     public var sentence: String {
         switch reason {
         case .decision(let code): code.sentence
@@ -218,8 +218,8 @@ public struct Rejection: Error, Sendable, Equatable {
 }
 
 extension ReasonCode {
-    /// Evidence that is genuine but of an app, version or environment that the settings do not accept, or that no known anchor
-    /// signed, is a matter of the settings. Anything else is forged or damaged.
+    /// If evidence is genuine but of an app, version or environment that the settings do not accept, or signed under an unknown
+    /// anchor, the settings have to be corrected. Any other evidence is forged or damaged.
     public var disposition: Disposition {
         switch self {
         case .bundleIDMismatch, .applicationVersionMismatch, .environmentNotAccepted, .environmentNotVouchedFor,

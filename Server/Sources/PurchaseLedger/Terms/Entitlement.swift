@@ -5,19 +5,19 @@ public struct Entitlement: Sendable, Equatable {
     public var productID: String
     public var environment: AppStoreEnvironment
     public var productKind: ProductKind
-    /// `active` alone entitles.
+    /// The state; only `active` entitles.
     public var state: State
     /// The reason why it is not active; `nil` if it is.
     public var reason: NoAccessReason?
     /// Units of a consumable that can be used.
     public var balance: Int64
-    /// Units that were used and then refunded, or used of a purchase that is another customer's now.
+    /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.
     public var shortfall: Int64
-    /// Since when; `nil` if it is not active, and for a balance.
+    /// The start of the access; `nil` if it is not active, and for a balance.
     public var since: Timestamp?
     /// The end, in the future or the past; `nil` if it has no end.
     public var until: Timestamp?
-    /// The transaction that it rests on; `nil` for a balance and a grant by hand.
+    /// The transaction that gives it; `nil` for a balance and a manual grant.
     public var transactionID: String?
 
     /// The state.
@@ -33,7 +33,7 @@ public struct Entitlement: Sendable, Equatable {
         case upgraded
         /// It belongs to another customer.
         case moved
-        /// It does not count: it begins later, or the settings do not know it.
+        /// It does not count: it begins later, or the settings do not include its product.
         case pending
 
         init(_ reason: NoAccessReason?) {

@@ -2,8 +2,8 @@
 public struct EntitlementInput: Sendable {
     /// The customer.
     public var customer: CustomerNumber
-    /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription
-    /// these are all periods with any owner, because a later period of another customer ends an earlier one.
+    /// The purchases of every original of which the customer has, had or claimed a transaction. For a subscription these are all
+    /// periods with any owner, because a later period of another customer ends an earlier one.
     public var purchases: [OwnedPurchase]
     /// The renewal facts of the subscriptions.
     public var renewals: [RenewalKey: ObservedRenewal]
@@ -11,10 +11,10 @@ public struct EntitlementInput: Sendable {
     public var consumptions: [ConsumedUnits]
     /// Manual grants to the customer.
     public var grants: [HandGrant]
-    /// Revocations by hand of those purchases and grants.
+    /// Manual revocations of those purchases and grants.
     public var revocations: [HandRevocation]
 
-    /// An input by its parts.
+    /// Creates an input.
     public init(
         customer: CustomerNumber, purchases: [OwnedPurchase], renewals: [RenewalKey: ObservedRenewal] = [:],
         consumptions: [ConsumedUnits] = [], grants: [HandGrant] = [], revocations: [HandRevocation] = []

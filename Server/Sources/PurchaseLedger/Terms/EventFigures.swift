@@ -4,17 +4,17 @@ import PurchaseVerification
 struct EventFigures: Sendable, Equatable {
     /// Units that were granted, withdrawn, given back or consumed.
     var units: Int64?
-    /// The balance afterwards.
+    /// The new balance.
     var balance: Int64?
-    /// Units that the customer consumed and Apple withdrew, in all, afterwards.
+    /// The new total of units that the customer consumed and Apple withdrew.
     var shortfall: Int64?
-    /// When the access that the event is about ends.
+    /// When the access that the event concerns ends.
     var until: Timestamp?
-    /// The reason: of an operator's act, or the fields that contradict each other.
+    /// The reason of an operator's act, or the fields that contradict each other.
     var reason: String?
     /// Whether webhooks deliver it. Events of an import are only listed, unless the operator had them announced.
     var isAnnounced = true
-    /// The id of the claim that a decision is about.
+    /// The id of the claim that was decided.
     var submission: String?
 
     init() {}
@@ -27,7 +27,7 @@ struct EventFigures: Sendable, Equatable {
         shortfall = try reader.optional()
         until = try reader.optional()
         reason = try reader.optional(ExactText.self)?.string
-        // Nearly all events are announced and about no decision, so only the others say so.
+        // Nearly all events are announced and concern no decision, so only the others store these fields.
         if !reader.isAtEnd { isAnnounced = try reader.byte() != 0 }
         if !reader.isAtEnd { submission = try reader.optional(ExactText.self)?.string }
         guard reader.isAtEnd, self.encoded == encoded else { throw reader.malformed }

@@ -1,4 +1,4 @@
-/// The types of events. Expiry is not an event: it happens by time alone.
+/// The types of events. Expiry is not an event: it depends only on the time.
 public enum EventType: String, Sendable, CaseIterable {
     /// A purchase has its first owner.
     case granted
@@ -24,7 +24,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case orderFulfilled = "order_fulfilled"
     case orderCancelled = "order_cancelled"
     case orderRefunded = "order_refunded"
-    /// An order waits for its payment again: its purchase went to another customer, or to another order that a claim named.
+    /// An order waits for payment again: its purchase was transferred to another customer, or used for another order that a claim
+    /// named.
     case orderReopened = "order_reopened"
     /// The refund of an order's purchase was reversed.
     case orderRestored = "order_restored"
@@ -39,6 +40,6 @@ public enum EventType: String, Sendable, CaseIterable {
     case claimDecided = "claim_decided"
     /// A product was registered, so its known purchases now count.
     case registered
-    /// Newer rules, or a repair, give another result than before.
+    /// Newer rules, or a repair, gave a different result.
     case corrected
 }

@@ -1,17 +1,17 @@
 /// Text from outside, compared and hashed byte by byte.
 ///
-/// `String` takes canonically equivalent texts for equal, which two databases and the journal do not, and its comparison of
-/// hostile text takes quadratic time. Ids, offers and currencies are therefore never compared as `String`.
+/// `String` treats canonically equivalent texts as equal, which two databases and the journal do not, and its comparison of
+/// hostile text takes quadratic time. So ids, offers and currencies are never compared as `String`.
 public struct ExactText: Sendable, Hashable, Comparable {
     /// The text itself.
     public let string: String
 
-    /// Any text.
+    /// Creates a text.
     public init(_ string: String) { self.string = string }
 
     public static func == (left: ExactText, right: ExactText) -> Bool {
         guard left.string.utf8.count == right.string.utf8.count else { return false }
-        // Over memory: iterating over the characters' indices takes ten times as long.
+        // Over memory: iterating over character indices takes ten times as long.
         var (left, right) = (left.string, right.string)
         return left.withUTF8 { left in right.withUTF8 { left.elementsEqual($0) } }
     }
@@ -25,11 +25,11 @@ public struct ExactText: Sendable, Hashable, Comparable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The longest identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
+    /// The maximum length of an identifier, in bytes of UTF-8. Those of the App Store have at most 100 characters.
     public static let identifierBytes = 256
 
-    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters,
-    /// which mislead readers of logs and some of which PostgreSQL refuses.
+    /// Whether the text can be an identifier: not empty, not only white space, short, and without control characters, which can
+    /// mislead readers of logs and some of which PostgreSQL refuses.
     public var isIdentifier: Bool {
         (1...Self.identifierBytes).contains(string.utf8.count)
             && !string.unicodeScalars.allSatisfy(\.properties.isWhitespace)

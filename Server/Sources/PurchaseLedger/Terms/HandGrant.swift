@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// A product that an operator gave to a customer.
+/// A product that an operator granted to a customer.
 public struct HandGrant: Sendable, Hashable {
     /// The journal entry of the grant.
     public var entry: Int64
@@ -14,7 +14,7 @@ public struct HandGrant: Sendable, Hashable {
     /// When it ends; `nil` if it does not end.
     public var until: Timestamp?
 
-    /// A grant by its parts.
+    /// Creates a grant.
     public init(
         entry: Int64, customer: CustomerNumber, productID: ExactText, environment: AppStoreEnvironment,
         kind: ProductKind, quantity: Int64 = 1, from: Timestamp, until: Timestamp? = nil

@@ -1,10 +1,11 @@
 public import PurchaseVerification
 
-/// An operator's revocation of a purchase or of a manual grant. It overrides Apple, and ends only when it is lifted.
+/// An operator's revocation of a purchase or of a manual grant. It takes precedence over Apple's data, and ends only when it is
+/// lifted.
 public struct HandRevocation: Sendable, Hashable {
     /// The subject of the revocation.
     public var target: Target
-    /// From when on.
+    /// The time from which it is in force.
     public var from: Timestamp
     /// When it was lifted; `nil` if it is in force.
     public var liftedAt: Timestamp?
@@ -17,7 +18,7 @@ public struct HandRevocation: Sendable, Hashable {
         case grant(Int64)
     }
 
-    /// A revocation by its parts.
+    /// Creates a revocation.
     public init(target: Target, from: Timestamp, liftedAt: Timestamp? = nil) {
         self.target = target
         self.from = from

@@ -35,7 +35,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case appNameTooLong = "app_name_too_long"
         case fieldMalformed = "field_malformed"
 
-        /// The sentence for people.
+        /// The explanation, as a sentence.
         public var sentence: String {
             switch self {
             case .orderUnknown: "There is no such order."
@@ -49,9 +49,9 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .balanceInsufficient: "The balance is smaller than the quantity."
             case .consumptionConflict: "The consumption id was used before, with other values."
             case .idempotencyKeyReused: "The idempotency key was used before, for another request."
-            case .tokenTaken: "The account token names another customer."
+            case .tokenTaken: "The account token belongs to another customer."
             case .customerUnknown: "There is no such customer."
-            case .customerMergeCircular: "The two customers are one already."
+            case .customerMergeCircular: "The two customers are already merged."
             case .purchaseUnknown: "There is no such purchase."
             case .purchaseAmbiguous: "There are several purchases of this id; name the environment."
             case .purchaseNotMovable: "The purchase already belongs to the customer."

@@ -6,12 +6,12 @@ public struct NamedAccess: Sendable, Hashable {
     public var name: ExactText
     /// Whether any of its products is active.
     public var isActive: Bool
-    /// The latest end of the active ones; `nil` if there is none, or if one of them has no end.
+    /// The latest end of the active products; `nil` if none is active, or if one of them has no end.
     public var until: Timestamp?
     /// The active products that give it.
     public var products: [ExactText]
 
-    /// A named entitlement by its parts.
+    /// Creates a named entitlement.
     public init(name: ExactText, isActive: Bool, until: Timestamp?, products: [ExactText]) {
         self.name = name
         self.isActive = isActive

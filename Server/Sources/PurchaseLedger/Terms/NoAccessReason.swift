@@ -1,4 +1,4 @@
-/// The reason why a product gives no access. The raw value is part of answers and never changes.
+/// The reason why a product gives no access. The raw value is part of API answers and never changes.
 public enum NoAccessReason: String, Sendable, CaseIterable {
     /// The paid time has ended.
     case expired
@@ -10,7 +10,7 @@ public enum NoAccessReason: String, Sendable, CaseIterable {
     case cancelled
     /// The customer upgraded to another product.
     case upgraded
-    /// A later period of the same subscription, of another product, has taken its place.
+    /// A later period of the same subscription, with another product, has replaced it.
     case superseded
     /// All units of a consumable were used.
     case consumed

@@ -32,7 +32,7 @@ extension ObservedRenewal: Hashable {
     }
 }
 
-/// A grace period that renewal info stated: access goes on while Apple tries to collect the price.
+/// A grace period that renewal info stated: access continues while Apple tries to collect the price.
 public struct GracePeriod: Sendable, Hashable {
     /// When it ends.
     public var end: Timestamp
@@ -41,7 +41,7 @@ public struct GracePeriod: Sendable, Hashable {
     /// When it was last signed. Newer renewal info without it ended it early.
     public var lastStamp: Timestamp
 
-    /// A grace period by its parts.
+    /// Creates a grace period.
     public init(end: Timestamp, firstStamp: Timestamp, lastStamp: Timestamp) {
         self.end = end
         self.firstStamp = firstStamp

@@ -2,13 +2,14 @@ public import PurchaseVerification
 
 /// The facts of one transaction: all evidence seen so far, merged (docs/ledger.md, "Observe").
 ///
-/// Immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is
-/// new, so an unchanged receipt is recognised without comparing fields.
+/// It is immutable, and a class because it is large and passed around. `merged(with:)` returns the same object if nothing is new,
+/// so an unchanged receipt is recognised without comparing fields.
 public final class ObservedTransaction: Sendable {
     /// The transaction.
     public let key: TransactionKey
     let fields: TransactionFields
-    /// The facts in their stored form. Equal facts have equal bytes. Made at once: evidence is read beside the thread that writes.
+    /// The facts in their stored form. Equal facts have equal bytes. Computed on creation, because evidence is not read on the
+    /// thread that writes.
     public let encoded: [UInt8]
 
     init(key: TransactionKey, fields: TransactionFields) {
@@ -30,7 +31,7 @@ public final class ObservedTransaction: Sendable {
     public var purchaseDate: Timestamp? { fields.purchaseDate?.value }
     /// When the original transaction was bought.
     public var originalPurchaseDate: Timestamp? { fields.originalPurchaseDate?.value }
-    /// More than Apple ever sells at once (ten), and so few that the sum of all lots of a customer cannot overflow.
+    /// More than Apple ever sells at once (ten), and small enough that the sum of all lots of a customer cannot overflow.
     static let quantityLimit: Int64 = 1_000_000_000
 
     /// The quantity; 1 if no evidence states it, and at most `quantityLimit`.
@@ -44,7 +45,7 @@ public final class ObservedTransaction: Sendable {
     public var reason: ExactText? { fields.reason?.value }
     public var appTransactionID: ExactText? { fields.appTransactionID?.value }
     public var productNumber: UInt64? { fields.productNumber?.value }
-    /// Every other claim of the newest signed data that has some, as canonical JSON.
+    /// All other claims of the newest signed data that has any, as canonical JSON.
     public var otherClaims: [UInt8]? { fields.otherClaims?.value.bytes }
 
     // MARK: State
@@ -75,12 +76,12 @@ public final class ObservedTransaction: Sendable {
         return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
     }
 
-    /// The key of its ownership. Evidence from before 2021 does not state the ownership type; then it counts as bought.
+    /// The key of its ownership. Evidence from before 2021 does not state the ownership type; then it counts as purchased.
     public var ownership: OwnershipKey {
         OwnershipKey(original: original, isFamilyShared: ownershipType == "FAMILY_SHARED")
     }
 
-    /// The renewal info that speaks of it.
+    /// The key of its renewal info.
     public var renewal: RenewalKey {
         let original = original
         return RenewalKey(environment: original.environment, originalTransactionID: original.transactionID)

@@ -9,9 +9,9 @@ public struct Order: Sendable, Equatable {
     public var customerID: String
     public var productID: String
     public var quantity: Int64
-    /// The environment of the order. Without one, it accepts purchases in Production, and in Sandbox from a tester.
+    /// The environment of the order. If it is `nil`, the order accepts purchases in Production, and in Sandbox from a tester.
     public var environment: AppStoreEnvironment?
-    /// The `appAccountToken` that the purchase should carry: the customer's.
+    /// The customer's `appAccountToken`, which the purchase should carry.
     public var appAccountToken: UUID
     /// The operator's text.
     public var metadata: String?
@@ -38,7 +38,7 @@ public struct OrderPayment: Sendable, Equatable {
 
 /// The states of an order.
 public enum OrderStatus: String, Sendable, CaseIterable {
-    /// It waits for its payment.
+    /// It waits for payment.
     case created
     case paid
     case fulfilled
@@ -56,7 +56,7 @@ public struct OrderDraft: Sendable, Equatable {
     public var environment: AppStoreEnvironment?
     public var metadata: String?
 
-    /// An order of a customer for a product.
+    /// Creates an order of a customer for a product.
     public init(
         customerID: String, productID: String, quantity: Int64 = 1, environment: AppStoreEnvironment? = nil,
         metadata: String? = nil

@@ -1,10 +1,10 @@
 public import PurchaseVerification
 
-/// One purchase, under one or more transaction ids: restoring a purchase creates copies of it.
+/// One purchase with one or more transaction ids: restoring a purchase creates copies of it.
 public struct OwnedPurchase: Sendable {
-    /// Under which key it is owned.
+    /// The key of its ownership.
     public let ownership: OwnershipKey
-    /// Its transactions, the earliest first. There is at least one.
+    /// Its transactions, the earliest first; at least one.
     public let transactions: [ObservedTransaction]
     /// The owner; `nil` if it is held.
     public let owner: CustomerNumber?
@@ -16,11 +16,11 @@ public struct OwnedPurchase: Sendable {
     /// The kind that the evidence states.
     public let statedKind: ProductKind?
     public let quantity: Int64
-    /// When it begins: a period when it was bought, anything else when the original was bought.
+    /// When it begins: the purchase date of a period; otherwise the purchase date of the original.
     public let start: Timestamp
     /// When its paid period ends, for auto-renewable subscriptions.
     public let end: Timestamp?
-    /// The earliest withdrawal of one of its transactions, with the most units.
+    /// The earliest withdrawal date of its transactions, with the largest number of units.
     public let withdrawal: Withdrawal?
     /// When it was first signed that the customer upgraded from this period.
     public let upgradedAt: Timestamp?
@@ -47,7 +47,7 @@ public struct OwnedPurchase: Sendable {
     /// The transaction that represents it: the earliest.
     public var transaction: TransactionKey? { transactions.first?.key }
 
-    /// The kind that determines its rule: that of the settings, or the stated one if the product is not registered.
+    /// The kind that determines its rule: the one in the settings, or the stated one if the product is not registered.
     public var kind: ProductKind? { terms?.kind ?? statedKind }
 
     /// The reason why it gives nothing under the settings; `nil` if it counts.

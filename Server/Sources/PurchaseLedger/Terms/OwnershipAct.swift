@@ -1,20 +1,19 @@
-/// Something that was done about the owner of a purchase, as the journal has it.
+/// An act on the owner of a purchase, as recorded in the journal.
 public struct OwnershipAct: Sendable, Equatable {
     /// The journal entry.
     public var entry: Int64
     /// The kind of act.
     public var content: Content
 
-    /// The number of claims of one transaction that count as acts. Every further claim of the original reads them all,
-    /// and anybody with a key of the app can claim one receipt under any number of names. After so many claims a
-    /// transaction already has an owner; a further claim is recorded and changes nothing, also under `move`. Operators
-    /// can still transfer it.
+    /// The number of claims of one transaction that count as acts. Every further claim of the original reads them all, and
+    /// anybody with a key of the app can claim one receipt under any number of names. After this many claims a transaction
+    /// already has an owner; a further claim is recorded and changes nothing, even under `move`. Operators can still transfer it.
     public static let claimsOfOneTransaction = 256
 
     /// The kinds of acts.
     public enum Content: Sendable, Equatable {
         /// A claim that binds: its own evidence proved the transaction, and the product and the account token agreed.
-        /// `mayTransfer` says whether it may take the purchase from another claimant.
+        /// `mayTransfer` states whether it may take the purchase from another claimant.
         case claim(transaction: TransactionKey, customer: CustomerNumber, mayTransfer: Bool)
         /// An operator transferred the original of a transaction from its owner to another customer; `from` is `nil` if
         /// it was held.
@@ -23,14 +22,14 @@ public struct OwnershipAct: Sendable, Equatable {
         case merge(CustomerNumber, into: CustomerNumber)
     }
 
-    /// An act by its parts.
+    /// Creates an act.
     public init(entry: Int64, content: Content) {
         self.entry = entry
         self.content = content
     }
 
-    /// Whether a claim transfers the purchase of another claimant: under the policy `move` at the time of the decision,
-    /// and only for kinds that are not used up and do not run out.
+    /// Whether a claim transfers the purchase of another claimant: under the policy `move` at the time of the decision, and only
+    /// for kinds that are neither used up nor run out.
     public static func mayTransfer(under policy: TransferPolicy, kind: ProductKind?) -> Bool {
         policy == .move && (kind == .autoRenewable || kind == .nonConsumable)
     }

@@ -7,7 +7,7 @@ public struct OwnershipInput: Sendable {
     /// Binding claims and transfers of the original, and all merges of their customers, in the order of the journal.
     public var acts: [OwnershipAct]
 
-    /// An input by its parts.
+    /// Creates an input.
     public init(transactions: [ObservedTransaction], tokens: TokenAssignments, acts: [OwnershipAct]) {
         self.transactions = transactions
         self.tokens = tokens

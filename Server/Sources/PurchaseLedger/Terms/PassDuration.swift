@@ -1,6 +1,6 @@
 /// The duration of a non-renewing subscription: a fixed time, or calendar months.
 public enum PassDuration: Sendable, Hashable {
-    /// A number of milliseconds, always the same.
+    /// A fixed number of milliseconds.
     case fixed(milliseconds: Int64)
     /// Calendar months in UTC; a year is 12 of them.
     case months(Int64)
@@ -8,9 +8,9 @@ public enum PassDuration: Sendable, Hashable {
     /// The longest duration, in days and in months: a hundred years.
     private static let (longestDays, longestMonths): (Int64, Int64) = (36_525, 1200)
 
-    /// Reads a duration as settings write it: `90s`, `15m` (minutes), `24h`, `30d`, `1mo`, `1y`.
+    /// Reads a duration in the format of the settings: `90s`, `15m` (minutes), `24h`, `30d`, `1mo`, `1y`.
     ///
-    /// - Returns: `nil` for anything else, for nothing, and for more than a hundred years.
+    /// - Returns: `nil` for other text, for zero, and for more than a hundred years.
     public init?(_ text: String) {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits.count <= 9, let count = Int64(String(decoding: digits, as: UTF8.self)), count > 0 else {
@@ -38,7 +38,7 @@ public enum PassDuration: Sendable, Hashable {
 }
 
 extension PassDuration: CustomStringConvertible {
-    /// The duration as settings write it, in the largest unit that fits.
+    /// The duration in the format of the settings, in the largest unit that fits.
     public var description: String {
         switch self {
         case .months(let months): months % 12 == 0 ? "\(months / 12)y" : "\(months)mo"

@@ -1,9 +1,9 @@
 public import PurchaseVerification
 
-/// The number of entries that wait for the Merkle log.
+/// The entries that are pending for the Merkle log.
 public struct PendingEntries: Sendable, Equatable {
     /// The number.
     public var count: Int
-    /// The time of the one that waits longest; `nil` if none waits.
+    /// The time of the oldest one; `nil` if none is pending.
     public var oldest: Timestamp?
 }

@@ -16,10 +16,10 @@ public struct ProductAccess: Sendable, Hashable {
     public var balance: Int64 = 0
     /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.
     public var shortfall: Int64 = 0
-    /// The transaction that it rests on; `nil` for a manual grant.
+    /// The transaction that gives it; `nil` for a manual grant.
     public var transaction: TransactionKey?
 
-    /// No access, with a reason.
+    /// Creates an access without content, for a reason.
     public init(
         productID: ExactText, environment: AppStoreEnvironment, kind: ProductKind?, denial: NoAccessReason?
     ) {

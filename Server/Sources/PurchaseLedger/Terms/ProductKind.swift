@@ -4,7 +4,7 @@ public enum ProductKind: String, Sendable, CaseIterable {
     case consumable
     /// Bought once and kept.
     case nonConsumable = "non_consumable"
-    /// Renewed by the App Store until it is cancelled. The evidence states the end.
+    /// Renewed by the App Store until it is cancelled. The evidence states its end.
     case autoRenewable = "auto_renewable"
     /// Ends after a duration that the settings state.
     case nonRenewing = "non_renewing"

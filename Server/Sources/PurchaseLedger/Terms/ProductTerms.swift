@@ -5,7 +5,7 @@ public struct ProductTerms: Sendable, Hashable {
     /// The duration of a non-renewing subscription, which evidence does not state.
     public var duration: PassDuration?
 
-    /// Terms by their parts.
+    /// Creates terms.
     public init(kind: ProductKind, duration: PassDuration? = nil) {
         self.kind = kind
         self.duration = duration

@@ -9,7 +9,7 @@ public struct PurchaseOffer: Sendable, Hashable {
     /// `offerPeriod` (ISO 8601 duration).
     public var period: ExactText?
 
-    /// An offer by its claims.
+    /// Creates an offer from its claims.
     ///
     /// - Returns: `nil` if none of them is present.
     public init?(

@@ -5,7 +5,7 @@ public struct PurchasePrice: Sendable, Hashable {
     /// `currency` (ISO 4217).
     public var currency: ExactText?
 
-    /// A price by its claims.
+    /// Creates a price from its claims.
     ///
     /// - Returns: `nil` if none of them is present.
     public init?(milliunits: Int64?, currency: ExactText?) {

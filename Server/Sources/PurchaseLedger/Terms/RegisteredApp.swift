@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 /// An app as the settings describe it.
 public struct RegisteredApp: Sendable, Equatable {
-    /// The longest name, in bytes: a journal leaf stores its length in one byte.
+    /// The maximum length of a name, in bytes: a journal leaf stores its length in one byte.
     public static let nameBytes = 255
 
     /// The operator's name of the app. Keys, orders and purchases belong to it.
@@ -15,11 +15,11 @@ public struct RegisteredApp: Sendable, Equatable {
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The app versions whose receipts are accepted; empty means all.
     public var versions: Set<String> = []
-    /// The products by their id. Without any, evidence itself must state the kind of a product.
+    /// The products by id. If there are none, the evidence itself must state the kind of a product.
     public var products: [String: RegisteredProduct] = [:]
     /// The policy for a customer who claims another customer's purchase.
     public var transfer = TransferPolicy.deny
-    /// The time that an order waits for its payment, in milliseconds.
+    /// How long an order waits for its payment, in milliseconds.
     public var orderLifetime: Int64 = 86_400_000
     /// The customers for whom sandbox purchases count.
     public var sandboxAccess = SandboxAccess.testers
@@ -32,18 +32,19 @@ public struct RegisteredApp: Sendable, Equatable {
     /// The budget for unverified evidence that is stored whole.
     public var unverifiedEvidence = EvidenceBudget()
 
-    /// An app with the defaults.
+    /// Creates an app with the defaults.
     public init(id: String, bundleIDs: Set<String>) {
         self.id = id
         self.bundleIDs = bundleIDs
     }
 
-    /// The product of an id, byte by byte.
+    /// The product with an id, compared byte by byte.
     func product(_ id: String) -> RegisteredProduct? {
         products.index(forKey: id).flatMap { products[$0].key.isSame(as: id) ? products[$0].value : nil }
     }
 
-    /// The kind and duration by which a purchase counts; `nil` if its product is not registered, or under another kind.
+    /// The kind and duration with which a purchase counts; `nil` if its product is not registered, or registered with another
+    /// kind.
     func terms(of facts: ObservedTransaction) -> ProductTerms? {
         guard let productID = facts.productID?.string else { return nil }
         guard !products.isEmpty else {
@@ -65,7 +66,7 @@ public struct RegisteredProduct: Sendable, Hashable {
     /// The named entitlements that the product gives, such as `pro`.
     public var entitlements: [String]
 
-    /// A product of a kind.
+    /// Creates a product.
     public init(kind: ProductKind, duration: PassDuration? = nil, entitlements: [String] = []) {
         self.kind = kind
         self.duration = duration

@@ -2,11 +2,11 @@ public import PurchaseVerification
 
 /// The content of one signed renewal info, merged as a whole.
 public struct RenewalInfo: Sendable, Hashable {
-    /// The product of the present period.
+    /// The product of the current period.
     public var productID: ExactText?
     /// The product of the next period.
     public var nextProductID: ExactText?
-    /// `autoRenewStatus`: 1 if the subscription renews by itself.
+    /// `autoRenewStatus`: 1 if the subscription renews automatically.
     public var autoRenewStatus: Int64?
     /// `expirationIntent`: why the subscription ended.
     public var expirationIntent: Int64?

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The revocation of a transaction, as one signed transaction states it. The four claims belong together and are merged
-/// as one value.
+/// The revocation of a transaction, as stated by one signed transaction. The four claims belong together and are merged as one
+/// value.
 public struct Revocation: Sendable, Hashable {
     /// `revocationDate`.
     public var date: Timestamp
@@ -9,11 +9,11 @@ public struct Revocation: Sendable, Hashable {
     public var reason: Int64?
     /// `revocationType`, such as `REFUND_PRORATED`.
     public var type: ExactText?
-    /// `revocationPercentage` in milliunits of the whole quantity, all refunds of the transaction together: 100,000 is
-    /// everything. Absent means everything.
+    /// `revocationPercentage` in milliunits of the whole quantity, for all refunds of the transaction together: 100,000 is
+    /// everything. If it is absent, everything is revoked.
     public var percentage: Int64?
 
-    /// A revocation by its claims.
+    /// Creates a revocation from its claims.
     public init(date: Timestamp, reason: Int64? = nil, type: ExactText? = nil, percentage: Int64? = nil) {
         self.date = date
         self.reason = reason

@@ -1,11 +1,11 @@
-/// The store of a country, in which something was bought.
+/// The App Store of a country in which a purchase was made.
 public struct Storefront: Sendable, Hashable {
     /// `storefront` (ISO 3166-1 alpha-3).
     public var country: ExactText?
     /// `storefrontId`.
     public var number: ExactText?
 
-    /// A storefront by its claims.
+    /// Creates a storefront from its claims.
     ///
     /// - Returns: `nil` if none of them is present.
     public init?(country: ExactText?, number: ExactText?) {

@@ -1,17 +1,17 @@
-/// The customer of each account token: tokens assigned to customers, and those of orders. A token belongs to one
-/// customer for ever, and customers keep their former tokens.
+/// The customer of each account token: tokens assigned to customers, and those of orders. A token belongs to one customer
+/// forever, and customers keep their earlier tokens.
 public struct TokenAssignments: Sendable, Equatable {
     private var customers: [AppAccountToken: CustomerNumber] = [:]
 
     /// No assignments.
     public init() {}
 
-    /// The token names another customer already (code `token_taken`).
+    /// The token already belongs to another customer (code `token_taken`).
     public struct TokenTaken: Error, Sendable, Equatable {
         /// The customer of a token.
         public let customer: CustomerNumber
 
-        /// An error by the customer.
+        /// Creates an error with the customer.
         public init(customer: CustomerNumber) { self.customer = customer }
     }
 
@@ -21,6 +21,6 @@ public struct TokenAssignments: Sendable, Equatable {
         customers[token] = customer
     }
 
-    /// The customer that a token names; `nil` for an unknown token, which counts as absent.
+    /// The customer of a token; `nil` for an unknown token, which counts as absent.
     public func customer(of token: AppAccountToken?) -> CustomerNumber? { token.flatMap { customers[$0] } }
 }

@@ -1,9 +1,9 @@
 public import PurchaseVerification
 
-/// The transaction that facts are about.
+/// Identifies a transaction.
 ///
-/// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is reset, so
-/// there the second of the purchase is part of the key.
+/// The App Store numbers transactions uniquely within an environment. Xcode starts again at 0 whenever its store is reset, so its
+/// keys include the second of the purchase.
 public struct TransactionKey: Sendable, Hashable {
     /// The environment of the purchase, from signed bytes.
     public let environment: AppStoreEnvironment
@@ -12,14 +12,14 @@ public struct TransactionKey: Sendable, Hashable {
     /// Seconds since 1970 of the purchase in Xcode; 0 in every other environment.
     public let second: Int64
 
-    /// The key of a stored row.
+    /// Creates the key of a stored row.
     public init(environment: AppStoreEnvironment, transactionID: ExactText, second: Int64 = 0) {
         self.environment = environment
         self.transactionID = transactionID
         self.second = second
     }
 
-    /// The key of a transaction that evidence proves.
+    /// Creates the key of a transaction that evidence proves.
     ///
     /// - Returns: `nil` in the Xcode environment if the date of purchase is missing.
     public init?(environment: AppStoreEnvironment, transactionID: ExactText, purchaseDate: Timestamp?) {

@@ -6,11 +6,11 @@ public struct TransactionOwner: Sendable, Equatable {
     public var ground: Ground?
     /// The last change since then.
     public var change: Change?
-    /// Other customers who had it, or would have it without the token that is now known; the latest sixteen, in the
-    /// order of the journal.
+    /// Other customers who owned it, or would own it without the token that is now known; the latest sixteen, in the order of the
+    /// journal.
     public var others: [CustomerNumber] = []
 
-    /// An owner from its parts; without parts, no owner.
+    /// Creates an owner; without arguments, no owner.
     public init(customer: CustomerNumber? = nil, ground: Ground? = nil) {
         self.customer = customer
         self.ground = ground
@@ -18,7 +18,7 @@ public struct TransactionOwner: Sendable, Equatable {
 
     /// The reason why a transaction belongs to a customer.
     public enum Ground: Sendable, Equatable {
-        /// It carries the account token of the customer.
+        /// It has an account token of the customer.
         case ownToken
         /// The nearest earlier transaction of the original with a known token.
         case inheritedToken(TransactionKey)
@@ -40,7 +40,7 @@ public struct TransactionOwner: Sendable, Equatable {
 }
 
 extension TransactionOwner {
-    /// The rule that gave the transaction its owner, as the row stores it.
+    /// The rule that gave the transaction its owner, as stored in the row.
     var reason: String? {
         guard customer != nil else { return nil }
         switch change {

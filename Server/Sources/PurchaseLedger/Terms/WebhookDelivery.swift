@@ -1,30 +1,30 @@
 public import PurchaseVerification
 
-/// The state of an event that was not delivered at the first attempt, or waits behind one.
+/// The state of an event that was not delivered at the first attempt, or waits behind such an event.
 public enum WebhookDeliveryState: String, Sendable, CaseIterable {
     /// It waits behind an earlier event of its customer.
     case waiting
-    /// It is attempted again.
+    /// It will be attempted again.
     case retry
-    /// It was given up; before the customer's next event, a `gap` says so.
+    /// It was given up; a `gap` precedes the customer's next event.
     case gap
-    /// It was given up. It stays in the list until it is sent again.
+    /// It was given up. It stays in the list until it is resent.
     case dead
-    /// An operator has it sent again, out of order.
+    /// An operator resends it, out of order.
     case resend
 }
 
-/// Deliveries that must follow each other.
+/// Deliveries that must be made in order.
 public enum WebhookLane: Sendable, Hashable {
-    /// The events of a customer, by the customer's key; those without a customer are 0.
+    /// The events of a customer, by the customer's key; 0 for those without a customer.
     case customer(Int64)
-    /// An event that an operator has sent again.
+    /// An event that an operator resends.
     case resend(event: Int64)
 }
 
-/// An event on its way to a webhook.
+/// An event to be delivered to a webhook.
 public struct OutgoingEvent: Sendable, Equatable {
-    /// Its place among all events.
+    /// Its position among all events.
     public var key: Int64
     /// The customer's key, or 0.
     public var customer: Int64
@@ -32,7 +32,7 @@ public struct OutgoingEvent: Sendable, Equatable {
     public var id: String
     /// The event as JSON.
     public var body: [UInt8]
-    /// Whether it is delivered. Events of an import are passed over unless they are announced.
+    /// Whether it is delivered. Events of an import are skipped unless they are announced.
     public var isAnnounced = true
 }
 
@@ -55,15 +55,15 @@ public struct UndeliveredEvent: Sendable, Equatable {
     public var firstAt: Timestamp?
     /// The next attempt; `nil` for an event that waits or was given up.
     public var nextAt: Timestamp?
-    /// Why the last attempt failed, without URLs and secrets; `nil` leaves what is recorded.
+    /// Why the last attempt failed, without URLs and secrets; `nil` keeps the recorded reason.
     public var lastError: String?
 
-    /// An event that waits behind another.
+    /// Creates an event that waits behind another.
     public init(waiting event: OutgoingEvent) {
         (eventKey, customer, state, attempts) = (event.key, event.customer, .waiting, 0)
     }
 
-    /// An event after a failed attempt.
+    /// Creates an event after a failed attempt.
     public init(
         _ event: OutgoingEvent, _ state: WebhookDeliveryState, attempts: Int, firstAt: Timestamp?, nextAt: Timestamp?,
         lastError: String?
@@ -77,12 +77,12 @@ public struct UndeliveredEvent: Sendable, Equatable {
 /// The results of the deliveries of a lane.
 public struct LaneOutcome: Sendable, Equatable {
     public var lane: WebhookLane
-    /// The events that need no row any more.
+    /// The events that no longer need a row.
     public var delivered: [Int64]
     /// The events that were not delivered, or were given up.
     public var undelivered: [UndeliveredEvent]
 
-    /// The outcome of a lane.
+    /// Creates the outcome of a lane.
     public init(lane: WebhookLane, delivered: [Int64] = [], undelivered: [UndeliveredEvent] = []) {
         (self.lane, self.delivered, self.undelivered) = (lane, delivered, undelivered)
     }

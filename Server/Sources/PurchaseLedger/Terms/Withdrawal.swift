@@ -1,8 +1,8 @@
 public import PurchaseVerification
 
-/// Apple withdrew a transaction: it was refunded, revoked from a family, or cancelled in the words of receipts.
+/// A withdrawal by Apple: the transaction was refunded, revoked from a family, or, as receipts put it, cancelled.
 public struct Withdrawal: Sendable, Hashable {
-    /// From when on.
+    /// The time from which it is in force.
     public var date: Timestamp
     /// The evidence of the withdrawal.
     public var cause: Cause
@@ -17,7 +17,7 @@ public struct Withdrawal: Sendable, Hashable {
         case revoked
     }
 
-    /// A withdrawal by its parts.
+    /// Creates a withdrawal.
     public init(date: Timestamp, cause: Cause, units: Int64) {
         self.date = date
         self.cause = cause

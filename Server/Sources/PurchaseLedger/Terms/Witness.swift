@@ -1,14 +1,14 @@
 public import PurchaseVerification
 
-/// The evidence of a fact, as far as the merge compares evidence: signed transactions before app receipts before
-/// transaction receipts, and among signed data the later one.
+/// The evidence of a fact, as far as the merge compares evidence: signed transactions take precedence over app receipts, these
+/// over transaction receipts, and later signed data over earlier.
 public struct Witness: Sendable, Hashable, Comparable {
     /// The kind of evidence.
     public let source: EvidenceSource
-    /// When it was signed; 1970 for receipts, whose dates do not decide.
+    /// When it was signed; 1970 for receipts, whose dates do not count.
     public let stamp: Timestamp
 
-    /// A witness by its kind; the stamp of receipts is dropped.
+    /// Creates a witness; the stamp of receipts is ignored.
     public init(source: EvidenceSource, stamp: Timestamp) {
         self.source = source
         self.stamp = source == .signedData ? stamp : .epoch
@@ -29,6 +29,6 @@ extension Timestamp {
     /// 1970-01-01T00:00:00Z.
     static let epoch = Timestamp(millisecondsSince1970: 0)
 
-    /// Milliseconds since 1970 of the years 0 to 9999, which evidence can state, and of a day on each side for time zones.
+    /// The years 0 to 9999, which evidence can state, with a day on each side for time zones, in milliseconds since 1970.
     static let storable: ClosedRange<Int64> = -62_167_305_600_000...253_402_387_199_999
 }

@@ -95,7 +95,7 @@ struct ConnectionWorld: Sendable {
         return [UInt8](try #require(Data(base64Encoded: text)))
     }
 
-    /// How many more answers the faults are for.
+    /// The number of answers that the faults still apply to.
     func faultsLeft() async throws -> Int {
         let faults = try await call("faults", .get)
         return (faults["answers"] as? [[String: Any]] ?? []).compactMap { $0["count"] as? Int }.reduce(0, +)
@@ -134,11 +134,11 @@ extension VerifyReceiptClient {
 }
 
 extension AttemptLimits {
-    /// For tests on a busy machine.
+    /// Limits for tests on a busy machine.
     static let patient = AttemptLimits(connect: .minutes(2), read: .minutes(2), whole: .minutes(4))
 }
 
-/// What a client reported about its circuits.
+/// The circuit changes that a client reported.
 final class CircuitChanges: Sendable {
     private let changes = Mutex<[String]>([])
 
@@ -159,7 +159,7 @@ extension ReceiptValidationRequest {
 }
 
 extension ReceiptValidationOutcome {
-    /// In short: `0 Production`, or the code.
+    /// A short form: `0 Production`, or the code.
     var short: String {
         switch self {
         case .conclusive(let reply): "\(reply.status.rawValue) \(reply.environment.rawValue)"

@@ -90,7 +90,7 @@ struct DeskWorld: Sendable {
         let retryAfter: String?
     }
 
-    /// A claim of the purchase that a receipt was bought with.
+    /// Claims the purchase for which a receipt was issued.
     func claim(_ purchase: BoughtReceipt, by customer: String = "ada", product: String = "coins") async throws -> Answer
     {
         let body = try JSONSerialization.data(withJSONObject: [
@@ -115,18 +115,18 @@ struct DeskWorld: Sendable {
         return String(buffer: response.body)
     }
 
-    /// Waits until nothing more is to be asked, while time passes.
+    /// Waits until there are no more questions to ask, while time passes.
     func settle() async throws {
         for _ in 0..<6000 {
             if try await ledger.answer(WaitingAppStoreClaims()) == 0 { return }
-            // A question that was on its way can have been put off meanwhile.
+            // A question in flight can have been postponed in the meantime.
             clock.advance(seconds: 1)
             try await Task.sleep(for: .milliseconds(20))
         }
         Issue.record("claims still wait")
     }
 
-    /// How often something was granted, by the ledger's own events.
+    /// The number of grants, from the ledger's own events.
     func granted() async throws -> Int {
         try await ledger.answer(EventList(app: "game", limit: 100_000)).count { $0.type == "granted" }
     }

@@ -1,7 +1,7 @@
 import AppStoreConnection
 import Synchronization
 
-/// A clock that stands still until it is moved; who sleeps moves it, and does not wait.
+/// A clock that stands still until it is moved. A sleeper moves it instead of waiting.
 final class ManualClock: Sendable {
     private let state = Mutex(State())
 

@@ -4,14 +4,14 @@ import NIOHTTPCompression
 import NIOPosix
 import Synchronization
 
-/// A server that remembers the requests as they came over the wire, and answers as a test says.
+/// A server that records requests as received, and answers as a test specifies.
 final class RecordingServer: Sendable {
     struct Request: Sendable {
         let head: HTTPRequestHead
         let body: String
         /// The number of the connection, from 1.
         let connection: Int
-        /// Which of the requests it is, from 1.
+        /// The number of the request, from 1.
         let number: Int
     }
 

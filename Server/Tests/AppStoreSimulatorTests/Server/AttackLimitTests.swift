@@ -77,7 +77,7 @@ struct AttackLimitTests {
             Response(
                 status: .ok,
                 body: ResponseBody { writer in
-                    // Until the other side closes.
+                    // Until the other side closes the connection.
                     while true {
                         try await writer.write(ByteBuffer(string: " "))
                         try await Task.sleep(for: .milliseconds(50))

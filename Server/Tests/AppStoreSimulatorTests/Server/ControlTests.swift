@@ -293,7 +293,7 @@ struct ControlTests {
             #expect(try await client.get("/trust.pem").text.contains("BEGIN CERTIFICATE"))
             let root = try await client.http.execute(uri: "/signed-data/root.der", method: .get)
             #expect(Array(root.body.readableBytesView) == (try StoreWorld.authority()).signedPayload.root.certificate)
-            // Each path of the document is a route: with example parts it does not end in the router's own 404.
+            // Each path of the document is a route: with example parts, the router's own 404 is not the answer.
             let paths = published.split(separator: "\n").filter { $0.hasPrefix("  /") }.map { line in
                 line.trimmingCharacters(in: [" ", ":"]).replacing("{id}", with: "1").replacing("{number}", with: "1")
             }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Evidence sent to the server under test")
 struct DeliveryTests {
-    @Test("is answered beside the request, with the status and without the key")
+    @Test("returns the request and its answer, with the status and without the key")
     func answer() async throws {
         try await SimulatorClient.run { server in
             // A simulator is a server of verifyReceipt. It did not issue the receipt, so it answers 21003.

@@ -7,7 +7,7 @@ struct HostileBodyTests {
     private static let marks = "e" + String(repeating: "\u{301}\u{316}", count: 40_000)
     private static let escapes = "e" + String(repeating: #"\u0301\u0316"#, count: 40_000)
 
-    /// Bodies of which each takes Foundation minutes, or hundreds of megabytes, or hides from a reader of bytes.
+    /// Bodies that each cost Foundation minutes or hundreds of megabytes, or hide from a reader of bytes.
     static let bodies: [(name: String, body: [UInt8])] = [
         ("a name of marks", Array(#"{"\#(marks)":1}"#.utf8)),
         ("a name of escaped marks", Array(#"{"\#(escapes)":1}"#.utf8)),

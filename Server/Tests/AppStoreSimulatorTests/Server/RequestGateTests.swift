@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The simulator refuses other web pages")
 struct RequestGateTests {
-    /// One request of each kind that there is.
+    /// One request of each kind.
     private static let requests: [(line: String, body: String)] = [
         ("GET / HTTP/1.1", ""), ("GET /healthz HTTP/1.1", ""), ("GET /trust.pem HTTP/1.1", ""),
         ("GET /openapi.yaml HTTP/1.1", ""), ("GET /control/state HTTP/1.1", ""),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Any script")
 struct RandomScriptTests {
-    /// Runs calls at random; some are refused, as they must be.
+    /// Runs random calls; some are refused, as they must be.
     private func run(_ seed: UInt64, steps: Int) throws -> (store: AppStore, refused: Int) {
         var random = SeededGenerator(seed: seed)
         var store = try StoreWorld.store(gracePeriodDays: 16, trial: seed % 2 == 0)
@@ -90,7 +90,7 @@ struct RandomScriptTests {
     func sameContent(seed: Int) throws {
         let (first, _) = try run(UInt64(seed), steps: 80)
         let (second, _) = try run(UInt64(seed), steps: 80)
-        // Compared apart from the expectation, which would print all of it.
+        // Compared outside of the expectation, which would print all of it.
         let isSame =
             first.events == second.events && first.transactions == second.transactions
             && first.subscriptions == second.subscriptions

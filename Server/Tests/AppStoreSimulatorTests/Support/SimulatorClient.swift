@@ -63,7 +63,7 @@ struct SimulatorClient {
         return Answer(status: response.status.code, text: String(buffer: response.body))
     }
 
-    /// Posts a body as it is.
+    /// Posts a body unchanged.
     func post(_ path: String, bytes: [UInt8]) async throws -> Answer {
         let response = try await http.execute(
             uri: path, method: .post, headers: [.contentType: "application/json"], body: ByteBuffer(bytes: bytes))

@@ -28,7 +28,7 @@ enum StoreWorld {
         return store
     }
 
-    /// Keys take long to make, so one authority serves all tests.
+    /// Creating keys is slow, so one authority serves all tests.
     static func authority() throws -> AppStoreAuthority { try sharedAuthority.get() }
 
     private static let sharedAuthority = Result { try AppStoreAuthority() }

@@ -5,9 +5,9 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-@Suite("The App Store's word in the record")
+@Suite("The App Store's answer in the journal")
 struct AppStoreRecordTests {
-    @Test("In the mode both a purchase is granted at once; the word withdraws it, or is kept beside it")
+    @Test("In the mode both a purchase is granted at once; the answer withdraws it, or is stored beside it")
     func both() async throws {
         try await LedgerWorld.with({ $0.mode = .both }) { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)
@@ -17,7 +17,7 @@ struct AppStoreRecordTests {
             let again = try await world.claim("1", receipt)
             #expect(again.isReplayed && again.asksAppStore == nil, "the App Store is asked once")
             let date = Timestamp(millisecondsSince1970: world.clock.now.millisecondsSince1970 - 1000)
-            // The cancellation of a purchase that nobody claimed counts, too.
+            // The cancellation of an unclaimed purchase counts, too.
             let word = LedgerWorld.agreement {
                 $0.cancellations = ["1", "2", "99"].map { AppStoreAnswer.Cancellation(LedgerWorld.key($0), at: date) }
             }
@@ -52,7 +52,7 @@ struct AppStoreRecordTests {
             for number in 1...5 {
                 claims.insert(try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)).submissionID)
             }
-            // The server that received them has them first.
+            // The server that received the claims asks first.
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)) == [])
             clock.advance(seconds: AppStoreClaim.lease / 1000)
             async let first = ledger.perform(LeaseAppStoreClaims(limit: 3))
@@ -69,7 +69,8 @@ struct AppStoreRecordTests {
             try await ledger.perform(HastenAppStoreClaims())
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10)).count == 5)
-            // What waited too long is taken whether or not it is due; a lease that a clock took ahead of time counts for nothing.
+            // A claim that waited too long is leased whether or not it is due; a lease that ends too far in the future is
+            // ignored.
             clock.advance(seconds: AppStoreClaim.lease / 1000)
             #expect(try await ledger.answer(OverdueAppStoreClaims(since: clock.now, limit: 10)) == 5)
             #expect(try await ledger.perform(LeaseAppStoreClaims(limit: 10, overdueSince: clock.now)).count == 5)
@@ -77,7 +78,7 @@ struct AppStoreRecordTests {
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
             clock.advance(seconds: 3600)
             for claim in leased { try await world.answer(claim, LedgerWorld.agreement()) }
-            // What comes too late changes nothing.
+            // An answer that arrives too late changes nothing.
             try await ledger.perform(PostponeAppStoreClaim(leased[0], attempts: 9, to: clock.now))
             clock.advance(seconds: 86_400)
             #expect(try await ledger.answer(DueAppStoreClaims(limit: 10)) == 0)
@@ -85,7 +86,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("Two servers that record the App Store's word at the same time decide once")
+    @Test("Two servers that record the App Store's answer at the same time decide once")
     func race() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             for number in 1...20 {
@@ -109,7 +110,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("An erasure ends what waits of a customer, and a merge carries it on")
+    @Test("An erasure ends a customer's waiting claims, and a merge transfers them")
     func customers() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             let ledger = world.ledger
@@ -131,7 +132,7 @@ struct AppStoreRecordTests {
                 return
             }
             try await world.requireConsistency()
-            // The cancellation that came with the erased customer's claim still counts for what is Carol's.
+            // The cancellation in the answer to the erased customer's claim still counts for Carol's purchase.
             #expect(try await world.decision(carols.submissionID, LedgerWorld.agreement()).verdict == .rejected)
             let anonymous = try await world.claim("5", customer: "anonymous", try LedgerWorld.coinReceipt(5))
             try await ledger.perform(MergeCustomers(app: "example", customerID: "anonymous", into: "dora"))
@@ -140,7 +141,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("A rebuild of a database in the middle of everything equals it, and a repair keeps what waits")
+    @Test("A rebuild of a database with waiting claims equals it, and a repair keeps these claims")
     func repair() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in
             let waiting = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -157,7 +158,7 @@ struct AppStoreRecordTests {
         }
     }
 
-    @Test("A decision that somebody changes, or a claim that is made to look decided, is named by the audit")
+    @Test("The audit reports a changed decision, and a claim that was made to look decided")
     func forged() async throws {
         for (change, kind) in [
             ("UPDATE app_store_claims SET next_at = NULL", AuditFinding.Kind.rowDiffers),

@@ -5,7 +5,7 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// What a test of claims and the App Store's word needs. Its receipts are of the sandbox.
+/// The parts that tests of claims and the App Store's answer need. Its receipts are of the sandbox.
 extension LedgerWorld {
     /// A receipt with one purchase of three coins for each number.
     static func coinReceipt(_ numbers: Int..., cancelled: Date? = nil) throws -> [UInt8] {
@@ -22,7 +22,7 @@ extension LedgerWorld {
         TransactionKey(environment: .sandbox, transactionID: ExactText(transaction))
     }
 
-    /// The App Store's agreement, with a reply of its own.
+    /// The App Store's agreement, with its own reply.
     static func agreement(_ change: (inout AppStoreAnswer) -> Void = { _ in }) -> AppStoreAnswer {
         var answer = AppStoreAnswer()
         (answer.environment, answer.status) = ("Sandbox", 0)
@@ -31,14 +31,14 @@ extension LedgerWorld {
         return answer
     }
 
-    /// Records the App Store's word on a claim.
+    /// Records the App Store's answer about a claim.
     @discardableResult
     func answer(_ claim: UUID, _ answer: AppStoreAnswer) async throws -> RecordAppStoreAnswer.Outcome {
         guard let asked = try await ledger.answer(AppStoreClaimByID(claim)) else { return .alreadyRecorded }
         return try await ledger.perform(RecordAppStoreAnswer(ledger.examine(asked, answer)))
     }
 
-    /// The outcome of a claim that the App Store's word decides.
+    /// The outcome of a claim that the App Store's answer decides.
     func decision(_ claim: UUID, _ answer: AppStoreAnswer) async throws -> PurchaseOutcome {
         let outcome = try await self.answer(claim, answer)
         guard case .decided(let decided) = outcome else {

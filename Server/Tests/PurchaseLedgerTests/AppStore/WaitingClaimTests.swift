@@ -11,7 +11,7 @@ struct WaitingClaimTests {
         try await LedgerWorld.with({ $0.mode = .apple }, body)
     }
 
-    @Test("A claim waits without effect, the same claim again waits with it, and another one on its own")
+    @Test("A waiting claim has no effect; a repeated claim joins it, and a different claim waits separately")
     func waits() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)
@@ -56,7 +56,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("The App Store's agreement grants once; the decision names the claim, and an event tells of it")
+    @Test("The App Store's agreement grants once; the decision names the claim, and an event reports it")
     func granted() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1)
@@ -74,7 +74,7 @@ struct WaitingClaimTests {
             let reply = try await world.ledger.answer(
                 EvidenceOfSubmission(app: "example", submissionID: try #require(record.appStoreAnswer)))
             #expect(reply?.bytes == LedgerWorld.agreement().reply)
-            // A second server that was asked the same is too late.
+            // A second server with the same answer is too late.
             guard case .alreadyRecorded = try await world.answer(claim.submissionID, LedgerWorld.agreement()) else {
                 Issue.record("the word was recorded twice")
                 return
@@ -111,14 +111,14 @@ struct WaitingClaimTests {
             #expect(try await world.submission(claim.submissionID).decision?.code == code.rawValue)
             let repeated = try await world.claim("1", receipt)
             if code == .appStoreRefused || code == .appStoreContradicts {
-                // Who asks again a moment later gets the outcome, and writes nothing.
+                // A claim repeated a moment later gets the outcome, and writes nothing.
                 #expect(repeated.submissionID == decided.submissionID && repeated.code == code.rawValue)
                 #expect(repeated.disposition == disposition && repeated.asksAppStore == nil)
                 let restore = RestoreSubmission(app: "example", customerID: "alice", evidence: [receipt])
                 #expect(try await world.ledger.restore(restore).purchases.map(\.code) == [code.rawValue])
             }
             world.clock.advance(seconds: 1000)
-            // Asked again later, the claim waits anew, and can still be granted.
+            // If it is repeated later, the claim waits again, and can still be granted.
             let again = try await world.claim("1", receipt)
             #expect(again.verdict == .undetermined)
             #expect(try await world.decision(again.submissionID, LedgerWorld.agreement()).code == "accepted")
@@ -193,7 +193,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("An app that requires account tokens takes Apple's word for one")
+    @Test("An app that requires account tokens accepts one that the App Store states")
     func requiredToken() async throws {
         try await LedgerWorld.with {
             ($0.mode, $0.requiresAccountToken) = (.apple, true)
@@ -211,7 +211,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("A restore of which Apple gives a part to somebody else ends, and is not asked about again at once")
+    @Test("A restore of which Apple assigns a part to another customer is decided, and not asked about again at once")
     func partOfAnother() async throws {
         try await Self.waiting { world in
             let token = UUID()
@@ -230,7 +230,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("Settings that change while claims wait decide them, and a rebuild agrees")
+    @Test("Claims that wait are decided under the settings at that time, and a rebuild agrees")
     func settingsChange() async throws {
         try await Self.waiting { world in
             let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -255,7 +255,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("Claims of an app that is no longer in the settings rest until it is back")
+    @Test("Claims of an app that was removed from the settings wait until it is restored")
     func removedApp() async throws {
         try await Self.waiting { world in
             let claim = try await world.claim("1", try LedgerWorld.coinReceipt(1))
@@ -309,7 +309,7 @@ struct WaitingClaimTests {
                 claim.submissionID, LedgerWorld.agreement { $0.latestReceipt = newer })
             #expect(decided.verdict == .rejected, "\(decided.code)")
             #expect(try await world.balance() ?? 0 == 0)
-            // A forged one proves nothing.
+            // A forged receipt proves nothing.
             let other = try await world.claim("2", try LedgerWorld.coinReceipt(2))
             let forged = Array(try LedgerWorld.coinReceipt(2, 3).dropLast(30))
             #expect(
@@ -319,7 +319,7 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("A restore waits for each receipt that proves a purchase of nobody, and is decided as a whole")
+    @Test("A restore waits for each receipt that proves an unowned purchase, and is decided as a whole")
     func restores() async throws {
         try await Self.waiting { world in
             let receipt = try LedgerWorld.coinReceipt(1, 2)

@@ -72,7 +72,7 @@ struct ArrivalHistory {
         return Array(try await journal(world).dropFirst(before))
     }
 
-    /// An act that is refused is not in the journal, so histories with it are not compared with those without.
+    /// A refused act is not in the journal, so histories with it are not compared with those without.
     private func perform(_ act: Act, _ world: LedgerWorld) async {
         do {
             switch act {
@@ -127,7 +127,7 @@ struct ArrivalHistory {
 
     // MARK: Evidence
 
-    /// The evidence of the story: in the order of its signing, or in another, with some twice, and receipts split or joined.
+    /// The evidence of the story: in the order of its signing, or shuffled, with some twice, and receipts split or joined.
     private mutating func pieces(isReordered: Bool) throws -> [[UInt8]] {
         let receipts = story.statements.filter { $0.source == .appReceipt }
         var pieces: [[UInt8]] = []
@@ -234,7 +234,7 @@ struct ArrivalHistory {
 
     // MARK: Comparing
 
-    /// The rows of this history in words that do not depend on the order of arrival.
+    /// The rows of this history in a form that does not depend on the order of arrival.
     func tables(_ world: LedgerWorld) async throws -> [String: [[LedgerValue]]] {
         let (pattern, ids) = ("h\(prefix)c%", "\(prefix)%")
         let queries = [

@@ -34,7 +34,7 @@ struct ArrivalTests {
 
     /// Runs some histories in two orders each.
     ///
-    /// - Returns: how many of them had the same acts in both, and how many acts these had.
+    /// - Returns: the number of them that had the same acts in both, and the number of these acts.
     private func compare(_ seeds: [UInt64]) async throws -> (histories: Int, acts: Int) {
         try await TemporaryFolder.with { folder in
             var app = LedgerWorld.app()

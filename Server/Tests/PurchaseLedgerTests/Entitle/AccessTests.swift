@@ -57,7 +57,7 @@ struct AccessTests {
         #expect(story.isActive(alice, product, day: 9))
     }
 
-    @Test("a manual grant is a ground of its own, and ends or is revoked by itself")
+    @Test("a manual grant is a separate ground, and ends or is revoked independently")
     func grants() {
         var story = PurchaseStory()
         story.grants = [
@@ -178,7 +178,7 @@ struct AccessTests {
         #expect(story.entitlements(of: bob).balances().isEmpty)
     }
 
-    @Test("the stored sums are the balance at the present")
+    @Test("the stored sums are the current balance")
     func sums() {
         var story = PurchaseStory()
         for number in 1...50 {

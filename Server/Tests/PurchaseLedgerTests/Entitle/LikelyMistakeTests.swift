@@ -2,7 +2,7 @@ import PurchaseLedger
 import PurchaseVerification
 import Testing
 
-/// The eight rows of docs/ledger.md that are most likely to go wrong, by their names.
+/// The eight rows of docs/ledger.md that are most likely to go wrong, by name.
 @Suite("Likely mistakes")
 struct LikelyMistakeTests {
     private let alice = PurchaseStory.alice

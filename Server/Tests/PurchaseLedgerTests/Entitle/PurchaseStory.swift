@@ -105,7 +105,7 @@ struct PurchaseStory {
 }
 
 extension Timestamp {
-    /// So many days after 1 January 2026.
+    /// This many days after 1 January 2026.
     static func day(_ day: Double) -> Timestamp {
         Timestamp(millisecondsSince1970: 1_767_225_600_000 + Int64(day * 86_400_000))
     }

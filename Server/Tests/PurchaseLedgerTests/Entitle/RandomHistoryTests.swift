@@ -33,7 +33,7 @@ struct RandomHistoryTests {
         #expect(active > Self.histories && owned > Self.histories)
     }
 
-    /// All that must not depend on the order of the evidence.
+    /// Everything that must not depend on the order of the evidence.
     struct Outcome: Equatable {
         let facts: [TransactionKey: [UInt8]]
         let renewals: [RenewalKey: [UInt8]]
@@ -116,10 +116,10 @@ extension [OwnedPurchase] {
     fileprivate func inOrderOfStart() -> [OwnedPurchase] { sorted { $0.start < $1.start } }
 }
 
-/// Something that could have happened: a few originals of each kind, their news in the order in which it was signed, and acts.
+/// A possible history: a few originals of each kind, their evidence in the order of its signing, and acts.
 struct RandomHistory {
     static let customers = (1...4).map { CustomerNumber(rawValue: $0) }
-    /// Away from every beginning by more than the tolerance, before, within and after.
+    /// Away from every start by more than the tolerance, before, within and after.
     static let days = stride(from: 0.25, to: 100, by: 7.0).map { $0 } + [0.26, 31.25, 58.25, 60.25]
 
     private(set) var story = PurchaseStory()

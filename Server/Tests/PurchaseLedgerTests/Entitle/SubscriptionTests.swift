@@ -161,7 +161,7 @@ struct SubscriptionTests {
         #expect(spans.first?.transaction == .sample("520"))
     }
 
-    @Test("copies of a period are one; periods with line items of their own are not, though they end together")
+    @Test("copies of a period count once; periods with their own line items count separately, though they end together")
     func copies() {
         var story = PurchaseStory()
         story.claim("1", PurchaseStory.alice)

@@ -12,7 +12,7 @@ struct CorpusObservationTests {
         arguments: ["app-receipt", "transaction-receipt", "jws-transaction", "jws-renewalInfo", "jws-notification"])
     func genuine(kind: String) throws {
         let items = try Corpus.items(kind).filter { item in
-            // The one genuine receipt that is not observed is Apple's sample of 2010, with a key of 1,024 bits.
+            // The only genuine receipt that is not observed is Apple's sample of 2010, with a key of 1,024 bits.
             let verdict = item.expected?.verdict ?? ""
             return kind == "app-receipt" ? verdict == "genuine" : verdict.hasPrefix("genuine")
         }

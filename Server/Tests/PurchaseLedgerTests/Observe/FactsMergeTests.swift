@@ -138,7 +138,7 @@ struct FactsMergeTests {
         #expect(Revocation(date: .day(0), percentage: percentage).units(of: quantity) == expected)
     }
 
-    @Test("facts of a subscription's period take some hundred bytes")
+    @Test("the facts of a subscription's period have a few hundred bytes")
     func size() {
         var statement = TransactionStatement.signed(
             "430001234567890", "com.example.app.monthly", .autoRenewable, on: 30, original: "430001234500000",

@@ -47,7 +47,7 @@ struct ObservationTests {
         #expect(String(decoding: others, as: UTF8.self) == "{\"1720\":\"0c046e657773\"}")
     }
 
-    @Test("a transaction receipt states its one purchase", arguments: [MintedVersion.two, .three, .four])
+    @Test("a transaction receipt states its only purchase", arguments: [MintedVersion.two, .three, .four])
     func transactionReceipt(version: MintedVersion) throws {
         let observation = try observe(
             MintedWorld.mint(MintedWorld.transactionReceipt(environment: "Production"), version))

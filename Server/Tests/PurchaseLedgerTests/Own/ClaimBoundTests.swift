@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The claims of one transaction that count")
 struct ClaimBoundTests {
-    @Test("A receipt claimed under ever new names adds no act beyond the bound, and its owner stays, also under move")
+    @Test("A receipt claimed under ever new names adds no act beyond the limit, and keeps its owner, even under move")
     func bounded() async throws {
         try await LedgerWorld.with({ $0.transfer = .move }) { world in
             let most = OwnershipAct.claimsOfOneTransaction
@@ -21,7 +21,7 @@ struct ClaimBoundTests {
             #expect(
                 try await world.entitlement(LedgerWorld.pro, of: "customer-\(most)")?.state == .active)
             #expect(try await world.entitlement(LedgerWorld.pro, of: "customer-\(most + 1)")?.state != .active)
-            // Support can still transfer it to its rightful owner.
+            // An operator can still transfer it to its rightful owner.
             _ = try await world.ledger.perform(
                 MovePurchase(app: "example", transactionID: "1", to: "customer-\(most + 1)", reason: "wrong account"))
             #expect(try await world.entitlement(LedgerWorld.pro, of: "customer-\(most + 1)")?.state == .active)

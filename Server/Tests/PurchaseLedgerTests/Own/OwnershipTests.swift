@@ -34,7 +34,7 @@ struct OwnershipTests {
         let found = owners(story)
         #expect(found[.sample("1")]?.customer == bob)
         #expect(found[.sample("1")]?.ground == .claim(entry: 1))
-        // Carol never had it: Bob was the first.
+        // Carol never owned it: Bob was first.
         #expect(found[.sample("1")]?.others == [])
         #expect(found[.sample("2")]?.ground == .ownToken)
         #expect(found[.sample("3")]?.customer == alice)
@@ -91,7 +91,7 @@ struct OwnershipTests {
         #expect(owners(story)[.sample("1")]?.change == .move(entry: 3))
     }
 
-    @Test("a merge moves everything, and acts after it count for the merged customer")
+    @Test("a merge transfers everything, and later acts count for the merged customer")
     func merges() {
         var story = PurchaseStory()
         story.statements = periods(tokens: [nil])
@@ -101,7 +101,7 @@ struct OwnershipTests {
         // The operator sees Bob as the owner and transfers Bob's purchases.
         story.act(.move(transaction: .sample("1"), from: bob, to: carol))
         #expect(story.owner("1") == carol)
-        // Alice is Bob by now.
+        // Alice was merged into Bob.
         story.claim("1", alice, mayTransfer: true)
         #expect(story.owner("1") == bob)
     }
@@ -117,7 +117,7 @@ struct OwnershipTests {
         #expect(throws: CustomerMerges.Refusal.alreadyMerged(into: carol)) { try merges.merge(alice, into: mallory) }
     }
 
-    @Test("a token names one customer for ever, and former tokens stay theirs")
+    @Test("a token belongs to one customer forever, and customers keep their earlier tokens")
     func tokens() throws {
         var tokens = TokenAssignments()
         try tokens.assign(.sample(1), to: alice)
@@ -130,7 +130,7 @@ struct OwnershipTests {
         #expect(tokens.customer(of: nil) == nil)
     }
 
-    @Test("members of a family own their shared copies apart")
+    @Test("members of a family own their shared copies separately")
     func family() {
         var story = PurchaseStory()
         story.statements = [

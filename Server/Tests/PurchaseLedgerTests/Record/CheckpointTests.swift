@@ -88,7 +88,7 @@ struct CheckpointTests {
         #expect(code { try SignedCheckpoint(note: signed.note, keys: [key.verifier]) } == .keyUnknown)
     }
 
-    @Test("A signed checkpoint with any flipped bit, any prefix of it, and one with a byte more are refused")
+    @Test("A signed checkpoint with any flipped bit, any prefix of it, and one with an extra byte are refused")
     func changes() throws {
         let key = try LogSigningKey(newFor: "example.com/assay")
         let note = try key.signed(Checkpoint(origin: "example.com/assay", size: 300, root: .leaf([1]))).note

@@ -31,7 +31,7 @@ struct EntryProofTests {
             #expect(proven.checkpoint == world.signer.head)
             let details = try #require(proven.details)
             #expect(String(decoding: details, as: UTF8.self).contains("alice"))
-            // With an older checkpoint that covers it, and from a log that went on.
+            // With an older checkpoint that covers the entry, and from a log that has grown since.
             try await world.write(300)
             try await world.sealing.round()
             let again = try await world.world.ledger.answer(query)

@@ -3,10 +3,10 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// Every hash that somebody can compute again who can write to the database and has no key: the hash of details in each leaf, the
-/// leaves, the tiles and the root of the Merkle log.
+/// Every hash that an attacker with write access to the database and without a key can recompute: the hash of details in each
+/// leaf, the leaves, the tiles and the root of the Merkle log.
 enum ForgedHashes {
-    /// Makes each leaf say what the row and its details say now, and computes the log again. The triggers must be dropped.
+    /// Changes each leaf to match its row and details, and recomputes the log. The triggers must be dropped first.
     static func computeAgain(_ connection: any LedgerConnection) throws {
         let rows = try connection.rows(
             """

@@ -1,8 +1,8 @@
 import PurchaseLedger
 
-/// The Merkle log as somebody computes it again who can write to the database.
+/// The Merkle log as an attacker with write access to the database recomputes it.
 enum ForgedLog {
-    /// Numbers the leaves anew, and writes tiles, size and root of what the journal has now.
+    /// Numbers the leaves again, and writes tiles, size and root of the current journal.
     @discardableResult
     static func computeAgain(_ connection: any LedgerConnection) throws -> Int {
         var triggers: [String] = []

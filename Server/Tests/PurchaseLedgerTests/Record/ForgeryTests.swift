@@ -5,17 +5,17 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// Forgeries of somebody who can write to the database, knows every format and computes every hash again, and has no key.
+/// Forgeries by an attacker who can write to the database, knows every format and recomputes every hash, and has no key.
 @Suite("Forgeries of the record")
 struct ForgeryTests {
-    /// Everything that the audit names, with the keys and the published checkpoint.
+    /// All findings of the audit, with the keys and the published checkpoint.
     private func named(_ world: SealedWorld) async throws -> Set<String> {
         let log = try await world.world.ledger.auditLog([try world.published().checkpoint])
         let report = try await world.world.ledger.audit()
         return Set(log.findings.map(\.kind.rawValue) + report.findings.map(\.kind.rawValue))
     }
 
-    /// A forged entry: its leaf, its salt and its details fit each other.
+    /// A forged entry whose leaf, salt and details match each other.
     private struct ForgedEntry {
         let id = UUID()
         let leaf: [UInt8]
@@ -94,7 +94,7 @@ struct ForgeryTests {
             for code in ["entry_not_authentic", "grant_without_evidence", "row_differs", "row_unknown"] {
                 #expect(named.contains(code), "\(code): \(named)")
             }
-            // Nor does the server sign it.
+            // The server does not sign it either.
             let error = await #expect(throws: LogError.self) { try await sealed.sealing.round() }
             #expect(error?.code == .notAuthentic)
         }
@@ -117,10 +117,10 @@ struct ForgeryTests {
             let text = try #require(APIKeyText(key.text))
             #expect(try await ledger.answer(APIKeyLookup(text)) != nil)
             #expect(try await named(sealed).contains("record_shorter_than_checkpoint"))
-            // Without the checkpoint, the file beside the signing key says the same.
+            // Without the checkpoint, the file beside the signing key shows the same.
             let error = await #expect(throws: LogError.self) { try await sealed.sealing.round() }
             #expect(error?.code == .shorter)
-            // A key that is revived, with its entries left alone, is named by its table.
+            // A revived key whose entries were not changed is reported by its table.
             try await sealed.tamper(["UPDATE api_keys SET revoked_at = 5"])
             #expect(try await named(sealed).contains("row_differs"))
         }
@@ -143,7 +143,7 @@ struct ForgeryTests {
                     "kind":"consumable","productID":"\(LedgerWorld.coins)","quantity":1000000,"reason":"none",\
                     "startsAt":\(at)}
                     """)
-            // With no code, with one of another entry, and with a made-up one.
+            // Without a code, with the code of another entry, and with an invented one.
             let codes: [LedgerValue] = [.null, .blob([UInt8](repeating: 1, count: 32))]
             for mac in codes {
                 _ = try await sealed.database.write { connection in
@@ -229,7 +229,7 @@ struct ForgeryTests {
 }
 
 extension SealedWorld {
-    /// Executes statements, and leaves the triggers alone.
+    /// Executes statements without changing the triggers.
     fileprivate func tamperPlainly(_ statements: [String]) async throws {
         try await database.write { connection in
             for sql in statements { try connection.execute(sql, []) }

@@ -1,4 +1,4 @@
-/// What became of each change of a fuzzed column.
+/// The result of each change of a fuzzed column.
 struct FuzzReport {
     /// `table.column`, or `table.*`.
     let exceptions: Set<String>
@@ -17,7 +17,7 @@ struct FuzzReport {
 
     /// Adds a change.
     ///
-    /// - Parameter findings: the codes that the audit named; `nil` if the schema refused the change.
+    /// - Parameter findings: the codes that the audit reported; `nil` if the schema refused the change.
     mutating func add(_ table: String, _ column: String, _ findings: Set<String>?, _ sql: String) {
         let place = "\(table).\(column)"
         guard let findings else {
@@ -31,7 +31,7 @@ struct FuzzReport {
         for finding in findings { cells[place, default: Cell()].named[finding, default: 0] += 1 }
     }
 
-    /// The changes that were not named, and are not in the list.
+    /// The changes that were not reported, and are not in the list.
     var missed: [String] {
         cells.filter { !exceptions.contains($0.key) && !exceptions.contains($0.key.prefix { $0 != "." } + ".*") }
             .flatMap { place, cell in cell.unnamed.map { "\(place): \($0)" } }.sorted()
@@ -40,7 +40,7 @@ struct FuzzReport {
     /// The exceptions that were not needed.
     var unused: [String] { exceptions.subtracting(used).sorted() }
 
-    /// A table for people.
+    /// A table for readers.
     var text: String {
         let lines = cells.sorted { $0.key < $1.key }.map { place, cell in
             let named = cell.named.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

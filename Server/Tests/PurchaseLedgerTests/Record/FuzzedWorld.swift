@@ -11,7 +11,7 @@ struct FuzzedWorld {
     let entryKey: EntryKey
     private let content: DatabaseContent
 
-    /// Makes the database in a folder.
+    /// Creates the database in a folder.
     init(_ folder: URL) async throws {
         self.folder = folder
         let sealed = try await SealedWorld(folder)
@@ -26,7 +26,7 @@ struct FuzzedWorld {
         try await sealed.database.close()
     }
 
-    /// Everything that can happen in a ledger, at least once.
+    /// Every kind of change to a ledger, at least once.
     private static func fill(_ world: LedgerWorld) async throws {
         let ledger = world.ledger
         let once = IdempotentRequest(sender: ["a"], key: "k", method: "POST", path: "/v1/orders", body: [1])
@@ -121,9 +121,9 @@ struct FuzzedWorld {
         return try MintedWorld.mint(template)
     }
 
-    /// Changes a copy of the database, and gives what the audit names. The triggers are there again before the audit.
+    /// Changes a copy of the database, and returns the audit's findings. The triggers are restored before the audit.
     ///
-    /// - Parameter computesHashes: whether every hash is computed again that needs no key.
+    /// - Parameter computesHashes: whether every hash that needs no key is recomputed.
     /// - Returns: the codes of the findings; `nil` if the schema refused the change or nothing was changed.
     func findings(
         after change: @escaping @Sendable (any LedgerConnection) throws -> Int, computesHashes: Bool,
@@ -132,7 +132,7 @@ struct FuzzedWorld {
         let file = folder.appending(path: "copy-\(UUID().uuidString).sqlite")
         try FileManager.default.copyItem(at: folder.appending(path: "assay.sqlite"), to: file)
         defer {
-            // Copies that stay behind in the temporary folder harm nothing.
+            // Leftover copies in the temporary folder do no harm.
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
         }
         let database = try SQLiteDatabase(path: file.path)
@@ -141,7 +141,7 @@ struct FuzzedWorld {
             if changed > 0, computesHashes { try ForgedHashes.computeAgain(connection) }
             return changed
         }
-        // Computing the hashes again mends a changed hash.
+        // Recomputing the hashes undoes the change of a hash.
         let isMended = computesHashes && isChanged ? try await DatabaseContent(database) == content : false
         let found = isChanged && !isMended ? try await audit(database) : nil
         try await database.close()
@@ -171,7 +171,7 @@ struct FuzzedWorld {
         }
     }
 
-    /// What `assay audit verify --evidence` names, with the keys.
+    /// The findings of `assay audit verify --evidence`, with the keys.
     func audit(_ database: SQLiteDatabase) async throws -> Set<String> {
         let clock = TestClock()
         clock.advance(days: 1)

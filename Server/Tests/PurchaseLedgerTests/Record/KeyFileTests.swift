@@ -145,7 +145,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("A long file of heads begins again with the last one")
+    @Test("A long file of heads is rewritten with only the last one")
     func longHeads() async throws {
         try await TemporaryFolder.with { folder in
             let (path, heads) = (SealedWorld.path("log", folder), SealedWorld.path("log.heads", folder))

@@ -51,8 +51,8 @@ struct LogAuditTests {
             try await world.sealing.round()
             let checkpoint = try world.published().checkpoint
             try await world.database.close()
-            // Another log of the same size, sealed under the same key of entries: somebody with only the database
-            // cannot make it.
+            // Another log of the same size, sealed under the same key of entries. An attacker with only the database cannot
+            // create it.
             let other = try folder.appending(path: "b").created()
             try FileManager.default.copyItem(
                 atPath: world.path("entries.key"), toPath: other.appending(path: "entries.key").path)
@@ -146,7 +146,7 @@ struct LogAuditTests {
 }
 
 extension URL {
-    /// The folder, made if it is missing.
+    /// The folder, created if it is missing.
     fileprivate func created() throws -> URL {
         try FileManager.default.createDirectory(at: self, withIntermediateDirectories: true)
         return self

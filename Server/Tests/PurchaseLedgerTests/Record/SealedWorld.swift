@@ -40,7 +40,7 @@ struct SealedWorld {
 
     func path(_ name: String) -> String { Self.path(name, folder) }
 
-    /// A copy of all files in their present state, which is the state after a crash.
+    /// A copy of all files in their current state, which is the state after a crash.
     func crashed(into parent: URL) throws -> URL {
         let copy = parent.appending(path: UUID().uuidString)
         try FileManager.default.copyItem(at: folder, to: copy)
@@ -65,7 +65,7 @@ struct SealedWorld {
         }
     }
 
-    /// Changes the database as an attacker who can write to it would.
+    /// Changes the database as an attacker with write access would.
     func tamper(_ statements: [String]) async throws {
         try await database.write { connection in
             for table in ["journal", "log_entries", "log_tiles"] {

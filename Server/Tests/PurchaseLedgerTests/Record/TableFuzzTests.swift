@@ -4,19 +4,19 @@ import PurchaseVerification
 import TestSupport
 import Testing
 
-/// How many rows of each table are changed: `one`, chosen at random, or `all`. Without it the fuzz is left out: each change is an audit
-/// of its own, and there are hundreds.
+/// The number of rows of each table to change: `one`, chosen at random, or `all`. If it is not set, the fuzz is skipped: each
+/// change is a separate audit, and there are hundreds.
 enum FuzzedRows {
     static let wanted = ProcessInfo.processInfo.environment["ASSAY_FUZZ_ROWS"]
 }
 
-/// Plain SQL against every table: what somebody can do who can write to the database, and has no key.
+/// Plain SQL against every table: the changes that an attacker with write access and without a key can make.
 @Suite("Fuzz of the tables")
 struct TableFuzzTests {
     private struct Table: Sendable {
         let name: String
         let columns: [(name: String, type: String)]
-        /// The primary key, by which a row is named.
+        /// The primary key, which identifies a row.
         let key: [String]
         let rows: [[LedgerValue]]
     }
@@ -52,7 +52,7 @@ struct TableFuzzTests {
             }
             print(report.text)
             #expect(report.missed == [], "not named, and not listed in docs/record.md")
-            // With one row of each table, chance can leave out the row whose change is not named.
+            // With one row of each table, chance can miss the row whose change is not reported.
             if FuzzedRows.wanted == "all" {
                 #expect(report.unused == [], "listed in docs/record.md, and always named")
             }
@@ -67,8 +67,8 @@ struct TableFuzzTests {
         func apply(_ connection: any LedgerConnection) throws -> Int { try connection.execute(text, parameters) }
     }
 
-    /// What is done with a row: each column gets another value, the value of another row, and none; the row is removed; and a
-    /// copy of it with another key is added.
+    /// The changes of a row: each column gets another value, the value of another row, and null; the row is removed; and a copy
+    /// of it with another key is added.
     private static func changes(of table: Table, _ row: [LedgerValue]) -> [(column: String, change: Change)] {
         let places = table.key.compactMap { key in table.columns.firstIndex { $0.name == key } }
         let condition = places.indices
@@ -99,7 +99,7 @@ struct TableFuzzTests {
         var copy = row
         for place in places { copy[place] = other(than: row[place], table.columns[place].type) }
         let marks = copy.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        // A copy that keeps another unique value is refused by the schema, so it gets one of its own.
+        // The schema refuses a copy with the same unique value, so the copy gets another one.
         for (index, column) in table.columns.enumerated()
         where ["entry_id", "sha256", "grant_id", "order_id", "name"]
             .contains(column.name) || (table.name == "log_entries" && column.name == "entry_key")
@@ -128,7 +128,7 @@ struct TableFuzzTests {
         }
     }
 
-    /// Every table that SQLite knows, so that a new one is fuzzed by itself.
+    /// Every table that SQLite lists, so that a new one is fuzzed automatically.
     private static func tables(_ connection: any LedgerConnection) throws -> [Table] {
         var tables: [Table] = []
         for row in try connection.rows(
@@ -155,7 +155,7 @@ struct TableFuzzTests {
         return tables
     }
 
-    /// The triggers, which are dropped before a change and made again after it.
+    /// The triggers, which are dropped before a change and created again after it.
     private static func triggers(_ connection: any LedgerConnection) throws -> [FuzzedWorld.Trigger] {
         var triggers: [FuzzedWorld.Trigger] = []
         for row in try connection.rows("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'", []) {

@@ -9,17 +9,17 @@ import Synchronization
 
 /// A proxy in front of PostgreSQL that cuts connections at a commit.
 ///
-/// It reads the text `COMMIT` in what a client sends, so statements must not be prepared.
+/// It looks for the text `COMMIT` in the data that a client sends, so statements must not be prepared.
 final class CuttingProxy: Sendable {
-    /// Where a connection is cut.
+    /// The point at which a connection is cut.
     enum Cut: Sendable {
-        /// The commit is not passed on, so PostgreSQL rolls back.
+        /// The commit is not forwarded, so PostgreSQL rolls back.
         case beforeCommit
-        /// The commit is passed on, and its answer is not.
+        /// The commit is forwarded, and its answer is not.
         case afterCommit
     }
 
-    /// The text of the statement and of its answer, with the byte that ends it: `READ COMMITTED` is no commit.
+    /// The text of the statement and of its answer, with the terminating byte: `READ COMMITTED` is not a commit.
     private static let commit = Array("COMMIT\0".utf8)
 
     /// The port on 127.0.0.1.
@@ -61,7 +61,7 @@ final class CuttingProxy: Sendable {
         thread.start()
     }
 
-    /// How many connections were cut.
+    /// The number of connections that were cut.
     var cuts: Int { state.withLock { $0.done } }
 
     /// Cuts the connections of the next commits.
@@ -125,12 +125,12 @@ final class CuttingProxy: Sendable {
             let count = recv(pair.client, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             let bytes = Array(buffer[0..<count])
-            // Statements of one round trip come in one piece, or the last of several holds the commit.
+            // The statements of one round trip arrive together, or the last of several parts contains the commit.
             if Self.contains(bytes, Self.commit), let cut = next() {
                 pair.isCut.withLock { $0 = true }
                 if cut == .afterCommit {
                     Self.send(bytes, to: pair.server)
-                    // The server's answer says that the commit is done.
+                    // The server's answer confirms the commit.
                     var answer: [UInt8] = []
                     var part = [UInt8](repeating: 0, count: 1 << 16)
                     while !Self.contains(answer, Self.commit) {
@@ -152,7 +152,7 @@ final class CuttingProxy: Sendable {
     private func answer(_ pair: Pair) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            // Only looked at, so that a cut can take it.
+            // The answer is only inspected, so that a cut can drop it.
             let seen = recv(pair.server, &buffer, buffer.count, Int32(MSG_PEEK))
             guard seen > 0, !pair.isCut.withLock({ $0 }) else { break }
             let count = recv(pair.server, &buffer, buffer.count, 0)

@@ -1,6 +1,6 @@
 import PurchaseLedger
 
-/// Every table of a database with every row, as its engine lists them. Text is in bytes.
+/// Every table of a database with every row, as its engine lists them. Text is stored as bytes.
 struct DatabaseContent: Equatable {
     let tables: [String: [[LedgerValue]]]
 
@@ -12,7 +12,7 @@ struct DatabaseContent: Equatable {
                 guard case .text("table") = row.values[0], case .text(let name) = row.values[1] else { continue }
                 var rows: [[LedgerValue]] = []
                 for row in try connection.rows("SELECT * FROM \(name)", []) { rows.append(Self.exact(row.values)) }
-                // Notes of copies are behind the numbers of migrations.
+                // The numbers of copy notes are above those of migrations.
                 if name == "schema_migrations" { rows.removeAll { $0[0] != .integer(1) } }
                 tables[name] = rows.sorted { "\($0)" < "\($1)" }
             }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A real database whose next writes fail as those of a server on another machine can.
 final class FaultingDatabase: LedgerDatabase {
-    /// What becomes of one write.
+    /// The outcome of one write.
     enum Fault {
-        /// Another write was faster: nothing is written.
+        /// Another write was first: nothing is written.
         case conflict
         /// The connection breaks during the commit, which is lost.
         case lostCommit
@@ -19,7 +19,7 @@ final class FaultingDatabase: LedgerDatabase {
 
     private let database: any LedgerDatabase
     private let faults = Mutex<[Fault]>([])
-    /// How many writes were asked for.
+    /// The number of writes that were requested.
     let writes = Mutex(0)
 
     init(_ database: any LedgerDatabase) {

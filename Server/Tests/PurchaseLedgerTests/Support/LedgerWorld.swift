@@ -12,7 +12,7 @@ enum TemporaryFolder {
         let folder = FileManager.default.temporaryDirectory.appending(path: "assay-ledger-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
-            // A folder that stays behind in the temporary folder harms nothing.
+            // A leftover folder in the temporary folder does no harm.
             try? FileManager.default.removeItem(at: folder)
         }
         return try await body(folder)
@@ -50,7 +50,7 @@ struct LedgerWorld: Sendable {
     static let pass = "com.example.app.pass"
     static let customer = "alice"
 
-    /// A world in a database of its own, once for each engine.
+    /// A world with its own database, once for each engine.
     static func with(
         _ change: (inout RegisteredApp) -> Void = { _ in }, _ body: (LedgerWorld) async throws -> Void
     ) async throws {
@@ -221,7 +221,7 @@ struct LedgerWorld: Sendable {
         try await ledger.answer(SubmissionList(app: "example", filter: filter, limit: 100_000)).submissions
     }
 
-    /// What every test ends with: the tables equal a rebuild, and every hash is right.
+    /// The check at the end of every test: the tables equal a rebuild, and every hash is right.
     func requireConsistency() async throws {
         let report = try await ledger.audit()
         #expect(report.findings == [], "the audit found differences")

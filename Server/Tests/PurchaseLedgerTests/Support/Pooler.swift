@@ -6,7 +6,7 @@ struct Pooler {
     let port: Int
     private let process: ChildProcess
 
-    /// Calls the body with a pooler of few connections. Where pgbouncer is not installed, it says so and returns.
+    /// Calls the body with a pooler of few connections. If pgbouncer is not installed, prints that and returns.
     static func with(_ place: ThrowawayPostgreSQL.Database, _ body: (Pooler) async throws -> Void) async throws {
         let program = "/usr/sbin/pgbouncer"
         guard FileManager.default.isExecutableFile(atPath: program) else {
@@ -33,7 +33,7 @@ struct Pooler {
             """.write(toFile: settings, atomically: true, encoding: .utf8)
             let process = ChildProcess()
             process.executable = program
-            // It refuses to run as root, and reads its settings before it becomes another user.
+            // pgbouncer refuses to run as root, and reads its settings before it changes its user.
             process.arguments = (getuid() == 0 ? ["-u", "postgres"] : []) + ["-q", settings]
             process.environment = ProcessInfo.processInfo.environment
             try process.run()

@@ -3,16 +3,16 @@ import GRDB
 import GRDBSQLite
 import PurchaseLedger
 
-/// What statements cost a SQLite database, as the engine counts it: the same on every machine.
+/// The cost of statements in a SQLite database, as counted by the engine: the same on every machine.
 struct StatementCost {
-    /// Instructions of SQLite's virtual machine: each row and each entry of an index that is read takes some.
+    /// Instructions of SQLite's virtual machine: each row and each index entry that is read costs several.
     var steps = 0
-    /// Rows that were read because no index led to them.
+    /// The number of rows that were read without an index.
     var scannedRows = 0
-    /// Sorts.
+    /// The number of sorts.
     var sorts = 0
 
-    /// Executes queries again, on a connection of their own.
+    /// Executes queries again, on a separate connection.
     init(of calls: [RecordingDatabase.Call], in file: DatabaseQueue) throws {
         self = try file.read { database in
             var cost = StatementCost()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that several tasks count up.
+/// A number that several tasks increment.
 final class TestCount: Sendable {
     private let count = Mutex(0)
 

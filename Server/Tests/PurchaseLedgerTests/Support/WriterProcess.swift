@@ -51,7 +51,7 @@ struct WriterProcess {
         }
     }
 
-    /// Every line, once the process has ended.
+    /// All lines, once the process has ended.
     func lines() async throws -> [String] {
         let (handle, process) = (pipe.fileHandleForReading, process)
         return try await Self.blocking {
@@ -61,7 +61,7 @@ struct WriterProcess {
         }
     }
 
-    /// Waits on a thread of its own, because those of tasks are few.
+    /// Waits on a separate thread, because there are few threads for tasks.
     private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await withCheckedThrowingContinuation { continuation in

@@ -1,4 +1,4 @@
-/// A certificate for tests of TLS, for hooks.example and 127.0.0.1, from 2020 to 2119. Nobody trusts its authority.
+/// A certificate for tests of TLS, for hooks.example and 127.0.0.1, from 2020 to 2119. Its authority is not trusted.
 enum ReceiverCertificate {
     /// The authority, in PEM.
     static let authority = """

@@ -115,7 +115,7 @@ struct WebhookAddressTests {
         #expect(CertificateName.matches(Array(name.utf8), host: Array(host.utf8)) == matches)
     }
 
-    @Test("An answer that comes byte by byte ends with the attempt, and headers without an end are refused")
+    @Test("An answer that arrives byte by byte ends with the attempt, and endless headers are refused")
     func endlessAnswers() async throws {
         try await WebhookReceiver.run { receiver in
             let webhook = try WebhookWorld.webhook("http://127.0.0.1:\(receiver.port)/")
@@ -123,7 +123,7 @@ struct WebhookAddressTests {
             let slow = try await refusal(webhook, attemptLimit: .milliseconds(500))
             // On a busy machine the client sees the end of the connection first.
             #expect(["timed_out", "connection_failed", "answer_malformed"].contains { slow.hasPrefix($0) }, "\(slow)")
-            // An informational answer before the answer is passed over, and nothing but such answers is none.
+            // An informational answer before the answer is skipped, and without a final answer there is none.
             receiver.react { _, _ in .raw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n") }
             #expect(try await refusal(webhook) == "delivered")
             receiver.react { _, _ in .drip("HTTP/1.1 100 Continue\r\n\r\n") }

@@ -23,7 +23,7 @@ struct WebhookDeliveryTests {
                     try await receiver.wait("60 events") { $0.count >= 60 }
                     try await world.wait { try await world.status.behind == 0 }
                 }
-                // The order before the webhook was known is no event of it.
+                // The order before the webhook was known is not one of its events.
                 let events = Array(try await world.events.dropFirst())
                 let deliveries = receiver.deliveries
                 #expect(deliveries.count == 60 && Set(deliveries.map(\.id)).count == 60)
@@ -62,7 +62,7 @@ struct WebhookDeliveryTests {
                 }
                 #expect(Set(receiver.deliveries.map(\.id)).count == 1)
                 #expect(receiver.deliveries.allSatisfy { $0.headers["host"] != nil })
-                // Nothing was asked elsewhere.
+                // No other address was asked.
                 #expect(receiver.deliveries.count == 2)
             }
         }
@@ -143,7 +143,7 @@ struct WebhookDeliveryTests {
                     #expect(alice.last?.id != refused.withLock { $0 })
                     let gap = try #require(alice.dropLast().last)
                     #expect(gap.text.contains(#""missing":["\#(alice[0].id)"]"#) && gap.id == "gap_\(alice[0].id)")
-                    // An operator has it sent again.
+                    // An operator resends it.
                     let url = try await world.status.url
                     let change = ChangeWebhook(app: "example", url: url, .resend(event: dead.event))
                     #expect(try await world.ledger.perform(change) == 1)
@@ -178,14 +178,14 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("A receiver that is gone is asked seldom, and gets everything in order when it is back")
+    @Test("A receiver that is gone is attempted rarely, and gets all events in order when it is back")
     func receiverIsBack() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run({ _, _ in .answer(503) }) { receiver in
                 try await world.delivering(to: try WebhookWorld.webhook(Self.url(receiver))) { _ in
                     for number in 0..<300 { try await world.order("customer\(number % 100)") }
                     try await receiver.wait("the first failures") { $0.count >= 8 }
-                    // 32 were under way when the eighth failed; then one at a time, behind a pause of the clock.
+                    // 32 were in flight when the eighth failed; from then on one at a time, after a pause of the clock.
                     try await world.wait { try await world.status.pending >= 8 }
                     let attempts = receiver.deliveries.count
                     #expect(attempts <= 8 + 32)
@@ -205,7 +205,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    /// Every event is there; the first arrivals that were answered are in the order of each customer.
+    /// Every event has arrived; the first arrivals that were answered are in the order of each customer.
     static func expectOrder(_ deliveries: [WebhookReceiver.Delivery], _ events: [StoredEvent]) throws {
         var last: [String: String] = [:]
         for delivery in deliveries { last[delivery.text] = delivery.id }
@@ -223,7 +223,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("Two servers over one database: each event arrives once; when one stops, the other goes on")
+    @Test("Two servers with one database: each event arrives once; when one stops, the other continues")
     func twoServers() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run { receiver in
@@ -248,13 +248,13 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("A server that died after a delivery and before its mark: the event is sent again, with the same id")
+    @Test("A server died after a delivery and before recording it: the event is sent again, with the same id")
     func crash() async throws {
         try await WebhookWorld.run { world in
             try await WebhookReceiver.run { receiver in
                 let webhook = try WebhookWorld.webhook(Self.url(receiver))
                 let url = webhook.url.text
-                // The lease of a server that is no more, which had sent its first event and recorded nothing.
+                // The lease of a dead server, which had sent its first event and recorded nothing.
                 let dead = LeaseWebhook(
                     app: "example", url: url, owner: [UInt8](repeating: 1, count: 16), beginning: 0)
                 let lease = try #require(try await world.ledger.perform(dead))
@@ -266,7 +266,7 @@ struct WebhookDeliveryTests {
                     world.clock.advance(seconds: 61)
                     try await receiver.wait("both") { $0.count == 2 }
                     try await world.wait { try await world.status.behind == 0 }
-                    // What the dead server knew cannot be recorded any more.
+                    // Results that only the dead server had can no longer be recorded.
                     var late = lease
                     late.cursor = 1
                     #expect(try await world.ledger.perform(RecordDeliveries(late)) == nil)

@@ -88,7 +88,7 @@ struct WebhookFormTests {
                 """)
     }
 
-    @Test("Errors name the line and what to write, and never the secret")
+    @Test("Errors name the line and the correction, and never the secret")
     func errors() {
         func fault(_ lines: String) -> String { Self.read(lines) }
         let good = "secrets: \(WebhookWorld.secret)"

@@ -6,9 +6,9 @@ import NIOSSL
 import Synchronization
 import Testing
 
-/// A receiver of webhooks on loopback, which answers as a test wants.
+/// A receiver of webhooks on loopback, which answers as a test specifies.
 final class WebhookReceiver: Sendable {
-    /// What was received.
+    /// A request that was received.
     struct Delivery: Sendable {
         let id: String
         let headers: [String: String]
@@ -23,13 +23,13 @@ final class WebhookReceiver: Sendable {
         }
     }
 
-    /// What it does with a request.
+    /// How it answers a request.
     enum Reaction: Sendable {
         case answer(Int, headers: [String: String] = [:], bodyBytes: Int = 0)
-        /// Sends these bytes as they are, and closes.
+        /// Sends these bytes unchanged, and closes.
         case raw(String)
         case close
-        /// Sends this text a byte at a time, again and again, until the connection is closed.
+        /// Sends this text one byte at a time, repeatedly, until the connection is closed.
         case drip(String)
         /// Answers 204 after a pause.
         case late(TimeAmount)
@@ -95,10 +95,10 @@ final class WebhookReceiver: Sendable {
         }
     }
 
-    /// Changes how it answers. The closure gets the delivery, and how many with its id came before.
+    /// Changes how it answers. The closure gets the delivery, and the number of earlier ones with its id.
     func react(_ react: @escaping @Sendable (Delivery, Int) -> Reaction) { state.withLock { $0.react = react } }
 
-    /// Everything that was received, in its order.
+    /// All received requests, in order.
     var deliveries: [Delivery] { state.withLock { $0.deliveries } }
     var connections: Int { state.withLock { $0.connections } }
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
@@ -190,7 +190,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
         case .raw(let text):
             receiver.answered()
             do {
-                // Past the codec.
+                // Below the HTTP codec.
                 let encoder = try context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
                 encoder.writeAndFlush(NIOAny(ByteBuffer(string: text)), promise: nil)
             } catch {

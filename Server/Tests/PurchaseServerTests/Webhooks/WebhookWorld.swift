@@ -17,13 +17,13 @@ struct WebhookWorld: Sendable {
 
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
-    /// The databases that deliveries are tested over.
+    /// The databases with which deliveries are tested.
     enum Engine: String, CaseIterable {
         case sqlite
         case postgresql
     }
 
-    /// Calls the body with a world of its own for each engine.
+    /// Calls the body with a separate world for each engine.
     static func run(
         on engines: [Engine] = Engine.allCases, _ body: (WebhookWorld) async throws -> Void
     ) async throws {
@@ -42,7 +42,7 @@ struct WebhookWorld: Sendable {
             let folder = FileManager.default.temporaryDirectory.appending(path: "assay-webhooks-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer {
-                // A folder that stays behind in the temporary folder harms nothing.
+                // A leftover folder in the temporary folder does no harm.
                 try? FileManager.default.removeItem(at: folder)
             }
             let path = folder.appending(path: "assay.sqlite").path
@@ -70,7 +70,7 @@ struct WebhookWorld: Sendable {
         try await world.database.close()
     }
 
-    /// The same database once more, as another server has it.
+    /// The same database again, as another server opens it.
     func again() async throws -> WebhookWorld { try await Self.open(openDatabase, clock) }
 
     private static func open(
@@ -83,19 +83,19 @@ struct WebhookWorld: Sendable {
         return WebhookWorld(database: database, ledger: ledger, clock: clock, openDatabase: openDatabase)
     }
 
-    /// An order, and so an event of a customer.
+    /// Creates an order, and so an event of a customer.
     func order(_ customer: String) async throws {
         _ = try await ledger.perform(
             CreateOrder(
                 app: "example", OrderDraft(customerID: customer, productID: "com.example.app.coins")))
     }
 
-    /// All events, as the receiver should get them.
+    /// All events, in the form in which the receiver should get them.
     var events: [StoredEvent] {
         get async throws { try await ledger.answer(EventList(app: "example", limit: 10_000)) }
     }
 
-    /// The webhook of a receiver, with what is allowed for its host.
+    /// The webhook of a receiver, with the exceptions that are allowed for its host.
     static func webhook(
         _ url: String, secrets: [String] = [secret],
         allowed: Set<String> = ["127.0.0.1", "localhost", "hooks.example"],
@@ -114,7 +114,7 @@ struct WebhookWorld: Sendable {
     ) async throws -> Value {
         let dispatcher = dispatcher(resolver: resolver, attemptLimit: attemptLimit)
         dispatcher.deliver(to: [webhook], from: ledger)
-        // It begins with the events after the first sight of the webhook.
+        // A webhook begins with the events after the server first saw it.
         try await wait { try await ledger.answer(WebhookList(app: "example")).contains { $0.url == webhook.url.text } }
         do {
             let value = try await body(dispatcher)
@@ -136,7 +136,7 @@ struct WebhookWorld: Sendable {
         ) { clock.now }
     }
 
-    /// What the database knows of the only webhook.
+    /// The stored state of the only webhook.
     var status: WebhookStatus {
         get async throws { try #require(try await ledger.answer(WebhookList(app: "example")).first) }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteFloor
 
-/// A proxy in front of PostgreSQL that delivers what it gets later: a database on another machine. Half of the delay is on the way
-/// there, half on the way back.
+/// A proxy in front of PostgreSQL that delivers data with a delay, to simulate a database on another machine. Half of the delay
+/// applies to each direction.
 final class DelayProxy: @unchecked Sendable {
     // Unchecked because nothing changes after the initialiser.
     /// The port on 127.0.0.1.
@@ -97,7 +97,7 @@ final class DelayProxy: @unchecked Sendable {
         return address
     }
 
-    /// What waits for its moment. Unchecked because the condition guards it.
+    /// The data that waits for its time. Unchecked because the condition guards it.
     private final class Queue: @unchecked Sendable {
         private let condition = NSCondition()
         private var waiting: [(ContinuousClock.Instant, [UInt8]?)] = []

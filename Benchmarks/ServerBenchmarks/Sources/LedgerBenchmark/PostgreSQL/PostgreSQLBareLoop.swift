@@ -3,10 +3,10 @@ import Foundation
 import SQLiteFloor
 import Synchronization
 
-/// The least that the same purchases can cost with this engine and one statement for each row: the rows that the ledger wrote are
-/// read back and written again into the same tables and indexes of an empty database, by prepared statements in libpq's pipeline
-/// mode, 32 purchases and one round trip a transaction, over four connections. It reads what a decision needs: customer, transaction,
-/// original and product. Nothing is verified, hashed, compressed, locked or decided.
+/// The lower bound for the cost of the same purchases with this engine and one statement for each row: the rows that the ledger
+/// wrote are read back and written again into the same tables and indexes of an empty database, by prepared statements in libpq's
+/// pipeline mode, 32 purchases and one round trip a transaction, over four connections. It reads the rows that a decision needs:
+/// customer, transaction, original and product. Nothing is verified, hashed, compressed, locked or decided.
 struct PostgreSQLBareLoop {
     let purchasesPerTransaction: Int
     let connections: Int
@@ -72,7 +72,7 @@ struct PostgreSQLBareLoop {
         let failures = Mutex<[String]>([])
         private let next = Mutex(0)
 
-        /// The place of the next purchases.
+        /// The position of the next purchases.
         func take(_ count: Int) -> Int {
             next.withLock { next in
                 defer { next += count }
@@ -81,7 +81,7 @@ struct PostgreSQLBareLoop {
         }
     }
 
-    /// Unchecked because one thread uses it after another.
+    /// Unchecked because only one thread uses it at a time.
     private struct Connection: @unchecked Sendable {
         let client: PostgreSQLClient
     }

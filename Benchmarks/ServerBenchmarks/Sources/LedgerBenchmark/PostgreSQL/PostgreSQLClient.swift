@@ -2,7 +2,7 @@ import CPostgreSQL
 import Foundation
 import SQLiteFloor
 
-/// A connection for the bare loop: libpq and nothing else.
+/// A connection for the bare loop, through libpq alone.
 final class PostgreSQLClient {
     let connection: OpaquePointer
 

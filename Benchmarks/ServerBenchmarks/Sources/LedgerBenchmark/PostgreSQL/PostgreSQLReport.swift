@@ -97,21 +97,21 @@ struct PostgreSQLReport {
         try FileManager.default.removeItem(at: place)
     }
 
-    /// The processor time of PostgreSQL for what a body does, in seconds. It includes what its other processes do meanwhile.
+    /// The processor time of PostgreSQL for a body, in seconds. It includes the work of its other processes in that time.
     private func timed<Value>(_ body: () async throws -> Value) async throws -> (Value, Double) {
         let before = try serverTime()
         let value = try await body()
         return (value, try serverTime() - before)
     }
 
-    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), those that have ended included.
+    /// The processor time that PostgreSQL's processes have used (`/proc/PID/stat`, proc(5)), including those that have ended.
     private func serverTime() throws -> Double {
         let first =
             try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
             .split(separator: "\n").first.map(String.init) ?? ""
         var ticks = 0
         for process in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int(process) != nil {
-            // It may have ended since.
+            // The process may have ended since.
             guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
                 let end = stat.lastIndex(of: ")")
             else { continue }

@@ -4,15 +4,15 @@ import PurchaseLedger
 import PurchaseVerification
 import SQLiteFloor
 
-/// Purchases through ledgers over one PostgreSQL, each answered after its commit.
+/// Purchases through ledgers with one PostgreSQL, each answered after its commit.
 struct PostgreSQLRun {
-    /// The clients of each ledger.
+    /// The number of clients of each ledger.
     let clients: Int
     let evidence: [[UInt8]]
     let authority: AppStoreAuthority
-    /// How many servers share the database.
+    /// The number of servers that share the database.
     var servers = 1
-    /// Whether all purchases are one customer's.
+    /// Whether all purchases belong to one customer.
     var isHotSpot = false
 
     struct Result {
@@ -23,7 +23,7 @@ struct PostgreSQLRun {
         let latencies: [Double]
     }
 
-    /// Opens a ledger in a database, which gets its schema if it has none.
+    /// Opens a ledger in a database, and creates its schema if it is missing.
     static func open(_ url: String, authority: AppStoreAuthority, key: EntryKey) async throws -> (
         ledger: PurchaseLedger, database: PostgreSQLDatabase
     ) {

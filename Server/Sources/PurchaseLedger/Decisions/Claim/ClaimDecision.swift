@@ -1,9 +1,9 @@
 import PurchaseVerification
 
-/// The decisions about one claim: whether it binds, and its outcome. They use only their arguments.
+/// The decisions about one claim: whether it binds, and its outcome. They depend only on their arguments.
 enum ClaimDecision {
-    /// Whether the claim agrees with its own evidence. Other evidence has no effect, so whether a claim binds does not
-    /// depend on the order of arrival.
+    /// Checks that the claim agrees with its own evidence. Other evidence has no effect, so whether a claim binds does not depend
+    /// on the order of arrival.
     ///
     /// - Parameters:
     ///   - proven: the facts of the claim's own evidence.
@@ -22,8 +22,8 @@ enum ClaimDecision {
         }
     }
 
-    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox
-    /// purchase still belongs to somebody. With `require_account_token`, receipts do not.
+    /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
+    /// still belongs to somebody. With `require_account_token`, claims with receipts do not bind.
     static func binds(_ source: EvidenceSource, _ proven: ObservedTransaction, _ app: RegisteredApp) -> Bool {
         !app.requiresAccountToken || source == .signedData || proven.accountToken != nil
     }
@@ -75,9 +75,9 @@ enum ClaimDecision {
         }
     }
 
-    /// The reason why the purchase gives its owner nothing now, although it was paid for.
+    /// The reason why the purchase currently gives its owner no access although it was paid for.
     ///
-    /// - Parameter entitlement: the owner's present entitlement to the product.
+    /// - Parameter entitlement: the owner's current entitlement to the product.
     static func requireAccess(
         _ purchase: ClaimedPurchase, entitlement: Entitlement?, now: Timestamp
     ) throws(Rejection) {

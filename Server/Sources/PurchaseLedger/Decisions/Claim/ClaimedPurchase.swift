@@ -2,21 +2,21 @@ import PurchaseVerification
 
 /// The facts of the claimed purchase that the decision needs.
 struct ClaimedPurchase: Sendable {
-    /// All facts, those of the claim's evidence among them.
+    /// All facts, including those of the claim's evidence.
     var facts: ObservedTransaction
-    /// The kind by the settings that agree with the facts.
+    /// The kind in the settings, if they agree with the facts.
     var kind: ProductKind?
     /// The withdrawal of the purchase under any of its transaction ids.
     var withdrawal: Withdrawal?
     /// Whether an operator revoked it.
     var isRevokedByHand = false
-    /// Whether another transaction of the same purchase is known that came before it.
+    /// Whether an earlier transaction of the same purchase is known.
     var isCopy: Bool
-    /// Whether it has paid another order than the named one, and keeps it.
+    /// Whether it has paid an order other than the named one, and keeps it.
     var hasPaidAnotherOrder: Bool
 
-    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id; so has a
-    /// renewal of a subscription, which was paid for.
+    /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid for; a
+    /// renewal of a subscription has a new id and is.
     var isPaidFor: Bool {
         let isRestored = kind == .nonConsumable && facts.key.transactionID != facts.original.transactionID
         return !facts.ownership.isFamilyShared && !isRestored

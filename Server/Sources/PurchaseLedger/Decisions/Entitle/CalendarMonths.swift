@@ -4,17 +4,17 @@ extension Timestamp {
     /// The end of the year 9999.
     private static let latest: Int64 = 253_402_300_799_999
 
-    /// A length of time later, so many times; the end of the year 9999 at the latest.
+    /// Adds a length of time a number of times; the result is at most the end of the year 9999.
     func adding(milliseconds: Int64, times count: Int64) -> Timestamp {
         let sum = millisecondsSince1970.saturatingSum(milliseconds.saturatingProduct(count))
         return Timestamp(millisecondsSince1970: min(sum, Self.latest))
     }
 
-    /// Calendar months later in UTC, at the same time of the day; the last day of a month that is too short. The end of the
-    /// year 9999 at the latest.
+    /// Adds calendar months in UTC and keeps the time of day; a month that is too short gives its last day. The result is at most
+    /// the end of the year 9999.
     func adding(months: Int64) -> Timestamp {
         guard months != 0 else { return self }
-        // Beyond the calendar of evidence, where the arithmetic below could overflow.
+        // Outside this range, which covers all dates of evidence, the arithmetic below could overflow.
         guard months < 12 * 10_000, Self.storable.contains(millisecondsSince1970) else {
             return Timestamp(millisecondsSince1970: Self.latest)
         }
@@ -70,13 +70,13 @@ private struct CivilDay {
 }
 
 extension Int64 {
-    /// The sum, or the nearest number that there is.
+    /// The sum, or the nearest representable number.
     func saturatingSum(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
-    /// The product, or the nearest number that there is.
+    /// The product, or the nearest representable number.
     func saturatingProduct(_ other: Int64) -> Int64 {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product

@@ -1,13 +1,13 @@
 public import PurchaseVerification
 
-/// The rest of a customer's consumable, and the used units that no longer belong to the customer.
+/// The remaining units of a customer's consumable, and the used units that no longer belong to the customer.
 ///
-/// A sum over lots: each lot adds its own part, so a changed lot changes the sum by the difference, and nothing reads the whole
-/// history.
+/// It is a sum over lots: each lot adds its own part, so a changed lot changes the sum by the difference, and the whole history
+/// is never read.
 public struct ConsumableBalance: Sendable, Hashable {
-    /// Units that were not used, of all lots.
+    /// The unused units of all lots.
     public var remaining: Int64 = 0
-    /// Units that were used and then withdrawn, or used from lots that belong to another customer now.
+    /// Units that were used and later withdrawn, or used from lots that now belong to another customer.
     public var shortfall: Int64 = 0
 
     /// An empty balance.
@@ -40,13 +40,13 @@ public struct ConsumableBalance: Sendable, Hashable {
     }
 }
 
-/// The lots that a consumption takes from.
+/// Chooses the lots that a consumption takes units from.
 public enum ConsumableUse {
     /// Takes units from lots, the oldest purchase first.
     ///
     /// - Parameters:
     ///   - lots: the lots of one customer, product and environment with the remaining units of each, in any order.
-    /// - Returns: the units from each lot; `nil` if fewer are left.
+    /// - Returns: the units from each lot; `nil` if there are not enough.
     public static func takings(
         _ units: Int64, from lots: [(lot: ConsumableLot, remaining: Int64)]
     ) -> [ConsumedUnits.Taking]? {

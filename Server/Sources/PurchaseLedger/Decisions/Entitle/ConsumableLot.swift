@@ -6,7 +6,7 @@ public struct ConsumableLot: Sendable, Hashable {
     public var source: AccessSource
     public var productID: ExactText
     public var environment: AppStoreEnvironment
-    /// The owner; `nil` if it is held.
+    /// The owner; `nil` if the purchase is held.
     public var owner: CustomerNumber?
     /// Other owners (`TransactionOwner.others`).
     public var others: [CustomerNumber]
@@ -14,14 +14,14 @@ public struct ConsumableLot: Sendable, Hashable {
     public var quantity: Int64
     /// When it was bought.
     public var date: Timestamp
-    /// When it ends; only of manual grants.
+    /// When it ends; only for manual grants.
     public var until: Timestamp?
     /// The number of units that Apple withdrew, and when.
     public var withdrawal: Withdrawal?
     public var transaction: TransactionKey?
     /// The reason why it gives nothing under the settings; `nil` if it counts.
     public var refusal: NoAccessReason?
-    /// Revocations by hand.
+    /// Manual revocations.
     public var revocations: [HandRevocation]
 
     /// The lot of a purchase; `nil` if its product is not known.
@@ -49,8 +49,7 @@ public struct ConsumableLot: Sendable, Hashable {
         self.revocations = revocations
     }
 
-    /// The number of its units at a time, including used ones. If the time is `nil`, all known facts count, whatever
-    /// their date.
+    /// The number of its units at a time, including used ones. If the time is `nil`, all known facts count, regardless of date.
     public func units(at moment: Timestamp?) -> Int64 {
         guard refusal == nil, denial(at: moment) != .revokedByHand else { return 0 }
         if let moment {
@@ -62,7 +61,7 @@ public struct ConsumableLot: Sendable, Hashable {
         return max(0, quantity - withdrawal.units)
     }
 
-    /// The reason other than consumption why units cannot be used at a time.
+    /// The reason, other than consumption, why its units cannot be used at a time.
     func denial(at moment: Timestamp?) -> NoAccessReason? {
         if let refusal { return refusal }
         let isRevoked = revocations.contains { revocation in

@@ -1,10 +1,10 @@
 public import PurchaseVerification
 
-/// A customer's entitlements, and the reasons for their absence (docs/ledger.md, "Entitle"): a function of facts,
-/// owners, consumption, manual grants and a time. The tables keep `spans` and the sums of `lots`; a rebuild computes
-/// them again with this type.
+/// A customer's entitlements, and the reasons for denials (docs/ledger.md, "Entitle"), as a function of facts, owners,
+/// consumption, manual grants and a time. The tables store `spans` and the sums of `lots`; a rebuild recomputes them with this
+/// type.
 public struct CustomerEntitlements: Sendable {
-    /// The customer's times of access, in the order of their beginnings.
+    /// The customer's periods of access, ordered by start.
     public let spans: [AccessSpan]
     /// The lots of consumables that the customer has, had or used.
     public let lots: [ConsumableLot]
@@ -33,7 +33,7 @@ public struct CustomerEntitlements: Sendable {
             }
         }
         for (_, passes) in passes {
-            // Only the customer's own passes follow each other.
+            // Only the customer's own passes are chained.
             let (own, foreign) = (passes.filter { $0.owner == customer }, passes.filter { $0.owner != customer })
             spans += PassAccess.spans(of: own, revocations: input.revocations)
             spans += foreign.flatMap { PassAccess.spans(of: [$0]) }
@@ -52,7 +52,7 @@ public struct CustomerEntitlements: Sendable {
         self.lots = lots.sorted { $0.isBefore($1) }
     }
 
-    /// Every product that the customer ever had, with its access at a time, or the reason for its absence.
+    /// Every product that the customer ever had, with its access at a time or the reason why there is none.
     public func access(at moment: Timestamp, refundShortfall: RefundShortfallPolicy) -> [ProductAccess] {
         let products = Dictionary(grouping: spans) { ProductKey(productID: $0.productID, environment: $0.environment) }
         let timed = products.compactMap { $0.value.access(at: moment) }
@@ -61,7 +61,7 @@ public struct CustomerEntitlements: Sendable {
         }
     }
 
-    /// The balance of each consumable, at a time or, if it is `nil`, by all known facts: the stored sums.
+    /// The balance of each consumable at a time or, if that is `nil`, by all known facts, which gives the stored sums.
     public func balances(at moment: Timestamp? = nil) -> [ProductKey: ConsumableBalance] {
         var balances: [ProductKey: ConsumableBalance] = [:]
         var known: Set<LotKey> = []
@@ -85,7 +85,7 @@ public struct CustomerEntitlements: Sendable {
         public let productID: ExactText
         public let environment: AppStoreEnvironment
 
-        /// A key by its parts.
+        /// A key with a product id and an environment.
         public init(productID: ExactText, environment: AppStoreEnvironment) {
             self.productID = productID
             self.environment = environment
@@ -126,7 +126,7 @@ public struct CustomerEntitlements: Sendable {
 }
 
 extension CustomerEntitlements {
-    /// The reason for an empty balance: that of the newest of the customer's own lots.
+    /// The reason for an empty balance: the one of the newest of the customer's own lots.
     private func emptiness(of lots: [ConsumableLot], at moment: Timestamp) -> NoAccessReason {
         let own = lots.filter { $0.owner == customer }
         guard !own.isEmpty else { return lots.contains { $0.owner != nil } ? .ownedByAnother : .held }
@@ -144,7 +144,7 @@ extension ConsumableLot {
 }
 
 extension AccessSpan {
-    /// The span of a manual grant of anything but a consumable.
+    /// The span of a manual grant of a product other than a consumable.
     init(_ grant: HandGrant) {
         self.init(
             customer: grant.customer, productID: grant.productID, environment: grant.environment, kind: grant.kind,

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension [ProductAccess] {
-    /// The same, with sandbox purchases denied if they do not count for the customer.
+    /// The entitlements, with sandbox purchases denied if they do not count for the customer.
     public func counted(under setting: SandboxAccess, isTester: Bool) -> [ProductAccess] {
         map { access in
             guard access.isActive, !setting.counts(access.environment, isTester: isTester) else { return access }
@@ -13,7 +13,8 @@ extension [ProductAccess] {
         }
     }
 
-    /// The named entitlements that the products give: each name once, active if any of its products is, until the latest end.
+    /// The named entitlements that the products give. Each name appears once; it is active if any of its products is, and ends
+    /// with the latest of them.
     ///
     /// - Parameter names: the names in the settings of a product.
     public func named(_ names: (ExactText) -> [ExactText]) -> [NamedAccess] {

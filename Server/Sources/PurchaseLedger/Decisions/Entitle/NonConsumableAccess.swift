@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The rule of non-consumables: from the purchase until it is withdrawn. Any percentage withdraws it.
+/// The rule for non-consumables: access from the purchase until a withdrawal of any percentage.
 public enum NonConsumableAccess {
     /// The access that one purchase gives.
     public static func spans(of purchase: OwnedPurchase, revocations: [HandRevocation] = []) -> [AccessSpan] {

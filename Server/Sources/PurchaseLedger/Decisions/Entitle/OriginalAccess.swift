@@ -1,12 +1,12 @@
 import PurchaseVerification
 
-/// The spans and lots that are stored for one original transaction, for any owner. Passes are not included, because
-/// those of one customer and product follow each other across originals (`PassAccess`).
+/// The spans and lots that are stored for one original transaction, for any owner. Passes are not included, because those of one
+/// customer and product are chained across originals (`PassAccess`).
 public struct OriginalAccess: Sendable {
     /// Spans of subscriptions and non-consumables, and the reasons why purchases of an unknown kind give nothing.
     public let spans: [AccessSpan]
-    /// The access of each single purchase, before spans are joined: the answer to a claim of one of them. Each part
-    /// names the first transaction of its purchase.
+    /// The access of each single purchase, before spans are joined: the answer to a claim of one purchase. Each part names the
+    /// first transaction of its purchase.
     public let parts: [AccessSpan]
     /// Lots of consumables.
     public let lots: [ConsumableLot]
@@ -18,14 +18,14 @@ public struct OriginalAccess: Sendable {
     /// - Parameters:
     ///   - purchases: every purchase of one `OwnershipKey`, in the order of `PurchaseGrouping`.
     ///   - renewal: the renewal facts of the original.
-    ///   - revocations: those by hand of the original.
+    ///   - revocations: the manual revocations of the original.
     public init(
         _ purchases: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) {
         var periods: [OwnedPurchase] = []
         var (parts, lots, passes): ([AccessSpan], [ConsumableLot], [OwnedPurchase]) = ([], [], [])
         for purchase in purchases {
-            // The evidence's own word decides the rule; settings that differ refuse the purchase within it.
+            // The kind stated by the evidence selects the rule; if the settings differ, the rule refuses the purchase.
             switch purchase.statedKind ?? purchase.terms?.kind {
             case .autoRenewable: periods.append(purchase)
             case .nonRenewing: passes.append(purchase)

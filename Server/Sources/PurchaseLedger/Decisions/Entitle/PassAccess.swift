@@ -1,17 +1,17 @@
 import PurchaseVerification
 
-/// The rule of non-renewing subscriptions (passes): each begins at its purchase, or when the one before it ends.
+/// The rule for non-renewing subscriptions (passes): each begins at its purchase, or when the previous one ends.
 public enum PassAccess {
     /// The joint access of all passes of one customer, product and environment.
     ///
     /// - Parameters:
-    ///   - passes: the passes, in any order. Those that give nothing because of the settings take no time.
+    ///   - passes: the passes, in any order. Those that the settings refuse take up no time.
     ///   - revocations: the manual revocations of the passes. A revoked pass still takes up its time.
     public static func spans(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         SpanList.joined(parts(of: passes, revocations: revocations))
     }
 
-    /// The same, pass by pass: the access of each one, and why it ends.
+    /// The access of each single pass, and why it ends.
     public static func parts(of passes: [OwnedPurchase], revocations: [HandRevocation] = []) -> [AccessSpan] {
         var list = SpanList()
         var chain = PassChain()
@@ -35,8 +35,8 @@ public enum PassAccess {
 
 /// The time that consecutive passes take.
 private struct PassChain {
-    /// The start from which the months of the present chain are counted, so that they do not drift: 31 January, 28
-    /// February, 31 March.
+    /// The start from which the months of the current chain are counted, so that dates do not drift: 31 January, 28 February, 31
+    /// March.
     private var anchor = Timestamp.epoch
     /// The number of months of the chain that are used.
     private var months: Int64 = 0
@@ -44,7 +44,7 @@ private struct PassChain {
 
     /// Appends a pass.
     ///
-    /// A withdrawal reduces the length by units, but does not change the past: the pass lasts until the withdrawal or
+    /// A withdrawal shortens the pass by the withdrawn units but does not change the past: the pass lasts until the withdrawal or
     /// for its remaining length, whichever is later, and never longer than the purchased length.
     mutating func append(_ pass: OwnedPurchase, _ duration: PassDuration) -> (from: Timestamp, until: Timestamp) {
         let from = max(pass.start, end ?? pass.start)

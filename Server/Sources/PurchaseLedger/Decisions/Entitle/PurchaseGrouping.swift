@@ -3,7 +3,7 @@ import PurchaseVerification
 /// Groups the transactions of one original into purchases (docs/ledger.md, "One purchase under several transaction
 /// ids").
 public enum PurchaseGrouping {
-    /// The purchases, in the order of their beginnings.
+    /// The purchases, ordered by start.
     ///
     /// - Parameters:
     ///   - transactions: the facts of every transaction of one `OwnershipKey`, in any order.
@@ -25,17 +25,16 @@ public enum PurchaseGrouping {
 
     /// The properties that the transactions of one purchase share, within one original.
     private enum Group: Hashable {
-        /// The original itself: of everything but auto-renewable subscriptions.
+        /// The original itself, for all kinds except auto-renewable subscriptions.
         case original
         /// The line item of a period.
         case lineItem(ExactText)
-        /// The product and the first end of a period whose line item is not known, in seconds.
+        /// The product and the first end, in seconds, of a period whose line item is not known.
         case end(ExactText?, Int64?)
     }
 
     private static func grouped(_ sorted: [ObservedTransaction]) -> [(ObservedTransaction, Group)] {
-        // A period without a line item is a copy of the earliest period with the same product and end that has a line
-        // item.
+        // A period without a line item is a copy of the earliest period that has the same product, the same end, and a line item.
         var lineItems: [Group: ExactText] = [:]
         for transaction in sorted where transaction.kind == .autoRenewable {
             guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
@@ -61,7 +60,7 @@ extension OwnedPurchase {
         _ transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?
     ) {
         guard let first = transactions.first else { return nil }
-        // A copy may have a field that the first one lacks.
+        // A copy may have a field that the first transaction lacks.
         let known = transactions.first { $0.productID != nil } ?? first
         let kind = transactions.lazy.compactMap(\.kind).first
         let owner = transactions.lazy.compactMap { owners.owners[$0.key] }.first { $0.customer != nil }
@@ -84,7 +83,7 @@ extension OwnedPurchase {
 }
 
 extension [OwnedPurchase] {
-    /// By beginning, then by id.
+    /// Sorted by start, then by id.
     func inOrder() -> [OwnedPurchase] {
         sorted { left, right in
             guard left.start == right.start else { return left.start < right.start }

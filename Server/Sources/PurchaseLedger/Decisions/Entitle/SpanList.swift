@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Builds the spans of one source: cuts them at an operator's revocation, and joins consecutive ones.
+/// Builds the spans of one source: cuts them at manual revocations, and joins consecutive ones.
 struct SpanList {
     private(set) var spans: [AccessSpan] = []
     private var noted: Set<Owner> = []
@@ -24,7 +24,7 @@ struct SpanList {
         } else {
             add(span, revocations: revocations)
         }
-        // Once is enough for an explanation, however many periods there are.
+        // One explanation per owner is enough, regardless of the number of periods.
         for other in purchase.others where noted.insert(Owner(customer: other, productID: productID)).inserted {
             var note = span.empty(.ownedByAnother)
             note.customer = other
@@ -32,7 +32,7 @@ struct SpanList {
         }
     }
 
-    /// A span without the times in which it is revoked by hand.
+    /// Adds a span without the times in which it is manually revoked.
     mutating func add(_ span: AccessSpan, revocations: [HandRevocation]) {
         var rest = span
         for revocation in revocations.sorted(by: {
@@ -51,8 +51,8 @@ struct SpanList {
         spans.append(rest)
     }
 
-    /// The joined spans: one for each customer, product and contiguous time. Reason and transaction are those of the
-    /// purchase that began last.
+    /// The joined spans: one for each customer, product and contiguous time. Reason and transaction are those of the purchase
+    /// that began last.
     static func joined(_ spans: [AccessSpan]) -> [AccessSpan] {
         var open: [Owner: AccessSpan] = [:]
         var joined: [AccessSpan] = []
@@ -93,10 +93,10 @@ extension AccessSpan {
 
     /// Adds a span that begins no earlier, if there is no gap between them.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was added.
     fileprivate mutating func join(_ next: AccessSpan) -> Bool {
         if isEmpty {
-            // Reasons without time are one span as long as they are the same.
+            // Empty spans are joined if they have the same reason.
             guard next.isEmpty, next.endReason == endReason else { return false }
             transaction = next.transaction
             return true
@@ -107,7 +107,7 @@ extension AccessSpan {
         return true
     }
 
-    /// The order of a list of spans: by start, and then by all other fields, so that the order is unique.
+    /// The order of a list of spans: by start, then by all other fields, so that the order is unique.
     static func isBefore(_ left: AccessSpan, _ right: AccessSpan) -> Bool {
         if left.from != right.from { return left.from < right.from }
         return left.order.lexicographicallyPrecedes(right.order)

@@ -1,20 +1,20 @@
 import PurchaseVerification
 
-/// The rule of auto-renewable subscriptions (docs/ledger.md, "Entitle").
+/// The rule for auto-renewable subscriptions (docs/ledger.md, "Entitle").
 public enum SubscriptionAccess {
     /// The access that one subscription gives.
     ///
     /// - Parameters:
     ///   - periods: every period of one original, with any owner, in the order of `PurchaseGrouping`.
     ///   - renewal: the renewal facts of the original.
-    ///   - revocations: those by hand of the original.
+    ///   - revocations: the manual revocations of the original.
     public static func spans(
         of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) -> [AccessSpan] {
         SpanList.joined(parts(of: periods, renewal: renewal, revocations: revocations))
     }
 
-    /// The same, period by period: the access of each one, and why it ends.
+    /// The access of each single period, and why it ends.
     public static func parts(
         of periods: [OwnedPurchase], renewal: ObservedRenewal?, revocations: [HandRevocation] = []
     ) -> [AccessSpan] {
@@ -69,11 +69,11 @@ public enum SubscriptionAccess {
     /// The App Store tries to collect the next price from 24 hours before the end of a period.
     private static let earliestAttempt: Int64 = 86_400_000
 
-    /// By the place of the period that each grace period extends, its end.
+    /// The end of each grace period, by the index of the period that it extends.
     ///
-    /// A grace period extends the period that had ended last when the grace period was first signed, or that was about
-    /// to end: a paid period has no grace period yet. It ends early when the next period begins, or when newer renewal
-    /// info without it was signed.
+    /// A grace period extends the period that had ended last, or was about to end, when the grace period was first signed; a paid
+    /// period has no grace period yet. It ends early when the next period begins, or when newer renewal info without it was
+    /// signed.
     private static func graceEnds(of periods: [OwnedPurchase], _ renewal: ObservedRenewal?) -> [Int: Timestamp] {
         var ends: [Int: Timestamp] = [:]
         for grace in renewal?.gracePeriods ?? [] {

@@ -36,7 +36,7 @@ extension InAppPurchaseContent where Trust == Verified {
         return statement
     }
 
-    /// Attributes without a field, by their number, as hexadecimal digits. Apple writes some that are always empty.
+    /// Attributes without a field, by number, as hexadecimal digits. Apple writes some that are always empty.
     private var otherClaims: [UInt8]? {
         var claims: [String: JSONValue] = [:]
         for attribute in attributes where !Self.fields.contains(attribute.type) && attribute.value.count > 2 {
@@ -57,7 +57,7 @@ extension InAppPurchaseContent where Trust == Verified {
 }
 
 extension OwnershipType {
-    /// The same in the words of signed data.
+    /// The claim of signed data with the same meaning.
     fileprivate var claim: ExactText {
         switch self {
         case .purchased: "PURCHASED"
@@ -81,8 +81,8 @@ extension ProductKind {
 }
 
 extension PurchaseOffer {
-    /// The offer of a receipt, from its flags and its name. Offer codes also have a name there, so it does not
-    /// determine the type.
+    /// The offer of a receipt, from its flags and its identifier. Offer codes also have an identifier, so it does not determine
+    /// the type.
     init?(isTrial: Bool?, isIntroductory: Bool?, identifier: ExactText?) {
         let isIntroduction = isTrial == true || isIntroductory == true
         self.init(

@@ -1,14 +1,14 @@
 import PurchaseVerification
 
-/// JSON in canonical form: members in the order of their names' bytes, no white space, only the escapes that RFC 8259
+/// JSON in canonical form: members sorted by the bytes of their names, no white space, and only the escapes that RFC 8259
 /// requires.
 enum CanonicalJSON {
-    /// The most bytes of other claims that facts keep. Apple's have a few hundred; the evidence keeps all of them.
+    /// The limit for the other claims in facts, in bytes. Apple's have a few hundred; the evidence keeps all of them.
     static let otherClaimsBytes = 8192
 
-    /// The claims that facts have no field for.
+    /// The claims that have no field in the facts.
     ///
-    /// - Returns: `nil` if there are none, or more than facts keep.
+    /// - Returns: `nil` if there are none, or if they exceed the limit.
     static func otherClaims(_ claims: [String: JSONValue]) -> [UInt8]? {
         guard !claims.isEmpty else { return nil }
         var bytes: [UInt8] = []

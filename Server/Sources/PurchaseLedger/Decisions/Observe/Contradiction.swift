@@ -1,4 +1,4 @@
-/// A field in which two sources of facts should never differ. Evidence that does is recorded as the event `contradicted`.
+/// A field in which two sources of facts should never differ. A difference is recorded as the event `contradicted`.
 public enum Contradiction: String, Sendable, CaseIterable {
     case originalTransactionID = "original_transaction_id"
     case productID = "product_id"
@@ -7,8 +7,8 @@ public enum Contradiction: String, Sendable, CaseIterable {
 }
 
 extension ObservedTransaction {
-    /// The fields in which other facts of the same transaction differ. A field that is absent from one of them does not
-    /// contradict.
+    /// The fields in which other facts of the same transaction differ. A field that is missing in one of them is not a
+    /// contradiction.
     public func contradictions(with other: ObservedTransaction) -> [Contradiction] {
         Contradiction.allCases.filter { field in
             switch field {

@@ -1,14 +1,14 @@
 import PurchaseVerification
 
-/// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the greatest
-/// of a total order, so the order and the number of arrivals do not matter.
+/// The merge of transaction facts (docs/ledger.md, "The merge"). Each field has its own rule, and each rule takes the maximum of
+/// a total order, so the order and the number of arrivals do not matter.
 extension ObservedTransaction {
     /// The facts of a single statement.
     public convenience init(_ statement: TransactionStatement) {
         self.init(key: statement.key, fields: TransactionFields(statement))
     }
 
-    /// These facts and others of the same transaction.
+    /// Merges these facts with others of the same transaction.
     ///
     /// - Returns: `self` if the others add nothing, or are about another transaction.
     public func merged(with other: ObservedTransaction) -> ObservedTransaction {
@@ -17,7 +17,7 @@ extension ObservedTransaction {
         return merged == fields ? self : ObservedTransaction(key: key, fields: merged)
     }
 
-    /// These facts, merged with one more piece of evidence.
+    /// Merges these facts with one more statement.
     public func merged(with statement: TransactionStatement) -> ObservedTransaction {
         merged(with: ObservedTransaction(statement))
     }
@@ -85,7 +85,7 @@ extension TransactionFields {
         return merged
     }
 
-    /// The better witness; for equal ones, the greater canonical bytes.
+    /// The better witness; of equal ones, the one with the greater canonical bytes.
     private static func better<Value>(_ left: Witnessed<Value>?, _ right: Witnessed<Value>?) -> Witnessed<Value>? {
         one(left, right) { left, right in
             guard left.witness == right.witness else { return left.witness < right.witness ? right : left }
@@ -102,8 +102,7 @@ extension TransactionFields {
 }
 
 extension StampedRevocation {
-    /// The later stamp; for equal ones, revoked before not revoked, then the greater percentage, then the greater
-    /// bytes.
+    /// The later stamp; if equal, revoked before not revoked, then the greater percentage, then the greater bytes.
     fileprivate static func newer(_ left: StampedRevocation, _ right: StampedRevocation) -> StampedRevocation {
         guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
         guard let leftRevocation = left.revocation else { return right }

@@ -1,10 +1,9 @@
 public import PurchaseVerification
 
-/// The statements of one piece of verified evidence about transactions and renewals, independent of its sender and
-/// claim.
+/// The statements of one piece of verified evidence about transactions and renewals, independent of its sender and claim.
 ///
-/// Evidence without an environment states nothing here, because its facts would have no key. App transactions prove the
-/// download of the app, and no purchase.
+/// Evidence without an environment states nothing here, because its facts would have no key. App transactions prove the download
+/// of the app, not a purchase.
 public struct Observation: Sendable, Equatable {
     /// The transactions, in the order of the evidence.
     public let transactions: [TransactionStatement]
@@ -13,7 +12,7 @@ public struct Observation: Sendable, Equatable {
     /// The facts of this evidence alone: one value for each transaction, in the order of their first statements.
     public let transactionFacts: [ObservedTransaction]
 
-    /// Reads every statement of the evidence. A transaction whose id is not an identifier is left out.
+    /// Reads every statement of the evidence. A transaction whose id is not an identifier is skipped.
     public init(_ evidence: VerifiedEvidence) {
         switch evidence {
         case .appReceipt(let receipt):
@@ -49,14 +48,14 @@ public struct Observation: Sendable, Equatable {
 }
 
 extension ExactText {
-    /// Text of evidence that can be stored as an identifier; anything else counts as not stated.
+    /// Text of evidence that can be stored as an identifier; other text counts as not stated.
     init?(identifier text: String?) {
         guard let text else { return nil }
         self.init(text)
         guard isIdentifier else { return nil }
     }
 
-    /// The number of a period; purchases without one state 0 or nothing.
+    /// The line item of a period; purchases without one state 0 or nothing.
     init?(lineItem text: String?) {
         self.init(identifier: text)
         guard self != "0" else { return nil }

@@ -1,7 +1,7 @@
 import PurchaseVerification
 
-/// The merge of renewal facts. Renewal info counts as a whole: the later stamp, then the greater canonical bytes. Its
-/// grace periods are kept by their end, so that a past one is still known after the recovery.
+/// The merge of renewal facts. Renewal info is taken as a whole: the later stamp wins, then the greater canonical bytes. Its
+/// grace periods are kept by their ends, so that a past one is still known after the recovery.
 extension ObservedRenewal {
     /// The facts of a single statement.
     public convenience init(_ statement: RenewalStatement) {
@@ -12,7 +12,7 @@ extension ObservedRenewal {
             key: statement.key, stamp: statement.stamp, info: statement.info, gracePeriods: grace.map { [$0] } ?? [])
     }
 
-    /// These facts and others of the same subscription.
+    /// Merges these facts with others of the same subscription.
     ///
     /// - Returns: `self` if the others add nothing, or are about another subscription.
     public func merged(with other: ObservedRenewal) -> ObservedRenewal {
@@ -24,7 +24,7 @@ extension ObservedRenewal {
         return merged == self ? self : merged
     }
 
-    /// These facts, merged with one more piece of evidence.
+    /// Merges these facts with one more statement.
     public func merged(with statement: RenewalStatement) -> ObservedRenewal {
         merged(with: ObservedRenewal(statement))
     }
@@ -37,7 +37,7 @@ extension ObservedRenewal {
 }
 
 extension GracePeriod {
-    /// All of both, each end once, with its earliest and its latest stamp. Both lists are sorted by their ends.
+    /// The grace periods of both lists, each end once, with its earliest and its latest stamp. Both lists are sorted by end.
     fileprivate static func union(_ left: [GracePeriod], _ right: [GracePeriod]) -> [GracePeriod] {
         var union: [GracePeriod] = []
         union.reserveCapacity(left.count + right.count)

@@ -37,7 +37,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         return statement
     }
 
-    /// A revocation without a date still counts, from the time of its signature.
+    /// A revocation without a date counts from the time of its signature.
     private func revocation(stamp: Timestamp) -> Revocation? {
         let isStated =
             self.revocationDate != nil || self.revocationReason != nil || self.revocationType != nil
@@ -48,13 +48,13 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
             type: ExactText(identifier: self.revocationType?.rawValue), percentage: self.revocationPercentage)
     }
 
-    /// Claims without a field in the facts. Claims that name a device are not facts of the purchase.
+    /// Claims without a field in the facts. Claims that identify a device are excluded: they are not facts of the purchase.
     private func otherTransactionClaims(_ statement: TransactionStatement) -> [UInt8]? {
         var claims = self.otherClaims
         claims["advancedCommerceInfo"] = self.advancedCommerceInfo
         claims["commitmentInfo"] = self.commitmentInfo
         claims["billingPlanType"] = self.billingPlanType.map(JSONValue.string)
-        // Values that the field of facts cannot hold.
+        // Values that the field in the facts cannot hold.
         if statement.kind == nil { claims["type"] = self.type.map { .string($0.rawValue) } }
         if statement.accountToken == nil { claims["appAccountToken"] = self.appAccountToken.map(JSONValue.string) }
         return CanonicalJSON.otherClaims(claims)

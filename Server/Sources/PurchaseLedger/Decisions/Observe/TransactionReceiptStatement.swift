@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension TransactionReceiptContent where Trust == Verified {
-    /// The statement of its one purchase.
+    /// The statement about its only purchase.
     var statement: TransactionStatement? {
         guard let environment, let transactionID = ExactText(identifier: transactionID),
             let key = TransactionKey(
@@ -32,7 +32,7 @@ extension TransactionReceiptContent where Trust == Verified {
         return CanonicalJSON.otherClaims(claims)
     }
 
-    /// Whether a field of the statement has the key's value, or the key names a device, which is not a fact of the
+    /// Whether the key's value is in a field of the statement, or the key identifies a device, which is not a fact of the
     /// purchase.
     private static func isField(_ key: String) -> Bool {
         fields.contains(key) || dates.contains { key.utf8.starts(with: $0.utf8) }
@@ -46,7 +46,7 @@ extension TransactionReceiptContent where Trust == Verified {
         ]
     }
 
-    /// Each date is written several times, with suffixes.
+    /// Each date is written several times, with different suffixes.
     private static var dates: [String] {
         ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date"]
     }

@@ -1,9 +1,8 @@
 extension ObservedTransaction {
-    /// Whether Apple withdrew the transaction, by the newest that is known of it.
+    /// Apple's withdrawal of the transaction according to the newest known facts; `nil` if there is none.
     ///
-    /// A cancellation counts if it is later than the newest signed transaction, or if there is none; otherwise the
-    /// newest signed transaction decides. So receipts never reverse a refund, but newer signed data without a
-    /// revocation does.
+    /// A cancellation counts if it is later than the newest signed transaction, or if there is none; otherwise the newest signed
+    /// transaction decides. So receipts never reverse a refund, but newer signed data without a revocation does.
     public var withdrawal: Withdrawal? {
         if let cancellation, newestStamp.map({ $0 < cancellation }) ?? true {
             return Withdrawal(date: cancellation, cause: .cancelled, units: quantity)
@@ -15,11 +14,11 @@ extension ObservedTransaction {
 }
 
 extension Revocation {
-    /// The share of the quantity that is withdrawn, in milliunits from 0 to 100,000. Everything, if it is not stated.
+    /// The withdrawn share of the quantity, in milliunits from 0 to 100,000; everything if it is not stated.
     var share: Int64 { min(max(0, percentage ?? Self.whole), Self.whole) }
 
-    /// The number of withdrawn units of a quantity: none at 0 %, otherwise the share rounded to the nearest whole
-    /// number, at least 1 and at most all. 33,333 of 3 are 1, and 66,667 of 3 are 2.
+    /// The number of withdrawn units of a quantity: none at 0 %, otherwise the share rounded to the nearest whole number, at
+    /// least 1 and at most all. 33,333 of 3 are 1, and 66,667 of 3 are 2.
     public func units(of quantity: Int64) -> Int64 {
         let quantity = max(0, quantity)
         guard share > 0, share < Self.whole else { return share == 0 ? 0 : quantity }

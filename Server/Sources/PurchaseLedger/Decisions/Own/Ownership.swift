@@ -1,14 +1,13 @@
 import PurchaseVerification
 
-/// The owner of each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts of
-/// the journal.
+/// The owner of each transaction of an original (docs/ledger.md, "Own"): a fold over the final facts and the acts in the journal.
 ///
-/// Facts come first and acts follow in their order, so it does not matter when evidence arrived.
+/// Facts are applied first and acts follow in order, so the time at which evidence arrived does not matter.
 public struct Ownership: Sendable {
     /// The owner of each transaction.
     public let owners: [TransactionKey: TransactionOwner]
 
-    /// Works out the owners.
+    /// Computes the owners.
     public init(_ input: OwnershipInput) {
         let transactions = input.transactions.inOrderOfPurchase()
         var fold = OwnershipFold(transactions, tokens: input.tokens)
@@ -21,8 +20,8 @@ public struct Ownership: Sendable {
     }
 }
 
-/// The fold. Transactions that always have the same owner are one class, so an act costs the number of classes, not the
-/// number of transactions.
+/// The fold. Transactions that always have the same owner form one class, so an act costs time in proportion to the number of
+/// classes, not of transactions.
 private struct OwnershipFold {
     /// The reason why transactions have the same owner.
     private enum Class: Hashable {
@@ -35,14 +34,14 @@ private struct OwnershipFold {
     }
 
     private var classes: [TransactionKey: Class] = [:]
-    /// From which transaction a token is inherited.
+    /// The transaction from which each transaction inherits a token.
     private var namesakes: [TransactionKey: TransactionKey] = [:]
     private var holdings: [Class: TransactionOwner] = [:]
-    /// Classes of which a claim was seen.
+    /// The classes that were claimed.
     private var claimed: Set<Class> = []
     private var merges = CustomerMerges()
 
-    /// The number of other owners that a transaction names, the latest ones. A shared receipt can have thousands.
+    /// The limit for the other owners that a transaction lists; the latest ones are kept. A shared receipt can have thousands.
     private static let otherCount = 16
 
     init(_ transactions: [ObservedTransaction], tokens: TokenAssignments) {
@@ -102,10 +101,10 @@ private struct OwnershipFold {
         guard let `class` = classes[transaction], let holding = holdings[`class`] else { return }
         let isFirst = claimed.insert(`class`).inserted
         if let holder = holding.customer, holder != customer {
-            // The first claimant, or the new one under `move`, had it while the token was unknown.
+            // The first claimant, or the new one under `move`, owned it while the token was unknown.
             let hadIt = `class` != .unnamed && (isFirst || mayTransfer)
             if hadIt { holdings[`class`]?.others.append(customer) }
-            // A token that names another customer beats the claim, whenever it became known.
+            // A token that names another customer takes precedence over the claim, whenever it became known.
             if case .ownToken = `class` { return }
             guard mayTransfer else { return }
             replace(holder, by: customer, .transfer(entry: entry)) { if case .ownToken = $0 { false } else { true } }
@@ -128,7 +127,7 @@ private struct OwnershipFold {
         do throws(CustomerMerges.Refusal) {
             try merges.merge(customer, into: target)
         } catch {
-            // The journal holds no such entry: the operation refuses it.
+            // Unreachable for a journal of Assay: the operation refuses such a merge.
             return
         }
         replace(customer, by: merges.resolve(target), .merge(entry: entry)) { _ in true }
@@ -157,7 +156,7 @@ private struct OwnershipFold {
 }
 
 extension [ObservedTransaction] {
-    /// The order of a subscription: by date of purchase, then by id. Transactions without a date come first.
+    /// Sorted by date of purchase, then by id. Transactions without a date come first.
     func inOrderOfPurchase() -> [ObservedTransaction] {
         func moment(_ transaction: ObservedTransaction) -> Timestamp {
             transaction.purchaseDate ?? transaction.originalPurchaseDate ?? .epoch

@@ -1,20 +1,20 @@
 import Crypto
 import PurchaseVerification
 
-/// Creates an API key. The app need not be in the settings yet, so that a key can be made before the first start.
+/// Creates an API key. The app need not be in the settings yet, so a key can be created before the first start.
 public struct CreateAPIKey: LedgerOperation {
     public var app: String
     public var name: String
     public var scopes: Set<APIKeyScope>
 
-    /// A key of an app.
+    /// Creates a key for an app.
     public init(app: String, name: String, scopes: Set<APIKeyScope>) {
         self.app = app
         self.name = name
         self.scopes = scopes
     }
 
-    /// A new key, with its text, which cannot be read again.
+    /// A new key with its text, which cannot be read again later.
     public struct Outcome: Sendable {
         public var key: APIKey
         public var text: String
@@ -39,11 +39,11 @@ public struct CreateAPIKey: LedgerOperation {
     }
 }
 
-/// Revokes an API key. Revoking it again changes nothing.
+/// Revokes an API key. Revoking a key again changes nothing.
 public struct RevokeAPIKey: LedgerOperation {
     public var id: String
 
-    /// The key of an id.
+    /// Revokes the key with an id.
     public init(id: String) { self.id = id }
 
     /// - Returns: the key; `nil` if no key has the id.
@@ -72,18 +72,18 @@ public struct APIKeyList: LedgerQuery {
     }
 }
 
-/// The key with a secret that was sent, if it is valid and was not revoked. Its app may be missing in the settings.
+/// Finds the key with the secret that was sent, if the key is valid and not revoked. Its app may be missing in the settings.
 public struct APIKeyLookup: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
     public var text: APIKeyText
 
-    /// A key that was sent.
+    /// Looks up a key that was sent.
     public init(_ text: APIKeyText) { self.text = text }
 
     public func answer(_ reader: LedgerTransaction) throws -> APIKey? {
         guard let row = try APIKeysTable(connection: reader.connection).row(text.id), row.revokedAt == nil,
-            // The comparison of a digest takes the same time wherever the two differ.
+            // The comparison of the digests takes constant time.
             text.digest == row.secretSHA256
         else { return nil }
         if let app = reader.registry.app(key: row.appKey) { return APIKey(row, app: app.settings.id) }

@@ -2,16 +2,16 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-/// A request that its sender may repeat without having it done twice. Orders and consumption only: a claim is idempotent by its
-/// transaction. Refusals are never kept, since a setting or time can change them.
+/// A request that its sender may repeat without executing it twice. It is used for orders and consumption only: a claim is
+/// idempotent by its transaction. Rejections are never kept, since a setting or time can change them.
 public struct IdempotentRequest: Sendable {
-    /// SHA-256 of the sender and the key: keys of one sender mean nothing to another.
+    /// SHA-256 of the sender and the key, so that senders do not share keys.
     let scope: [UInt8]
-    /// SHA-256 of the request, so that another request under the same key is noticed.
+    /// SHA-256 of the request, so that a different request with the same key is detected.
     let fingerprint: [UInt8]
 
     /// - Parameters:
-    ///   - sender: words that tell the sender from others, such as the app and the id of the API key.
+    ///   - sender: what identifies the sender, such as the app and the id of the API key.
     ///   - key: the header `Idempotency-Key`.
     ///   - method: the method of the request.
     ///   - path: its path.
@@ -26,7 +26,7 @@ public struct IdempotentRequest: Sendable {
         fingerprint = Array(hash.finalize())
     }
 
-    /// The journal entry that did the same request before.
+    /// The journal entry of the same request, if it was executed before.
     ///
     /// - Throws: `idempotency_key_reused` if it was another request.
     func earlierEntry(_ transaction: LedgerTransaction) throws -> JournalRow? {
@@ -40,7 +40,7 @@ public struct IdempotentRequest: Sendable {
         return row
     }
 
-    /// Remembers the entry that did the request.
+    /// Stores the entry of the request.
     func keep(_ entry: JournalEntry, _ transaction: LedgerTransaction) throws(LedgerStorageError) {
         try IdempotencyTable(connection: transaction.connection).insert(
             scope: scope, requestSHA256: fingerprint, entryKey: entry.key, at: transaction.now)
@@ -52,7 +52,7 @@ public struct ForgetIdempotencyKeys: LedgerOperation {
     /// The age from which keys are deleted, in milliseconds.
     public var age: Int64
 
-    /// Keys of an age, in milliseconds.
+    /// Deletes keys from an age on, in milliseconds.
     public init(age: Int64) { self.age = age }
 
     public var locks: LedgerLocks { .parts([]) }

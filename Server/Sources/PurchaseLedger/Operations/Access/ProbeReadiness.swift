@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Writes as much as a purchase does, to find out whether the database accepts it.
+/// Writes about as much as a purchase does, to check that the database accepts writes.
 public struct ProbeReadiness: LedgerOperation {
     /// A probe.
     public init() {}

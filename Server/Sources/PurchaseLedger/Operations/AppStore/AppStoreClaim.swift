@@ -2,27 +2,28 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A claim that the App Store is to be asked about.
+/// A claim to check with the App Store.
 public struct AppStoreClaim: Sendable {
-    /// How long one server works on a claim, in milliseconds. A server that died has it no longer than that.
+    /// How long one server may work on a claim, in milliseconds. If the server dies, the claim is free again after this time.
     public static let lease: Int64 = 120_000
-    /// How long the App Store's word on a receipt counts for further claims of the same customer with it, in milliseconds.
+    /// How long the App Store's answer about a receipt is reused for further claims of the same customer with it, in
+    /// milliseconds.
     public static let wordLasts: Int64 = 900_000
 
     /// The claim's entry.
     public let id: UUID
     public let app: String
-    /// Whether the claim is decided after the App Store's word. Otherwise it was granted already.
+    /// Whether the claim is decided after the App Store's answer. Otherwise it was granted before.
     public let waits: Bool
     public let receivedAt: Timestamp
-    /// The questions that had no answer.
+    /// The number of requests that were not answered.
     public let attempts: Int
-    /// The receipt as it was sent; `nil` if it cannot be read any more, and nobody can be asked.
+    /// The receipt as it was sent; `nil` if it can no longer be read, so that the App Store cannot be asked.
     public let evidence: [UInt8]?
     let details: ClaimDetails
 }
 
-/// What a claim asks the App Store; `nil` if it was answered already, or if its app is no longer in the settings.
+/// The question of a claim to the App Store; `nil` if it was answered already, or if its app is no longer in the settings.
 public struct AppStoreClaimByID: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -44,7 +45,7 @@ public struct AppStoreClaimByID: LedgerQuery {
     }
 }
 
-/// How far a claim is that the App Store is asked about.
+/// The state of a claim that is checked with the App Store.
 public struct AppStoreClaimState: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -54,9 +55,9 @@ public struct AppStoreClaimState: LedgerQuery {
 
     public enum State: Sendable, Equatable {
         case decided(DecidedClaim)
-        /// A server asks about it now.
+        /// A server is asking the App Store now.
         case asked
-        /// It is asked about later.
+        /// The App Store is asked at a later time.
         case rests(until: Timestamp)
     }
 

@@ -2,13 +2,13 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// The claims that are due and that no server works on, the longest overdue first.
+/// Counts the claims that are due and that no server works on.
 public struct DueAppStoreClaims: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var limit: Int
 
-    /// At most so many claims.
+    /// Counts at most this many claims.
     public init(limit: Int) { self.limit = limit }
 
     /// - Returns: the number of claims, at most the limit.
@@ -18,13 +18,13 @@ public struct DueAppStoreClaims: LedgerQuery {
     }
 }
 
-/// Takes claims that are due, for as long as a lease lasts.
+/// Leases claims that are due, the longest overdue first.
 public struct LeaseAppStoreClaims: LedgerOperation {
     public var limit: Int
-    /// Takes claims that came before this time, whether or not they are due.
+    /// Also leases claims that were submitted before this time, whether or not they are due.
     public var overdueSince: Timestamp?
 
-    /// At most so many claims.
+    /// Leases at most this many claims.
     public init(limit: Int, overdueSince: Timestamp? = nil) { (self.limit, self.overdueSince) = (limit, overdueSince) }
 
     public var locks: LedgerLocks { .parts([.appStoreClaims]) }
@@ -63,13 +63,13 @@ public struct OverdueAppStoreClaims: LedgerQuery {
     }
 }
 
-/// Notes that the App Store did not answer, and when it is asked again.
+/// Records that the App Store did not answer, and when it is asked again.
 public struct PostponeAppStoreClaim: LedgerOperation {
     public var claim: UUID
     public var attempts: Int
     public var next: Timestamp
 
-    /// The next question about a claim, and how many had no answer.
+    /// The time of the next attempt for a claim, and the number of attempts without an answer.
     public init(_ claim: UUID, attempts: Int, to next: Timestamp) {
         (self.claim, self.attempts, self.next) = (claim, attempts, next)
     }
@@ -83,7 +83,7 @@ public struct PostponeAppStoreClaim: LedgerOperation {
     }
 }
 
-/// Makes every claim due that waits for a later attempt: the App Store answers again.
+/// Makes all claims due that wait for a later attempt, because the App Store answers again.
 public struct HastenAppStoreClaims: LedgerOperation {
     public init() {}
 
@@ -94,13 +94,13 @@ public struct HastenAppStoreClaims: LedgerOperation {
     }
 }
 
-/// How many claims the App Store is still to be asked about, counted up to a limit.
+/// Counts the claims for which the App Store still has to be asked, up to a limit.
 public struct WaitingAppStoreClaims: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var limit: Int
 
-    /// At most so many are counted.
+    /// Counts at most this many claims.
     public init(limit: Int = 100_000) { self.limit = limit }
 
     public func answer(_ reader: LedgerTransaction) throws -> Int {

@@ -15,7 +15,7 @@ public struct DecidedClaim: Sendable, Equatable {
     public var verdict: Verdict { Verdict(code: code) }
 }
 
-/// The decision about a claim; `nil` if it waits, or never did.
+/// The decision about a claim; `nil` if the claim still waits, or never waited.
 public struct DecisionOfClaim: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 

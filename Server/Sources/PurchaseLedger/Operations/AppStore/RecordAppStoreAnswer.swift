@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The App Store's word on a claim, with its evidence verified again.
+/// The App Store's answer about a claim, with the claim's evidence verified again.
 public struct ExaminedAppStoreAnswer: Sendable {
     let claim: AppStoreClaim
     let answer: AppStoreAnswer
@@ -12,7 +12,7 @@ public struct ExaminedAppStoreAnswer: Sendable {
 }
 
 extension PurchaseLedger {
-    /// Verifies the evidence of a claim again, and the signed receipt in the App Store's reply.
+    /// Verifies the evidence of a claim again, and the signed receipt in the App Store's answer.
     public func examine(_ claim: AppStoreClaim, _ answer: AppStoreAnswer) -> ExaminedAppStoreAnswer {
         let latest = answer.latestReceipt.map {
             EvidenceSubmission(app: claim.app, source: JournalKind.appStoreAnswer.name, evidence: $0)
@@ -23,19 +23,19 @@ extension PurchaseLedger {
     }
 }
 
-/// Records the App Store's word on a claim, and decides the claim if it waited for that.
+/// Records the App Store's answer about a claim, and decides the claim if it waited for the answer.
 public struct RecordAppStoreAnswer: LedgerOperation {
     let examined: ExaminedAppStoreAnswer
 
     public init(_ examined: ExaminedAppStoreAnswer) { self.examined = examined }
 
-    /// What became of a claim.
+    /// The result for the claim.
     public enum Outcome: Sendable {
-        /// Another server recorded the word before.
+        /// Another server recorded the answer before.
         case alreadyRecorded
         case decided(PurchaseOutcome)
         case restored(RestoreOutcome)
-        /// The claim was granted before. The word is recorded.
+        /// The claim was granted before. The answer is recorded.
         case confirmed
     }
 
@@ -77,7 +77,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return outcome
     }
 
-    /// Records the reply.
+    /// Records the answer.
     private func recordAnswer(
         _ row: AppStoreClaimRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> (entry: JournalEntry, details: AppStoreAnswerDetails) {
@@ -96,7 +96,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return (try transaction.journal.append(draft, details), details)
     }
 
-    /// Follows the word on a claim that was granted before.
+    /// Applies the answer about a claim that was granted before.
     static func confirm(
         _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
@@ -108,7 +108,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         try writeContradiction(details, entry, customer, app, transaction)
     }
 
-    /// Writes the event of a reply that contradicts the receipt.
+    /// Writes the event of an answer that contradicts the receipt.
     static func writeContradiction(
         _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ customer: Int64?, _ app: RegistryApp,
         _ transaction: LedgerTransaction
@@ -132,7 +132,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return try AppStoreClaimsTable(connection: transaction.connection).row(entry.key)
     }
 
-    /// Decides the claim, and records that.
+    /// Decides the claim, and records the decision.
     private func decide(
         _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws -> (outcome: Outcome, entry: JournalEntry) {

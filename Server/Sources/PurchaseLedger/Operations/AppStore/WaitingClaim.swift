@@ -2,15 +2,15 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The App Store's word on a claim that waited for it.
+/// The App Store's answer about a claim that waited for it.
 struct AppStoreWord {
     /// The claim's entry.
     let claim: UUID
     let answer: AppStoreAnswer
 }
 
-/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and nobody owns it
-/// yet. All other claims are decided at once.
+/// A claim that waits for the App Store: the app has the mode `apple`, a genuine receipt proves the purchase, and the purchase
+/// has no owner yet. All other claims are decided at once.
 struct WaitingClaim {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -18,7 +18,7 @@ struct WaitingClaim {
     let evidence: ExaminedEvidence
     let customer: CustomerRow
     let order: OrderRow?
-    /// A refusal by the App Store a moment ago.
+    /// A recent refusal by the App Store.
     let refusal: DecidedClaim?
 
     /// - Returns: `nil` if the claim can be decided now.
@@ -46,7 +46,7 @@ struct WaitingClaim {
         (self.customer, order) = (customer, parties.order)
     }
 
-    /// Records the claim, unless the same one waits already.
+    /// Records the claim, unless an equal claim already waits.
     func write() throws(LedgerStorageError) -> PurchaseOutcome {
         if let refusal, let rejection = refusal.rejection {
             return outcome(refusal.id, refusal.leafHash, nil, rejection)
@@ -82,7 +82,7 @@ struct WaitingClaim {
 }
 
 extension ExaminedEvidence {
-    /// The purchases of a genuine receipt that `verifyReceipt` reads; none of other evidence.
+    /// The purchases of a genuine receipt that `verifyReceipt` can read; empty for other evidence.
     var askablePurchases: [ObservedTransaction] {
         guard kind == .appReceipt || kind == .transactionReceipt, environment != .xcode, objection == nil,
             case .success(let observation) = verified
@@ -90,7 +90,7 @@ extension ExaminedEvidence {
         return observation.transactionFacts.filter { $0.productID != nil }
     }
 
-    /// Whether the App Store can be asked about it.
+    /// Whether the App Store can be asked about the evidence.
     var canBeAskedAbout: Bool { !askablePurchases.isEmpty }
 }
 
@@ -99,7 +99,7 @@ extension ExaminedSubmission {
 }
 
 extension LedgerTransaction {
-    /// Whether a transaction belongs to somebody, also to an erased customer.
+    /// Whether a transaction has an owner, who may be an erased customer.
     func hasOwner(_ key: TransactionKey) throws(LedgerStorageError) -> Bool {
         guard let environment = try environments.key(of: key.environment),
             let row = try transactions.row(key, environment: environment)
@@ -107,8 +107,8 @@ extension LedgerTransaction {
         return row.isErased || row.ownerKey != nil
     }
 
-    /// The App Store's word on a receipt that decided a claim of the customer a moment ago: an agreement, or a refusal that asking again
-    /// would only repeat.
+    /// A recent answer of the App Store that decided a claim of the customer with this receipt: an agreement, or a refusal that
+    /// asking again would only repeat.
     func recentWord(
         on evidence: ExaminedEvidence, customer: CustomerRow
     ) throws(LedgerStorageError) -> DecidedClaim? {
@@ -121,14 +121,14 @@ extension LedgerTransaction {
             entry.at.millisecondsSince1970 + AppStoreClaim.wordLasts > now.millisecondsSince1970
         else { return nil }
         let decision = try DecidedClaim(entry)
-        // What the operator corrects, and what was not answered, is asked again.
+        // Errors that the operator can correct, and unanswered questions, are asked again.
         let isOpen = [DecisionCode.appStoreSecretMismatch, .appStoreUnanswered].contains {
             $0.rawValue == decision.code
         }
         return isOpen ? nil : decision
     }
 
-    /// The claim that waits with the same evidence, customer and fields.
+    /// The waiting claim with the same evidence, customer and fields.
     func claimThatWaits(
         like details: ClaimDetails, evidence: Int64, customer: CustomerRow
     ) throws(LedgerStorageError) -> (entry: JournalRow, row: AppStoreClaimRow)? {
@@ -141,7 +141,7 @@ extension LedgerTransaction {
         return nil
     }
 
-    /// Notes a claim that the App Store is to be asked about. The server that received it asks first.
+    /// Queues a claim for the App Store. The server that received it asks first.
     func ask(
         _ entry: JournalEntry, _ app: RegistryApp, _ customer: CustomerRow, _ evidence: Int64,
         _ question: AppStoreQuestion
@@ -154,7 +154,7 @@ extension LedgerTransaction {
 }
 
 extension ClaimDetails {
-    /// Whether two claims of one customer with the same evidence claim the same.
+    /// Whether two claims of one customer with the same evidence have the same fields.
     fileprivate func isSame(as other: ClaimDetails) -> Bool {
         func isSame(_ left: String?, _ right: String?) -> Bool {
             left.map { ExactText($0) } == right.map { ExactText($0) }
@@ -165,7 +165,7 @@ extension ClaimDetails {
 }
 
 extension Timestamp {
-    /// How long one server works on a claim, in milliseconds: longer than it waits for the App Store (`AppStoreClaim.lease`).
+    /// The end of the lease of one server, which is longer than a server waits for the App Store (`AppStoreClaim.lease`).
     var appStoreLeaseEnd: Timestamp {
         Timestamp(millisecondsSince1970: millisecondsSince1970 + AppStoreClaim.lease)
     }

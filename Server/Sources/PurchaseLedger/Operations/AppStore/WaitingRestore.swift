@@ -2,17 +2,17 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// A piece of evidence of a restore that waits for the App Store, because it proves a purchase that nobody owns yet.
+/// A piece of evidence of a restore that waits for the App Store, because it proves a purchase that has no owner yet.
 struct WaitingRestore {
     let transaction: LedgerTransaction
     let app: RegistryApp
     let submission: RestoreSubmission
     let evidence: ExaminedEvidence
     let customer: CustomerRow
-    /// A refusal by the App Store a moment ago.
+    /// A recent refusal by the App Store.
     let refusal: DecidedClaim?
 
-    /// - Returns: `nil` if it can be decided now.
+    /// - Returns: `nil` if the evidence can be decided now.
     init?(
         of evidence: ExaminedEvidence, _ submission: RestoreSubmission, _ customer: CustomerRow,
         _ transaction: LedgerTransaction, _ app: RegistryApp
@@ -28,7 +28,7 @@ struct WaitingRestore {
         (self.evidence, self.customer) = (evidence, customer)
     }
 
-    /// Records it, unless the same waits already.
+    /// Records the restore of the evidence, unless an equal one already waits.
     func write(_ outcome: inout RestoreOutcome, _ seen: inout Set<TransactionKey>) throws(LedgerStorageError) {
         if let refusal, let rejection = refusal.rejection {
             outcome.purchases += purchases(refusal.id, refusal.leafHash, rejection, &seen)
@@ -57,7 +57,7 @@ struct WaitingRestore {
         outcome.asksAppStore.append(entry.id)
     }
 
-    /// What a restore answers about its purchases.
+    /// The purchases in the answer to a restore.
     private func purchases(
         _ id: UUID, _ leafHash: [UInt8], _ rejection: Rejection, _ seen: inout Set<TransactionKey>
     ) -> [RestoredPurchase] {

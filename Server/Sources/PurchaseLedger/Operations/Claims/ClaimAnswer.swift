@@ -9,7 +9,7 @@ struct ClaimAnswer {
     let customer: CustomerRow?
     /// The claimed transaction.
     var record: TransactionRecord?
-    /// The order that the transaction paid, now or before.
+    /// The order that the transaction paid, now or earlier.
     var paidOrder: OrderRow?
     /// The id of the order that this claim paid.
     var newlyPaidOrder: String?

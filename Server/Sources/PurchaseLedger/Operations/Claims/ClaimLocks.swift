@@ -3,7 +3,7 @@ import PurchaseVerification
 import struct Foundation.UUID
 
 extension ExaminedEvidence {
-    /// The parts of the ledger that it tells of: its row, the originals, and the account tokens.
+    /// The parts of the ledger that the evidence concerns: its row, the originals, and the account tokens.
     var locks: Set<LedgerLock> {
         var locks: Set<LedgerLock> = [.evidence(stored.sha256)]
         if !stored.isVerified { locks.insert(.unverified) }

@@ -5,14 +5,14 @@ import struct Foundation.UUID
 /// The customer and the order that a claim names.
 struct ClaimParties {
     private(set) var customer: CustomerRow?
-    /// The order, if it is the customer's.
+    /// The order, if it belongs to the customer.
     private(set) var order: OrderRow?
     private var isOrderOfAnother = false
 
-    /// Nobody.
+    /// Neither a customer nor an order.
     init() {}
 
-    /// Reads them. A customer who was never seen is made; an order names its customer.
+    /// Reads the customer and the order. A new customer is created; an order implies its customer.
     init(of claim: ClaimFields, _ transaction: LedgerTransaction, _ app: RegistryApp) throws(LedgerStorageError) {
         guard let orderID = claim.orderID else {
             if let name = claim.customerID { customer = try transaction.customerToWrite(name, app) }

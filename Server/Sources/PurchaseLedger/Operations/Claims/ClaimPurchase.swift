@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Judges a claim, and records it with its evidence.
+/// Decides a claim, and records it with its evidence.
 public struct ClaimPurchase: LedgerOperation {
     let examined: ExaminedSubmission
 
@@ -19,7 +19,7 @@ struct ClaimJudgement {
     let transaction: LedgerTransaction
     let examined: ExaminedSubmission
     let app: RegistryApp
-    /// The App Store's word, if the claim waited for it.
+    /// The App Store's answer, if the claim waited for it.
     let word: AppStoreWord?
     private(set) var rejection: Rejection?
     /// The entry that was written.
@@ -27,7 +27,7 @@ struct ClaimJudgement {
     private var changes: LedgerChanges
     private var kept: KeptEvidence?
     private var parties = ClaimParties()
-    /// The claimed transaction among the histories.
+    /// The position of the claimed transaction in the histories.
     private var place: (history: Int, record: Int)?
     private var binds = false
     private var isReplayed = false
@@ -49,7 +49,7 @@ struct ClaimJudgement {
     /// Observes, decides and records.
     mutating func outcome() throws -> PurchaseOutcome {
         if let refusal = word?.answer.refusal {
-            // The claim has no effect, so its evidence is not observed, either.
+            // The claim has no effect, so its evidence is not observed either.
             (rejection, isSettled) = (refusal, true)
             if let evidence = examined.evidence {
                 kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
@@ -68,13 +68,13 @@ struct ClaimJudgement {
 
     // MARK: Observe
 
-    /// Stores the evidence and observes it, whatever becomes of the claim.
+    /// Stores the evidence and observes it, whatever the claim's outcome.
     private mutating func observe() throws(LedgerStorageError) {
         guard let evidence = examined.evidence else { return }
         let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
         self.kept = kept
         guard case .success(let observation) = evidence.verified else { return }
-        // Evidence of another app is that app's news.
+        // Evidence of another app is observed by that app.
         if let owner = transaction.registry.observer(of: evidence, claimedFor: app) {
             if owner.key != app.key { changes = LedgerChanges(transaction, app: owner) }
             try changes.observe(observation, evidence: kept.key)
@@ -84,9 +84,9 @@ struct ClaimJudgement {
 
     // MARK: Judge
 
-    /// Decides about the claim.
+    /// Decides the claim.
     ///
-    /// - Throws: `Rejection` if it is refused, `LedgerStorageError` if the operation as a whole fails.
+    /// - Throws: `Rejection` if the claim is rejected, `LedgerStorageError` if the operation as a whole fails.
     private mutating func judge() throws {
         if let flaw = examined.flaw { throw flaw }
         let (evidence, observation) = try verified()
@@ -117,7 +117,7 @@ struct ClaimJudgement {
         }
     }
 
-    /// The statement of the claim's own evidence about the transaction. Facts that the ledger knows already prove nothing here.
+    /// The statement of the claim's own evidence about the transaction. Facts that the ledger already knows prove nothing here.
     private func claimed(
         in observation: Observation, _ evidence: ExaminedEvidence
     ) throws(Rejection) -> ObservedTransaction {
@@ -165,7 +165,7 @@ struct ClaimJudgement {
             try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)
             return
         }
-        // An order is paid by money, so it does not matter whether the paid time has ended.
+        // Payment decides about an order, so it does not matter whether the paid time has ended.
         try pay(order, purchase, record)
     }
 
@@ -178,7 +178,7 @@ struct ClaimJudgement {
         isReplayed = false
     }
 
-    /// The customer's present entitlement to the product.
+    /// The customer's current entitlement to the product.
     private func entitlement(
         of customer: Int64, _ record: TransactionRecord, in index: Int
     ) throws(LedgerStorageError) -> Entitlement? {
@@ -196,14 +196,14 @@ struct ClaimJudgement {
             environment: record.row.environment, app: app)
     }
 
-    /// The claimed transaction as it is now.
+    /// The current record of the claimed transaction.
     private var record: TransactionRecord? { place.map { changes.histories[$0.history].records[$0.record] } }
 
     // MARK: Record
 
-    /// Writes the journal entry, and what names it.
+    /// Writes the journal entry, and the rows that refer to it.
     private mutating func write() throws(LedgerStorageError) -> PurchaseOutcome {
-        // A claim that does not count has evidence that does.
+        // The evidence counts even if the claim does not.
         if !isSettled { try changes.settle() }
         var answer = ClaimAnswer(
             examined: examined, app: app, transaction: transaction, rejection: rejection, customer: parties.customer)
@@ -247,7 +247,7 @@ struct ClaimJudgement {
         if let kept { draft.evidence = (kept.key, kept.sha256) }
         draft.customer = parties.customer
         if draft.customer == nil, let name = claim.customerID, ExactText(name).isIdentifier {
-            // A rejected claim makes no customer, but is listed among those of a known one.
+            // A rejected claim creates no customer, but is listed for a known one.
             draft.customer = try transaction.customer(name, app)
         }
         draft.order = parties.order

@@ -2,10 +2,10 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The rows that a write with evidence will probably read. Only the speed depends on it (`LedgerWritePlan`).
+/// The rows that a write with evidence will probably read. They affect only the speed (`LedgerWritePlan`).
 private struct EvidenceReads {
-    /// Transactions of one piece of evidence that are looked for in advance. A receipt with a long history is mostly known already,
-    /// and its first transactions say whether it is.
+    /// The number of transactions in one piece of evidence that are read in advance. Most of a long history is known already, and
+    /// its first transactions show whether it is.
     private static let transactions = 16
 
     let registry: Registry
@@ -14,7 +14,7 @@ private struct EvidenceReads {
 
     init(_ registry: Registry) { self.registry = registry }
 
-    /// Evidence, its facts, and what the ledger knows of them.
+    /// Adds evidence, its facts, and the rows that the ledger has for them.
     ///
     /// - Parameter customer: the customer who claims it.
     mutating func add(_ evidence: ExaminedEvidence, app: RegistryApp?, customer: String?) {
@@ -40,7 +40,7 @@ private struct EvidenceReads {
         }
     }
 
-    /// The customer of a name.
+    /// Adds the customer with a name.
     mutating func add(customer: String, app: RegistryApp) {
         insertions[CustomerRow.table.numbering, default: 0] += 1
         reads.append(ExpectedRead(CustomersTable.byName, [.integer(app.key), .text(customer)]))
@@ -84,7 +84,7 @@ private struct EvidenceReads {
         if let token = facts.accountToken {
             reads.append(ExpectedRead(AccountTokensTable.assignment, [.integer(app.key), .id(token.uuid)]))
         }
-        // Without a claim, it is news of what its owner has.
+        // Without a claim, the evidence concerns the purchase's owner.
         let who = customer.map { [.integer(app.key), .text($0)] } ?? original
         let (entitlements, orders) =
             customer == nil

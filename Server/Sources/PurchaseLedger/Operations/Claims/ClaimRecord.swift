@@ -11,8 +11,8 @@ extension ClaimDetails.Outcome {
 }
 
 extension Registry {
-    /// The app that observes evidence: the app of its bundle id, if it accepts the environment. Renewal info has no
-    /// bundle id, and is observed by the app that received it.
+    /// The app that observes evidence: the app with its bundle id, if that accepts the environment. Renewal info has no bundle
+    /// id, and is observed by the app that received it.
     func observer(of evidence: ExaminedEvidence, claimedFor app: RegistryApp?) -> RegistryApp? {
         guard let bundleID = evidence.bundleID else { return evidence.kind == .signedRenewalInfo ? app : nil }
         guard let owner = self.app(bundleID: bundleID), let environment = evidence.environment,
@@ -23,7 +23,7 @@ extension Registry {
 }
 
 extension LedgerTransaction {
-    /// Stores genuine evidence whose bundle id belongs to no app, to observe it when an app gets the bundle id.
+    /// Stores genuine evidence whose bundle id belongs to no app, so that it is observed once an app has the bundle id.
     func hold(
         _ evidence: ExaminedEvidence?, _ key: Int64?, _ entry: JournalEntry
     ) throws(LedgerStorageError) {

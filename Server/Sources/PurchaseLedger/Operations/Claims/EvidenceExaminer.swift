@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Evidence that was verified, or the reason why it was not, with its stored form.
+/// Evidence with the result of its verification, and its stored form.
 public struct ExaminedEvidence: Sendable {
     /// The kind, if it could be recognised.
     public let kind: EvidenceKind?
@@ -24,17 +24,17 @@ public struct ExaminedEvidence: Sendable {
 }
 
 extension PurchaseLedger {
-    /// Verifies evidence for an app. It costs as much as the cryptography, and takes no lock.
+    /// Verifies evidence for an app. The cost is that of the cryptography; no lock is held.
     ///
     /// - Parameters:
     ///   - evidence: as it was sent.
-    ///   - app: the app whose settings it is compared with.
+    ///   - app: the app whose settings the evidence is compared with.
     func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
         EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
     }
 }
 
-/// Verifies evidence. Genuine evidence is observed under any settings of the claim's app, so the settings are checked
+/// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so the settings are checked
 /// separately.
 struct EvidenceExaminer: Sendable {
     let verifier: PurchaseVerifier
@@ -62,7 +62,7 @@ struct EvidenceExaminer: Sendable {
 
     /// The reason why the settings of an app do not accept the evidence.
     private func objection(_ app: RegisteredApp, _ facts: any EvidenceFacts) -> VerificationError? {
-        // Renewal info names no app, and counts by the subscription that it names.
+        // Renewal info names no app; its subscription does.
         guard facts.kind != .signedRenewalInfo else { return nil }
         do throws(VerificationError) {
             for policy in app.policies { try policy.check(facts) }
@@ -85,7 +85,7 @@ extension RegisteredApp {
     }
 }
 
-/// The evidence belongs to one of the app's versions, if its kind has a version.
+/// Accepts evidence of one of the app's versions, or of a kind without a version.
 private struct StatedVersionPolicy: PurchasePolicy {
     let versions: Set<String>
 

@@ -1,12 +1,12 @@
 import PurchaseVerification
 
 extension LedgerTransaction {
-    /// Stores evidence. Unverified evidence is stored whole only within the daily budget of the app and of the API key,
-    /// so that nobody fills the disk with forgeries.
+    /// Stores evidence. Unverified evidence is stored whole only within the daily budget of the app and of the API key, so that
+    /// forgeries cannot fill the disk.
     ///
     /// - Parameters:
     ///   - evidence: the examined evidence.
-    ///   - app: the app that it came for.
+    ///   - app: the app that it was sent for.
     ///   - keyID: the API key that sent it.
     package func keep(
         _ evidence: StorableEvidence, app: RegistryApp?, keyID: String?

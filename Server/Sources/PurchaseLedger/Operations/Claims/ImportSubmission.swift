@@ -1,13 +1,13 @@
 public import PurchaseVerification
 
-/// What an existing system knows of a customer's purchases: one row of an import.
+/// One row of an import: a customer's purchases in an existing system.
 public struct ImportSubmission: Sendable {
     public var customerID: String
     /// Receipts and signed transactions. All of their purchases are claimed.
     public var evidence: [[UInt8]]
     /// An order that one of the purchases pays.
     public var orderID: String?
-    /// When the existing system received the evidence. It is recorded and decides nothing.
+    /// When the existing system received the evidence. The time is recorded and affects no decision.
     public var importedAt: Timestamp?
 
     /// A row of an import.
@@ -26,7 +26,7 @@ public struct ExaminedImport: Sendable {
 }
 
 extension PurchaseLedger {
-    /// Verifies the evidence of a row. It takes no lock, so that rows can be verified on several cores.
+    /// Verifies the evidence of a row. It holds no lock, so rows can be verified on several cores.
     public func examine(_ submission: ImportSubmission, app: String) -> ExaminedImport {
         ExaminedImport(submission: submission, evidence: submission.evidence.map { examine($0, app: app) })
     }
@@ -34,13 +34,13 @@ extension PurchaseLedger {
 
 /// The result for one row of an import.
 public struct ImportOutcome: Sendable, Equatable {
-    /// Why the row was rejected: its evidence was refused, a purchase belongs to somebody else or gives nothing under the settings,
-    /// or its order was refused. `nil` if it was accepted.
+    /// Why the row was rejected: its evidence was refused, a purchase belongs to another customer or gives nothing under the
+    /// settings, or its order was refused. `nil` if it was accepted.
     public var rejection: Rejection?
-    /// The code of each purchase of the row, each purchase once: `accepted`, or why it gives nothing now. Expired, refunded and upgraded
-    /// purchases are accepted history.
+    /// The code of each purchase of the row, each once: `accepted`, or why it currently gives nothing. Expired, refunded and
+    /// upgraded purchases are accepted history.
     public var purchases: [String] = []
-    /// Whether an earlier import had recorded the whole row, so that nothing was written.
+    /// Whether an earlier import recorded the whole row, so that nothing was written.
     public var isKnown = false
 
     /// `accepted`, or the code of the rejection.

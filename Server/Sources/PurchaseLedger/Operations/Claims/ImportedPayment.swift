@@ -3,11 +3,11 @@ import PurchaseVerification
 /// The order of a row of an import, and the purchase that pays it.
 struct ImportedPayment {
     let order: OrderRow
-    /// The purchase that paid the order before; otherwise the first one that matches it.
+    /// The purchase that paid the order before; otherwise the first one that matches the order.
     let named: ObservedTransaction
     private(set) var rejection: Rejection?
 
-    /// - Parameter proven: the purchases of the evidence, of which there is at least one.
+    /// - Parameter proven: the purchases of the evidence; at least one.
     init?(
         of order: OrderRow, by proven: [ObservedTransaction], _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
@@ -26,7 +26,7 @@ struct ImportedPayment {
         (self.order, named) = (order, candidate)
     }
 
-    /// Pays the order if the purchase is the customer's and matches, under the rules of a claim that names its order.
+    /// Pays the order if the purchase is the customer's and matches, by the rules for a claim that names an order.
     mutating func pay(
         _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// One row of an import on its way into the ledger.
+/// One row of an import while it is written to the ledger.
 struct ImportedRow {
     private(set) var outcome = ImportOutcome()
     private let row: ExaminedImport
@@ -55,7 +55,7 @@ struct ImportedRow {
         }
     }
 
-    /// The order that the row names, if it is the customer's.
+    /// The order that the row names, if it belongs to the customer.
     private func order() throws -> OrderRow? {
         guard let text = submission.orderID else { return nil }
         guard let id = UUID(uuidString: text), let found = try transaction.orders.row(id: id), found.appKey == app.key
@@ -89,7 +89,7 @@ struct ImportedRow {
         return nil
     }
 
-    /// The first reason is the row's.
+    /// Rejects the row; only the first reason is kept.
     private mutating func reject(_ rejection: Rejection) {
         if outcome.rejection == nil { outcome.rejection = rejection }
     }
@@ -101,7 +101,7 @@ struct ImportedRow {
         let details: ClaimDetails
     }
 
-    /// What an earlier import recorded for the same evidence, customer and order.
+    /// The entry of an earlier import of the same evidence, customer and order.
     private func known(
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
     ) throws(LedgerStorageError) -> KnownImport? {
@@ -127,7 +127,7 @@ struct ImportedRow {
         return nil
     }
 
-    /// The row of the first transaction that has one: `write` names the same in the entry.
+    /// The key of the first transaction that is stored: `write` puts the same one into the entry.
     private func storedKey(ofFirst proven: [ObservedTransaction]) throws(LedgerStorageError) -> Int64? {
         for facts in proven {
             guard let environment = try transaction.environments.key(of: facts.key.environment) else { continue }
@@ -142,7 +142,7 @@ struct ImportedRow {
         reject(Rejection(code, expected: known.details.expected, found: known.details.found))
     }
 
-    /// Counts a purchase that no other piece of evidence of the row proved.
+    /// Counts a purchase, unless other evidence of the row proved it before.
     private mutating func count(_ purchase: ClaimDetails.Outcome) {
         guard purchase.key.map({ counted.insert($0).inserted }) ?? true else { return }
         outcome.purchases.append(purchase.code)
@@ -189,7 +189,7 @@ struct ImportedRow {
 
 extension Rejection {
     /// Whether a purchase with this outcome rejects its row: it is not the customer's, or gives nothing because of the settings.
-    /// What Apple ended or took back is history, which an import brings along.
+    /// Expired and withdrawn purchases are accepted history.
     fileprivate var rejectsImport: Bool {
         guard case .decision(let code) = reason else { return true }
         return switch code {

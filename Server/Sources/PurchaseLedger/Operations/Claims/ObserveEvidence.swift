@@ -2,9 +2,9 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Evidence without a claim: a notification, an answer of the App Store, an import.
+/// Evidence without a claim: a notification, an App Store answer, an import.
 public struct EvidenceSubmission: Sendable {
-    /// The app that it came for; `nil` if only the evidence names it.
+    /// The app that it was sent for; `nil` if only the evidence names the app.
     public var app: String?
     /// The source, such as `notification`.
     public var source: String
@@ -18,7 +18,7 @@ public struct EvidenceSubmission: Sendable {
     }
 }
 
-/// Evidence without a claim that was verified.
+/// Evidence without a claim, with the result of its verification.
 public struct ExaminedEvidenceSubmission: Sendable {
     let submission: EvidenceSubmission
     let evidence: ExaminedEvidence
@@ -72,7 +72,7 @@ public struct ObserveEvidence: LedgerOperation {
                 try change.observe(observation, evidence: key)
                 try change.settle()
                 changes = change
-                // The customer of the evidence, even if it adds nothing, so that an erasure finds it.
+                // The customer of the evidence is recorded even if it adds nothing, so that an erasure finds it.
                 let stated = Set(observation.transactions.map(\.key))
                 let records = change.histories.flatMap(\.records)
                 let record = records.first { $0.isChanged } ?? records.first { stated.contains($0.facts.key) }

@@ -6,7 +6,7 @@ public import struct Foundation.UUID
 public enum Verdict: String, Sendable, CaseIterable {
     case accepted
     case rejected
-    /// It could not be decided yet: it waits for the App Store.
+    /// It cannot be decided yet: the claim waits for the App Store.
     case undetermined
 
     /// The verdict of an entry with a code.
@@ -50,11 +50,11 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var ownerReason: String?
     /// The order that the transaction paid.
     public var order: Order?
-    /// The customer's present entitlement to the product.
+    /// The customer's current entitlement to the product.
     public var entitlement: Entitlement?
-    /// When the App Store is asked again, if the claim waits for it.
+    /// When the App Store is asked again, if the claim waits for its answer.
     public var nextAttemptAt: Timestamp?
-    /// The claim that the App Store is to be asked about; `nil` if it need not be.
+    /// The claim to check with the App Store; `nil` if none needs to be.
     public var asksAppStore: UUID?
 
     /// The id of the order that the transaction paid.
@@ -67,6 +67,6 @@ public struct PurchaseOutcome: Sendable, Equatable {
     public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
     public var expected: String? { rejection?.expected }
     public var found: String? { rejection?.found }
-    /// The sentence for people.
+    /// The explanation of the code, as a sentence.
     public var sentence: String { rejection?.sentence ?? DecisionCode.accepted.sentence }
 }

@@ -2,17 +2,17 @@ import PurchaseVerification
 
 /// A claim as it was sent, before it is verified.
 public struct PurchaseSubmission: Sendable {
-    /// The app whose key it came with.
+    /// The app of the API key that the claim was sent with.
     public var app: String
     public var keyID: String?
     public var sourceAddress: String?
     public var claim = ClaimFields()
     /// The evidence as it was sent.
     public var evidence: [UInt8]?
-    /// The error of the request itself.
+    /// The error in the request itself.
     public var flaw: Rejection?
 
-    /// A submission without content.
+    /// An empty submission.
     public init(app: String) { self.app = app }
 }
 
@@ -20,7 +20,7 @@ public struct PurchaseSubmission: Sendable {
 public struct ExaminedSubmission: Sendable {
     let submission: PurchaseSubmission
     let evidence: ExaminedEvidence?
-    /// The reason why the claim cannot be decided; its evidence is observed nevertheless.
+    /// The reason why the claim cannot be decided; its evidence is observed all the same.
     let flaw: Rejection?
 }
 

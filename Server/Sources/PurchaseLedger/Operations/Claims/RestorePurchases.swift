@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Evidence from which a customer gets everything that is theirs.
+/// Evidence from which a customer restores all of their purchases.
 public struct RestoreSubmission: Sendable {
     /// The most pieces of evidence in one request.
     public static let maximum = 100
@@ -22,7 +22,7 @@ public struct RestoreSubmission: Sendable {
     }
 }
 
-/// Evidence for a restore that was verified.
+/// Evidence for a restore, with the result of its verification.
 public struct ExaminedRestore: Sendable {
     let submission: RestoreSubmission
     let evidence: [ExaminedEvidence]
@@ -43,11 +43,11 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var purchases: [RestoredPurchase]
     /// Evidence that was refused, by its place in the request.
     public var refused: [RefusedEvidence]
-    /// The customer's present entitlements to the restored products.
+    /// The customer's current entitlements to the restored products.
     public var entitlements: [Entitlement]
     /// The claims of this restore that wait for the App Store, with the evidence of each.
     public var waiting: [WaitingEvidence] = []
-    /// The claims that the App Store is to be asked about because of this restore.
+    /// The claims of this restore to check with the App Store.
     public var asksAppStore: [UUID] = []
     /// The entries that were written, in the order of the evidence.
     var entries: [UUID] = []
@@ -70,7 +70,8 @@ public struct RestoredPurchase: Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String
     public var productID: String
-    /// Why it gives the customer nothing now, which is no error of an expired or withdrawn purchase; `nil` if it does.
+    /// Why it currently gives the customer nothing; for an expired or withdrawn purchase that is not an error. `nil` if it gives
+    /// access.
     public var rejection: Rejection?
     public var disposition: Disposition
     public var isReplayed: Bool
@@ -79,7 +80,7 @@ public struct RestoredPurchase: Sendable, Equatable {
 
     /// `accepted`, or the code of the rejection.
     public var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
-    /// The sentence for people.
+    /// The explanation of the code, as a sentence.
     public var sentence: String { rejection?.sentence ?? DecisionCode.accepted.sentence }
 }
 
@@ -100,7 +101,7 @@ public struct RefusedEvidence: Sendable, Equatable {
 /// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
-    /// The App Store's word on the only piece of evidence, if it waited for that.
+    /// The App Store's answer about the only piece of evidence, if the restore waited for it.
     var word: AppStoreWord?
 
     /// A restore whose evidence was verified.

@@ -8,7 +8,7 @@ struct RestoredClaims {
     let app: RegistryApp
     let customer: CustomerRow
     let source: EvidenceSource
-    /// The App Store's word, if the claims waited for it.
+    /// The App Store's answer, if the claims waited for it.
     let stated: AppStoreAnswer?
     private var claims: [Claim] = []
 
@@ -25,11 +25,11 @@ struct RestoredClaims {
 
     private struct Claim {
         let proven: ObservedTransaction
-        /// The reason why it does not agree with its own evidence.
+        /// The reason why the claim does not agree with its own evidence.
         var refusal: Rejection?
         var binds = false
         var isReplayed = false
-        /// Whether nobody owned it before.
+        /// Whether the purchase had no owner before.
         var isFirst = false
     }
 
@@ -72,7 +72,7 @@ struct RestoredClaims {
         }
     }
 
-    /// The result for each purchase, after the changes were settled.
+    /// The result for each purchase, after the changes are settled.
     func outcomes(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> [Outcome] {
         var outcomes: [Outcome] = []
         for claim in claims {

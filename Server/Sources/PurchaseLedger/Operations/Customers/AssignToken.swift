@@ -2,7 +2,7 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Gives a customer an account token. Purchases that carry it belong to the customer, and former tokens stay theirs.
+/// Assigns an account token to a customer. Purchases with the token belong to the customer; earlier tokens remain assigned.
 public struct AssignToken: LedgerOperation {
     public var app: String
     public var customerID: String
@@ -18,7 +18,7 @@ public struct AssignToken: LedgerOperation {
     public var locks: LedgerLocks { .parts([.customer(customerID), .token(token)]) }
 
     /// - Returns: whether the token is new.
-    /// - Throws: `token_taken` if it names another customer.
+    /// - Throws: `token_taken` if it belongs to another customer.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
         let app = try transaction.app(app)
         guard ExactText(customerID).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
@@ -42,7 +42,7 @@ public struct AssignToken: LedgerOperation {
         return true
     }
 
-    /// Purchases with the token that arrived before it was known.
+    /// Transfers purchases with the token that arrived before the token was known.
     private func transferPurchases(
         _ transaction: LedgerTransaction, _ app: RegistryApp, _ entry: JournalEntry
     ) throws(LedgerStorageError) {

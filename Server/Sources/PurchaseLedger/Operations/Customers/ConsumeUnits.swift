@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 /// Consumes units of a balance, the oldest purchase first. The consumption id makes it idempotent.
 public struct ConsumeUnits: LedgerOperation {
-    /// The most lots that one consumption takes from; more would hold the database for long.
+    /// The maximum number of lots of one consumption; more would hold the database for too long.
     private static let lotLimit: Int64 = 10_000
 
     public var app: String
@@ -10,7 +10,8 @@ public struct ConsumeUnits: LedgerOperation {
     public var productID: String
     public var quantity: Int64
     public var consumptionID: String
-    /// The environment of the balance; without one Production, or Sandbox for a tester without a sufficient balance there.
+    /// The environment of the balance. If it is `nil`: Production, or Sandbox for a tester whose Production balance is
+    /// insufficient.
     public var environment: AppStoreEnvironment?
     public var once: IdempotentRequest?
 
@@ -28,13 +29,13 @@ public struct ConsumeUnits: LedgerOperation {
         self.once = once
     }
 
-    /// The consumed units, and the present balance.
+    /// The consumed units, and the current balance.
     public struct Outcome: Sendable, Equatable {
         public var consumptionID: String
         public var productID: String
         public var environment: AppStoreEnvironment
         public var quantity: Int64
-        /// The balance now, also if an earlier request consumed the units.
+        /// The current balance, even if an earlier request consumed the units.
         public var balance: Int64
         public var shortfall: Int64
         /// When the units were consumed.
@@ -51,7 +52,7 @@ public struct ConsumeUnits: LedgerOperation {
         }
         _ = try once?.earlierEntry(transaction)
         let knownProduct = try transaction.products.key(productID, appKey: app.key)
-        // A product that has left the settings can still be consumed by those who bought it.
+        // A product that was removed from the settings can still be consumed by customers who bought it.
         if knownProduct == nil, !app.settings.products.isEmpty, app.settings.product(productID) == nil {
             throw LedgerRefusal(.productUnknown, found: productID)
         }
@@ -118,7 +119,7 @@ public struct ConsumeUnits: LedgerOperation {
             consumedAt: entry?.at ?? transaction.now, isReplayed: true)
     }
 
-    /// The environment that is consumed where the request names none.
+    /// The environment of a consumption whose request names none.
     private func balanceEnvironment(
         _ customer: CustomerRow, _ product: Int64, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> AppStoreEnvironment {

@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A customer, and the operators' actions for them.
+/// A customer, and the operators' actions on them.
 public struct CustomerSummary: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -17,9 +17,9 @@ public struct CustomerSummary: LedgerQuery {
 
     /// The answer.
     public struct Answer: Sendable, Equatable {
-        /// The name that the customer has after all merges; `nil` after an erasure.
+        /// The customer's id after all merges; `nil` after an erasure.
         public var customerID: String?
-        /// The present account token.
+        /// The current account token.
         public var appAccountToken: UUID?
         public var isTester: Bool
         /// Manual grants and revocations, oldest first, including lifted ones.
@@ -40,9 +40,9 @@ public struct CustomerSummary: LedgerQuery {
     }
 }
 
-/// A grant or a revocation by hand, as it is recorded.
+/// A recorded manual grant or revocation.
 public struct HandGrantRecord: Sendable, Equatable {
-    /// The id that lifts it.
+    /// The id with which it can be lifted.
     public var id: UUID
     /// Whether it is a revocation.
     public var isRevocation: Bool

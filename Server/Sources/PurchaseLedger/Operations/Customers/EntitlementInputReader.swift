@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Reads everything that determines a customer's entitlements, from facts, acts and the journal.
+/// Reads everything that determines a customer's entitlements: facts, acts and the journal.
 struct EntitlementInputReader {
     let reader: LedgerTransaction
 
@@ -11,7 +11,7 @@ struct EntitlementInputReader {
         let number = CustomerNumber(rawValue: customer)
         var input = EntitlementInput(customer: number, purchases: [])
         var originals = Set(try reader.transactions.originals(of: customer))
-        // Lots that belong to others by now, and that the customer used.
+        // Lots that the customer used and that belong to others now.
         originals.formUnion(try TakesTable(connection: connection).grounds(of: customer).filter { $0 > 0 })
         for key in originals.sorted() {
             let original = try OriginalsTable(connection: connection).row(key)
@@ -40,7 +40,7 @@ struct EntitlementInputReader {
         return input
     }
 
-    /// A grant of units has a lot.
+    /// A grant with a lot is one of a consumable.
     private func kind(of grant: HandGrantRow) throws(LedgerStorageError) -> ProductKind {
         if try LotsTable(connection: reader.connection).row(-grant.key) != nil { return .consumable }
         return try reader.entitlements.row(

@@ -1,13 +1,13 @@
 import PurchaseVerification
 
-/// Computes a customer's entitlements at a time from the rows.
+/// Computes a customer's entitlements at a time from rows.
 struct EntitlementReading {
     let app: RegisteredApp
     let moment: Timestamp
 
     /// The entitlement of one product in one environment.
     ///
-    /// - Parameter rows: all of its grounds; at least one.
+    /// - Parameter rows: the rows of all of its grounds; at least one.
     func entitlement(
         _ rows: [EntitlementRow], productID: String, environment: AppStoreEnvironment
     ) throws(LedgerStorageError) -> Entitlement? {
@@ -35,8 +35,8 @@ struct EntitlementReading {
         return entitlement
     }
 
-    /// Whether the settings have the product. A purchase of such a product that does not count was signed as another kind; the
-    /// tables keep only that it does not count, because settings change without it.
+    /// Whether the settings have the product. If they do and the purchase still does not count, its evidence states another kind.
+    /// The tables store only that it does not count, because settings change independently of them.
     private func isRegistered(_ productID: String) -> Bool {
         guard let product = app.product(productID) else { return false }
         return product.kind != .nonRenewing || product.duration != nil
@@ -61,8 +61,8 @@ struct EntitlementReading {
     }
 }
 
-/// Selects the span that represents all spans of a product: the one that ends last. Ties are broken by the fields of
-/// the spans, not by the order of the rows, which is the order of arrival.
+/// Selects the span that represents all spans of a product: the one that ends last. Ties are broken by the fields of the spans,
+/// not by the order of the rows, which depends on the order of arrival.
 private struct SpanRank {
     let times: (until: Timestamp, from: Int64, isOwn: Int)
     let transactionID: ExactText
@@ -73,7 +73,7 @@ private struct SpanRank {
 }
 
 extension StoredTimeline.Span {
-    /// - Parameter latestFirst: whether the later of two beginnings wins, or the earlier.
+    /// - Parameter latestFirst: whether the later of two starts wins, or the earlier.
     fileprivate func rank(latestFirst: Bool) -> SpanRank {
         let start = from.millisecondsSince1970
         return SpanRank(

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// The entitlements of a customer, and for each product that was ever theirs, why it gives no access.
+/// The entitlements of a customer and, for each product that they ever had, the reason why it gives no access.
 public struct EntitlementsOfCustomer: LedgerQuery {
     public static let access = LedgerReadAccess.keys
     /// Past balances are computed from the customer's history.
@@ -8,9 +8,9 @@ public struct EntitlementsOfCustomer: LedgerQuery {
 
     public var app: String
     public var customerID: String
-    /// The environment that is asked for; without one, everything that counts for the customer by the settings.
+    /// The requested environment; if it is `nil`, every purchase that counts for the customer under the settings.
     public var environment: AppStoreEnvironment?
-    /// The time that is asked for; without one, now.
+    /// The requested time; if it is `nil`, now.
     public var moment: Timestamp?
 
     /// The entitlements of a customer.
@@ -44,7 +44,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             var entitlement = entitlement
             if let environment { return entitlement.environment == environment ? entitlement : nil }
             if !app.settings.sandboxAccess.counts(entitlement.environment, isTester: isTester) {
-                // It is shown with its reason, so that support can explain it.
+                // A sandbox purchase that does not count is shown with its reason, so that support can explain it.
                 guard entitlement.environment == .sandbox else { return nil }
                 entitlement.reason = .sandboxNotAccepted
                 entitlement.state = Entitlement.State(entitlement.reason)
@@ -55,14 +55,14 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         return Answer(entitlements: entitlements, named: named(entitlements, app.settings))
     }
 
-    /// The present entitlements of a customer, in every environment.
+    /// The current entitlements of a customer, in every environment.
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
         try read(reader, app, customer: customer, at: reader.now)
     }
 
-    /// One range of the primary key, whatever the history.
+    /// Reads one range of the primary key, however long the history is.
     private static func read(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, at moment: Timestamp
     ) throws(LedgerStorageError) -> [Entitlement] {

@@ -30,7 +30,7 @@ struct LotTaking {
         return taken
     }
 
-    /// The lot as the journal names it.
+    /// The lot in the form that the journal stores.
     private func name(_ lot: LotRow, _ units: Int64) throws(LedgerStorageError) -> LotTake {
         let environment = try transaction.environments.environment(lot.environment).name
         guard lot.ground > 0 else {

@@ -1,11 +1,11 @@
 import PurchaseVerification
 
-/// The balances of a customer at a past time: a sum over their lots and consumptions, since a row has the present sum only.
+/// The balances of a customer at a past time: sums over their lots and consumptions, since the rows have only the current sums.
 struct PastBalances {
     let reader: LedgerTransaction
     let app: RegistryApp
 
-    /// Replaces the balances among entitlements.
+    /// Replaces the balances in entitlements.
     func replace(
         _ entitlements: [Entitlement], customer: CustomerRow, at moment: Timestamp
     ) throws(LedgerStorageError) -> [Entitlement] {
@@ -19,7 +19,7 @@ struct PastBalances {
             }
             var entitlement = entitlement
             (entitlement.balance, entitlement.shortfall) = (past?.balance ?? 0, past?.shortfall ?? 0)
-            // Without an answer, all lots are another customer's now, and nothing had been used of them yet.
+            // Without a past balance, all lots belong to another customer now, and none of them had been used at that time.
             entitlement.reason = past.map(\.denial) ?? .ownedByAnother
             entitlement.state = Entitlement.State(entitlement.reason)
             return entitlement

@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// A purchase as it is recorded, whatever access it gives now.
+/// A purchase as recorded, whether or not it gives access now.
 public struct RecordedPurchase: Sendable, Equatable {
     public var environment: AppStoreEnvironment
     public var transactionID: String
@@ -10,7 +10,7 @@ public struct RecordedPurchase: Sendable, Equatable {
     /// The owner; `nil` if it is held.
     public var customerID: String?
     public var productID: String
-    /// `nil` if the settings do not agree with the facts.
+    /// The kind; `nil` if the settings do not agree with the facts.
     public var productKind: ProductKind?
     public var quantity: Int64
     public var purchasedAt: Timestamp?
@@ -33,7 +33,7 @@ public struct PurchasesOfCustomer: LedgerQuery {
 
     public var app: String
     public var customerID: String
-    /// The end of the page before.
+    /// The cursor that the previous page returned.
     public var before: Int64?
     public var limit: Int
 

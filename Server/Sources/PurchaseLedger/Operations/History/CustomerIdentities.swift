@@ -1,15 +1,15 @@
 import PurchaseVerification
 
-/// The identities of customers: those of account tokens, and merges. It reads each of them once.
+/// The identities of customers, from account tokens and merges. Each is read only once.
 final class CustomerIdentities {
     private let transaction: LedgerTransaction
     private let app: RegistryApp
-    /// The customer of each token, as it was assigned.
+    /// The customer of each token, as assigned.
     private var tokens: [AppAccountToken: Int64?] = [:]
-    /// The merges of customers that occur, by the customer who was merged.
+    /// The merges of the customers involved, by merged customer.
     private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
 
-    /// The customers whose lock the write has.
+    /// The customers whose lock this write holds.
     private var locked: Set<Int64> = []
 
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
@@ -17,7 +17,7 @@ final class CustomerIdentities {
         self.app = app
     }
 
-    /// Notes a customer whose lock the write took by the name when it began.
+    /// Notes a customer whose lock was taken by name when the write began.
     func know(locked customer: CustomerRow) {
         if customer.mergedInto == nil { locked.insert(customer.key) }
     }
@@ -31,7 +31,7 @@ final class CustomerIdentities {
         locked.formUnion(unlocked)
     }
 
-    /// The account tokens of a history that name a customer.
+    /// The account tokens in a history that belong to a customer.
     func assignments(of history: PurchaseHistory) throws(LedgerStorageError) -> TokenAssignments {
         var assignments = TokenAssignments()
         for record in history.records {
@@ -45,7 +45,7 @@ final class CustomerIdentities {
         return assignments
     }
 
-    /// The customer whom an account token names, after all merges; `nil` if the token is not known.
+    /// The customer of an account token, after all merges; `nil` if the token is not known.
     func customer(of token: AppAccountToken?) throws(LedgerStorageError) -> Int64? {
         guard let token else { return nil }
         return try assignment(of: token).map(surviving)
@@ -71,7 +71,7 @@ final class CustomerIdentities {
         }
     }
 
-    /// The customer that a customer was merged into, as far as merges were read.
+    /// The customer that remains after all merges that were read.
     func surviving(_ customer: Int64) -> Int64 {
         var customer = customer
         while let merge = merges[customer] { customer = merge.target }

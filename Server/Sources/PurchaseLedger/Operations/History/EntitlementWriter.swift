@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Computes the entitlements that an original gives, and writes those that changed.
+/// Computes the entitlements of an original, and writes those that changed.
 struct EntitlementWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -8,14 +8,15 @@ struct EntitlementWriter {
     private var connection: any LedgerConnection { transaction.connection }
     private var table: EntitlementsTable { transaction.entitlements }
 
-    /// A balance after a change, by the customer.
+    /// The balances after a change, by customer.
     typealias Balances = [Int64: (balance: Int64, shortfall: Int64)]
 
     /// Writes the entitlements of an original.
     ///
     /// - Parameters:
-    ///   - ownership: the owners of what was bought, and of what is shared by a family.
-    ///   - claimants: all who ever claimed it or had it transferred. Better facts can make one of them nobody to it, whose rows go.
+    ///   - ownership: the owners of the customer's own purchases, and of those shared by a family.
+    ///   - claimants: all customers who ever claimed it or had it transferred to them. Better facts can end the part that one of
+    ///     them has in it; then their rows are deleted.
     /// - Returns: the balances that changed.
     func write(
         _ history: PurchaseHistory, _ ownership: [Ownership], claimants: Set<Int64>
@@ -30,7 +31,7 @@ struct EntitlementWriter {
             guard !purchases.isEmpty else { continue }
             let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
             spans += access.spans
-            // The chain itself is computed for each customer. Here are only the reasons why others have no part in it.
+            // The chain itself is computed for each customer. These are only the reasons why it gives others nothing.
             for pass in access.passes {
                 let isInChain = pass.refusal == nil
                 spans += PassAccess.spans(of: [pass]).filter { !isInChain || $0.customer != pass.owner }
@@ -57,7 +58,7 @@ struct EntitlementWriter {
 
     // MARK: Spans
 
-    /// One row for each customer and product that had one or gets one.
+    /// Writes one row for each customer and product that had one or gets one.
     private func write(
         _ spans: [AccessSpan], of history: PurchaseHistory, claimants: Set<Int64>
     ) throws(LedgerStorageError) {
@@ -137,7 +138,7 @@ struct EntitlementWriter {
 
     // MARK: Balances
 
-    /// Writes a lot and adds what it changes to the balances of all who ever had it.
+    /// Writes a lot and adds the difference to the balances of all customers who ever had it.
     private func write(_ lot: ConsumableLot?, of history: PurchaseHistory) throws(LedgerStorageError) -> Balances {
         var row: LotRow?
         if let lot, let owner = lot.owner,
@@ -149,12 +150,12 @@ struct EntitlementWriter {
                 withdrawn: lot.quantity - lot.units(at: nil), taken: 0, purchasedAt: lot.date,
                 reason: lot.denial(at: nil))
         }
-        // A lot that nobody had before was not used. All of its transactions can have left for another original.
+        // A lot without a former owner has no used units. All of its transactions can have moved to another original.
         let isFirst = history.formerLot == nil && history.records.allSatisfy(\.isNew)
         return try write(row, former: history.formerLot, ground: history.original.key, isFirst: isFirst)
     }
 
-    /// One row, that gives nothing, for each customer who had the lot before its owner, or would have it without a token.
+    /// Writes a row without access for each customer who had the lot before its owner, or would have it without a token.
     private func writeOthers(of lot: ConsumableLot?, _ history: PurchaseHistory) throws(LedgerStorageError) {
         let others = Set((lot?.others ?? []).map(\.rawValue))
         for record in history.everyRecord where record.formerRow?.ownerKey != record.row.ownerKey {
@@ -188,7 +189,7 @@ struct EntitlementWriter {
         if let owner = lot?.customerKey { lot?.taken = takes[owner] ?? 0 }
         guard lot != former else { return [:] }
         if let lot, let former, lot.productKey != former.productKey {
-            // The units of the lot leave the balance of its former product.
+            // The units of the lot are subtracted from the balance of its former product.
             let left = try write(nil, former: former, ground: ground, isFirst: false)
             return try write(lot, former: nil, ground: ground, isFirst: false).merging(left) { entered, _ in entered }
         }
@@ -206,7 +207,7 @@ struct EntitlementWriter {
             guard let known = lot ?? former else { continue }
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: known.productKey, environment: known.environment)
-            // A new owner has a balance, though an empty one.
+            // A new owner gets a balance, even if it is empty.
             let isNewOwner = customer == lot?.customerKey && customer != former?.customerKey
             guard before != after || isNewOwner else {
                 try table.explain(row)
@@ -233,7 +234,7 @@ struct EntitlementWriter {
 }
 
 extension PurchaseHistory {
-    /// The purchases of what was bought, or of what is shared by a family.
+    /// The customer's own purchases, or those shared by a family.
     func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared && !$0.isErased }
         guard let first = own.first else { return [] }
@@ -248,14 +249,14 @@ extension PurchaseHistory {
 }
 
 extension TransactionRecord {
-    /// The settings under which it counts.
+    /// The settings under which the purchase counts.
     fileprivate var terms: ProductTerms? { row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
 }
 
 extension Ownership {
     init(owners: [TransactionKey: TransactionOwner]) { self.owners = owners }
 
-    /// The owners as the rows of a history have them.
+    /// The owners stored in the rows of a history.
     static func stored(_ history: PurchaseHistory) -> Ownership {
         var owners: [TransactionKey: TransactionOwner] = [:]
         for record in history.records {

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Derives events from what changed, and writes them.
+/// Derives events from changes, and writes them.
 struct EventWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -15,7 +15,7 @@ struct EventWriter {
         return event
     }
 
-    /// Adds a balance to an event as entitlements show it, under the setting `refund_shortfall`.
+    /// Adds a balance to an event in the form in which entitlements show it, under the setting `refund_shortfall`.
     func describe(_ event: inout EventRow, _ balance: EntitlementWriter.Balances.Value?) {
         guard let balance else {
             (event.figures.balance, event.figures.shortfall) = (nil, nil)
@@ -48,7 +48,7 @@ struct EventWriter {
                     describe(&event, balance)
                 }
                 try write(event, customer: record.row.ownerKey)
-                // A former owner hears of it, too: what they used of it is their shortfall now.
+                // A former owner also gets the event: the units that they used are now their shortfall.
                 if event.type == .transferred, let former = record.formerRow?.ownerKey {
                     var loss = event
                     describe(&loss, balances[former])
@@ -113,7 +113,7 @@ struct EventWriter {
         event.figures.until = record.facts.end
     }
 
-    /// What the App Store's reply contradicts. Both are kept, and nothing is revoked.
+    /// The event of an App Store answer that contradicts a receipt. Both are kept, and nothing is revoked.
     func contradicted(by answer: AppStoreAnswerDetails, _ place: String) -> EventRow {
         var event = event(.contradicted)
         event.figures.reason = place
@@ -121,7 +121,7 @@ struct EventWriter {
         return event
     }
 
-    /// A claim that waited was decided.
+    /// The event of the decision about a claim that waited.
     func decided(_ claim: String, code: String) -> EventRow {
         var event = event(.claimDecided)
         event.figures.reason = code
@@ -148,7 +148,7 @@ struct EventWriter {
         return event
     }
 
-    /// Writes what happened to an order.
+    /// Writes the events of an order.
     ///
     /// - Parameter balance: the customer's balance afterwards, if the order changed it.
     func write(

@@ -2,10 +2,10 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// The changes of one database transaction in facts, owners, entitlements and orders.
+/// The changes of one database transaction to facts, owners, entitlements and orders.
 ///
 /// The order is: observe; act; settle, which computes owners, pays orders, and writes facts and entitlements; append the journal
-/// entry; finish, which writes what names the entry. Until it is settled, almost everything is in memory.
+/// entry; finish, which writes the rows that refer to the entry. Until it is settled, almost everything is in memory.
 final class LedgerChanges {
     let transaction: LedgerTransaction
     let app: RegistryApp
@@ -13,11 +13,11 @@ final class LedgerChanges {
     /// The orders that it pays, refunds or restores.
     let payments: OrderPayments
     let identities: CustomerIdentities
-    /// The purchases of each history that was settled.
+    /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
-    /// The owners of what was bought, and of what is shared by a family, of each history. `own` computes them.
+    /// For each history, the owners of purchases and of family-shared purchases. `own` computes them.
     private var ownerships: [[Ownership]] = []
-    /// The balances after the change, by the place of the history.
+    /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
     init(_ transaction: LedgerTransaction, app: RegistryApp) {
@@ -30,10 +30,10 @@ final class LedgerChanges {
 
     var connection: any LedgerConnection { transaction.connection }
 
-    /// Everything that was read, with its changes.
+    /// All histories that were read, with their changes.
     var histories: [PurchaseHistory] { open.histories }
 
-    /// The place of a known transaction, whose history is read if it was not yet.
+    /// The position of a known transaction. Its history is read if necessary.
     func place(
         of key: TransactionKey, environment: Int64
     ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
@@ -45,7 +45,8 @@ final class LedgerChanges {
 
     // MARK: Observe
 
-    /// Merges what evidence says into the facts. A transaction without a product is left out: it could not be shown or counted.
+    /// Merges the statements of evidence into the facts. A transaction without a product is skipped: it could not be shown or
+    /// counted.
     func observe(_ observation: Observation, evidence: Int64) throws(LedgerStorageError) {
         for facts in observation.transactionFacts where facts.productID != nil {
             try observe(facts, evidence: evidence)
@@ -82,14 +83,15 @@ final class LedgerChanges {
             try open.described(TransactionRecord(new: row, facts: facts, productID: "")))
     }
 
-    /// Takes over what the App Store stated without a signature about transactions that evidence has proven.
+    /// Merges unsigned statements of the App Store about transactions that evidence has proven.
     func observe(_ answer: AppStoreAnswer?) throws(LedgerStorageError) {
         guard let answer else { return }
         for cancellation in answer.cancellations { try observe(cancellation) }
         for token in answer.statedTokens { try observe(token) }
     }
 
-    /// Takes over an account token that the App Store stated without a signature. Any signed transaction with a token is newer.
+    /// Merges an account token that the App Store stated without a signature. Any signed transaction with a token takes
+    /// precedence.
     func observe(_ stated: AppStoreAnswer.StatedToken) throws(LedgerStorageError) {
         guard let token = AppAccountToken(stated.token) else { return }
         let environment = try transaction.environments.keyToWrite(of: stated.key.environment)
@@ -104,8 +106,8 @@ final class LedgerChanges {
         open.histories[place.history].records[place.record].facts = merged
     }
 
-    /// Takes over a cancellation that the App Store stated without a signature. It counts as a receipt's does, and only for a
-    /// transaction that evidence has proven; the evidence of its facts stays the same.
+    /// Merges a cancellation that the App Store stated without a signature. It has the weight of a receipt's cancellation, and
+    /// applies only to a transaction that evidence has proven; the evidence of the transaction's facts stays the same.
     func observe(_ cancellation: AppStoreAnswer.Cancellation) throws(LedgerStorageError) {
         let key = cancellation.key
         let environment = try transaction.environments.keyToWrite(of: key.environment)
@@ -120,7 +122,7 @@ final class LedgerChanges {
         open.histories[place.history].records[place.record].isCancelledByHint = true
     }
 
-    /// Adds the transaction of an erased customer, if it is not there: it decides who owns what else its original has.
+    /// Adds the transaction of an erased customer, if it is missing: it affects the owners of the original's other transactions.
     func claim(erased facts: ObservedTransaction) throws(LedgerStorageError) {
         let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
         guard try place(of: facts.key, environment: environment) == nil else { return }
@@ -133,7 +135,7 @@ final class LedgerChanges {
         open.histories[index].records.append(TransactionRecord(new: row, facts: facts, productID: ""))
     }
 
-    /// Moves a transaction, with what was done to it, to the original that better evidence names.
+    /// Moves a transaction and its acts to the original that better evidence names.
     private func correctOriginal(
         of place: (history: Int, record: Int), environment: Int64
     ) throws(LedgerStorageError) {
@@ -169,7 +171,7 @@ final class LedgerChanges {
         }
     }
 
-    /// Reads the settings again for what they did not agree with before.
+    /// Applies the settings again to records that they did not agree with before.
     func describeAgain(original key: Int64) throws(LedgerStorageError) {
         let index = try history(key)
         for place in open.histories[index].records.indices {
@@ -179,8 +181,8 @@ final class LedgerChanges {
 
     // MARK: Act and own
 
-    /// Adds a claim that binds. One that repeats the last act of the original is left out, and so is one of a transaction that
-    /// has the most claims that count.
+    /// Adds a claim that binds. A claim that repeats the last act of the original is skipped, and so is a claim of a transaction
+    /// that has the maximum number of claims.
     ///
     /// - Returns: whether the customer had claimed the transaction before.
     @discardableResult
@@ -206,7 +208,7 @@ final class LedgerChanges {
             RecordedAct(transaction: key, customerKey: customer, formerKey: former, kind: .move))
     }
 
-    /// Makes the entitlements of a history be computed again.
+    /// Marks a history so that its entitlements are computed again.
     func touch(_ index: Int) { open.histories[index].isTouched = true }
 
     /// Reads the revocations of a history again.
@@ -218,7 +220,7 @@ final class LedgerChanges {
 
     /// Computes owners, pays orders, and writes facts and entitlements.
     ///
-    /// - Parameter named: a transaction whose claim names an order; it pays no other.
+    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(except named: TransactionKey? = nil) throws(LedgerStorageError) {
         try own()
         try lockCustomers()
@@ -249,7 +251,7 @@ final class LedgerChanges {
         }
     }
 
-    /// Locks everybody whose balances, entitlements or orders can change.
+    /// Locks all customers whose balances, entitlements or orders can change.
     private func lockCustomers() throws(LedgerStorageError) {
         guard connection.locksParts else { return }
         var keys: Set<Int64> = []
@@ -262,7 +264,7 @@ final class LedgerChanges {
         try identities.lock(keys)
     }
 
-    /// The facts that decide about a claim of a transaction.
+    /// The facts that decide a claim of a transaction.
     ///
     /// - Parameter order: the order that the claim names.
     func claimedPurchase(
@@ -290,7 +292,7 @@ final class LedgerChanges {
         return purchases[index]?.first { $0.transactions.contains { $0.key == record.facts.key } }
     }
 
-    /// All transactions of the purchase that a transaction belongs to, itself included.
+    /// All transactions of the purchase that a transaction belongs to, including itself.
     func copies(of record: TransactionRecord, in index: Int) -> [TransactionRecord] {
         let history = open.histories[index]
         return purchase(of: record, in: index)?.transactions.compactMap { transaction in
@@ -323,7 +325,7 @@ final class LedgerChanges {
         }
     }
 
-    /// Writes the entitlements of every history that changed. They need the facts in the database, and no journal entry.
+    /// Writes the entitlements of every history that changed. It needs the facts in the database, but no journal entry.
     private func writeEntitlements() throws(LedgerStorageError) {
         balances = []
         for (history, ownership) in zip(histories, ownerships) {
@@ -338,7 +340,7 @@ final class LedgerChanges {
         }
     }
 
-    /// Writes acts and orders, and the events of everything, under an entry of the journal.
+    /// Writes acts and orders, and the events of all changes, under a journal entry.
     ///
     /// - Parameter isAnnounced: whether webhooks deliver the events.
     func finish(_ entry: JournalEntry, isAnnounced: Bool = true) throws(LedgerStorageError) {

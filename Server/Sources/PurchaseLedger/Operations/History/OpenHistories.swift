@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The histories that a change reads and works on.
+/// The histories that a change reads and modifies.
 final class OpenHistories {
     /// In the order in which they were read.
     var histories: [PurchaseHistory] = []
@@ -16,7 +16,7 @@ final class OpenHistories {
 
     private var connection: any LedgerConnection { transaction.connection }
 
-    /// The place of a known transaction, whose history is read if it was not yet.
+    /// The position of a known transaction. Its history is read if necessary.
     func place(
         of key: TransactionKey, environment: Int64
     ) throws(LedgerStorageError) -> (history: Int, record: Int)? {
@@ -63,7 +63,7 @@ final class OpenHistories {
         return histories.count - 1
     }
 
-    /// Reads the renewal info of an original that proved to be a subscription.
+    /// Reads the renewal info of an original that turned out to be a subscription.
     func readRenewal(of index: Int) throws(LedgerStorageError) {
         guard histories[index].renewal == nil else { return }
         let history = histories[index]
@@ -84,7 +84,7 @@ final class OpenHistories {
                 productID, appKey: app.key, at: transaction.now)
         }
         if let stated = record.facts.kind, record.row.kind != stated {
-            // Better evidence than the evidence that agreed with the settings.
+            // Better evidence contradicts the evidence that agreed with the settings.
             (record.row.kind, record.row.duration) = (nil, nil)
         }
         if record.row.kind == nil, let terms = app.settings.terms(of: record.facts) {

@@ -2,15 +2,15 @@ import PurchaseVerification
 
 /// The orders that one change pays, refunds or restores.
 final class OrderPayments {
-    /// Open orders that a purchase is compared with.
+    /// The number of open orders that a purchase is compared with.
     static let openOrders: Int64 = 16
 
     private let transaction: LedgerTransaction
     private let app: RegistryApp
     private let identities: CustomerIdentities
-    /// The changes of orders, by their key.
+    /// The changes of orders, by key.
     private var orders: [Int64: (former: OrderRow, row: OrderRow)] = [:]
-    /// The transaction that pays an order. Its key is known once it is written.
+    /// The transaction that pays each order. Its key is known once it is written.
     private var paying: [Int64: TransactionKey] = [:]
 
     init(_ transaction: LedgerTransaction, app: RegistryApp, _ identities: CustomerIdentities) {
@@ -21,9 +21,9 @@ final class OrderPayments {
 
     // MARK: Paying
 
-    /// Pays an order with a transaction. What the purchase had paid without being asked to is open again.
+    /// Pays an order with a transaction. An order that the purchase paid without a claim that named it is open again.
     ///
-    /// - Parameter copies: all transactions of the purchase. One of its copies can have come first.
+    /// - Parameter copies: all transactions of the purchase. A copy can have arrived first.
     func pay(
         _ order: OrderRow, with record: TransactionRecord, among copies: [TransactionRecord]
     ) throws(LedgerStorageError) {
@@ -50,20 +50,20 @@ final class OrderPayments {
         orders[order.key] = (former, row)
     }
 
-    /// The order that a transaction paid before or pays now.
+    /// The order that a transaction paid earlier or pays now.
     func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
         if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
         guard !record.isNew, let order = try transaction.orders.row(paidBy: record.row.key) else { return nil }
         return orders[order.key]?.row ?? order
     }
 
-    /// The id of the order that a transaction pays by this change.
+    /// The id of the order that a transaction pays in this change.
     func orderPaid(by record: TransactionRecord) -> String? {
         paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
     }
 
-    /// Whether a transaction keeps the order that it paid: a claim named it, or it is closed. A payment that no claim asked for
-    /// goes to the order that a claim names later.
+    /// Whether a transaction keeps the order that it paid: a claim named the order, or the order is closed. A payment that no
+    /// claim asked for can move to an order that a claim names later.
     func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
         guard order.status == .paid, !record.isNew else { return order.status != .paid }
         return try JournalTable(connection: transaction.connection)
@@ -72,9 +72,9 @@ final class OrderPayments {
 
     // MARK: Following purchases
 
-    /// Pays open orders with purchases that have their first owner now, and follows refunds.
+    /// Pays open orders with purchases that have just got their first owner, and applies refunds.
     ///
-    /// - Parameter named: a transaction whose claim names an order; it pays no other.
+    /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
         guard history.records.contains(where: \.isChanged) else { return }
         for purchase in history.purchases {
@@ -102,13 +102,13 @@ final class OrderPayments {
         of owner: Int64, with record: TransactionRecord, among copies: [TransactionRecord], _ purchase: OwnedPurchase
     ) throws(LedgerStorageError) {
         guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
-        // A copy that came first has paid already.
+        // A copy that arrived first has paid already.
         for copy in copies where try order(paidBy: copy) != nil { return }
         let claimed = ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
             hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
-        // Older orders that nobody pays could hide one behind them; a customer has few with a life that is not over.
+        // Older unpaid orders could hide a matching one; a customer has few that have not expired.
         let open = try transaction.orders.open(
             of: owner, product: record.row.productKey, at: date, limit: Self.openOrders)
         for order in open where orders[order.key] == nil {
@@ -144,8 +144,8 @@ final class OrderPayments {
             isPaidByThis: order.paidBy.map { $0 == record.row.key } ?? false)
     }
 
-    /// An order whose purchase is withdrawn as a whole is refunded, and back again. A receipt's cancellation of a subscription
-    /// leaves it, since that may be an upgrade.
+    /// Refunds an order whose purchase is withdrawn as a whole, and restores it if the withdrawal is reversed. A receipt's
+    /// cancellation of a subscription does not refund an order, since it may be an upgrade.
     private func followWithdrawal(
         of record: TransactionRecord, _ purchase: OwnedPurchase
     ) throws(LedgerStorageError) {
@@ -162,7 +162,7 @@ final class OrderPayments {
         }
     }
 
-    /// An order does not stay paid by a purchase that went to another customer, unless it was fulfilled before.
+    /// Unpays an order whose purchase was transferred to another customer, unless the order was fulfilled before.
     private func followOwner(of record: TransactionRecord) throws(LedgerStorageError) {
         guard let former = record.formerRow?.ownerKey, let owner = record.row.ownerKey, former != owner,
             let order = try order(paidBy: record), order.status == .paid
@@ -173,7 +173,7 @@ final class OrderPayments {
 
     // MARK: Writing
 
-    /// Writes the orders and their events. Orders that are open again come first: a transaction pays one order at a time.
+    /// Writes the orders and their events. Reopened orders are written first: a transaction pays only one order at a time.
     func write(_ histories: [PurchaseHistory], _ events: EventWriter) throws(LedgerStorageError) {
         let changes = orders.values.sorted {
             ($0.row.status == .created ? 0 : 1, $0.row.key) < ($1.row.status == .created ? 0 : 1, $1.row.key)

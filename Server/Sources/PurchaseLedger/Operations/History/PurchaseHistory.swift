@@ -1,29 +1,28 @@
 import PurchaseVerification
 
-/// Everything known about one original transaction: the facts of its transactions, and the acts that determine their
-/// owners.
+/// Everything known about one original transaction: the facts of its transactions, and the acts that determine their owners.
 struct PurchaseHistory {
     var original: OriginalRow
     let key: OriginalKey
-    /// In the order in which they were first observed.
+    /// The transactions, in the order in which they were first observed.
     var records: [TransactionRecord]
-    /// Transactions of which better evidence names another original.
+    /// Transactions that better evidence assigns to another original.
     var departed: [TransactionRecord] = []
-    /// Those that it has, and those that left it.
+    /// The current transactions and the departed ones.
     var everyRecord: [TransactionRecord] { departed.isEmpty ? records : records + departed }
-    /// In the order of the journal.
+    /// The acts, in the order of the journal.
     var acts: [RecordedAct]
     var renewal: ObservedRenewal?
-    /// The renewal facts before this transaction of the database.
+    /// The renewal facts before this database transaction.
     var formerRenewal: ObservedRenewal?
-    /// The lot before, if it is a consumable.
+    /// The lot before this database transaction, if the product is a consumable.
     var formerLot: LotRow?
 
     var isNew: Bool { original.key == 0 }
 
-    /// The revocations by an operator.
+    /// The manual revocations.
     var revocations: [HandRevocationOfPurchase] = []
-    /// Whether something else than facts and owners changed, such as a revocation by an operator.
+    /// Whether something other than facts and owners changed, such as a manual revocation.
     var isTouched = false
 
     /// Whether entitlements can change.
@@ -34,7 +33,7 @@ struct PurchaseHistory {
 
     /// The owner of each transaction.
     ///
-    /// - Parameter merges: the merges of the customers that occur, each with its journal entry.
+    /// - Parameter merges: the merges of the customers involved, each with its journal entry.
     func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
@@ -91,17 +90,17 @@ struct PurchaseHistory {
     func index(of key: TransactionKey) -> Int? { records.firstIndex { $0.facts.key == key } }
 }
 
-/// A transaction's row and facts, with their state before.
+/// A transaction's row and facts, with their former state.
 struct TransactionRecord {
     var row: TransactionRow
     var facts: ObservedTransaction
     var productID: String
-    /// The facts before; `nil` for a new transaction.
+    /// The former facts; `nil` for a new transaction.
     let formerFacts: ObservedTransaction?
     let formerRow: TransactionRow?
-    /// Fields in which new evidence disagreed.
+    /// Fields in which new evidence differs.
     var contradictions: [Contradiction] = []
-    /// Whether an unsigned reply of the App Store stated its cancellation.
+    /// Whether its cancellation comes from an unsigned App Store answer.
     var isCancelledByHint = false
 
     var isNew: Bool { formerFacts == nil }
@@ -124,7 +123,7 @@ struct TransactionRecord {
         (formerFacts, formerRow) = (facts, row)
     }
 
-    /// A transaction that was never seen before.
+    /// A new transaction.
     init(new row: TransactionRow, facts: ObservedTransaction, productID: String) {
         self.row = row
         self.facts = facts
@@ -140,14 +139,14 @@ struct RecordedAct {
     var transaction: TransactionKey
     /// The claimant, or the new owner.
     var customerKey: Int64
-    /// The former owner in an operator's transfer; `nil` if it was held, or for a claim.
+    /// The former owner in an operator's transfer; `nil` for a held transaction or a claim.
     var formerKey: Int64?
     var kind: OwnershipActKind
     /// Whether one of the customers may have been merged into another since.
     var isMerged = false
 }
 
-/// A revocation of this original by an operator.
+/// A manual revocation of this original.
 struct HandRevocationOfPurchase {
     var row: HandGrantRow
 

@@ -1,14 +1,14 @@
 import PurchaseVerification
 
-/// Writes down that the log continues under a new origin, after a restore from a backup lost what the old one had signed.
+/// Records that the log continues under a new origin, after a restore from a backup lost leaves that the old origin had signed.
 public struct ContinueRecord: LedgerOperation {
-    /// The checkpoint that the old origin signed last.
+    /// The last checkpoint that the old origin signed.
     public let ended: Checkpoint
-    /// The size of the log as it was found.
+    /// The size of the log after the restore.
     public let found: Int64
-    /// The origin that follows.
+    /// The new origin.
     public let origin: String
-    /// Why, for people.
+    /// The reason, as a sentence.
     public let reason: String
 
     /// A continuation of a log.
@@ -29,15 +29,15 @@ public struct ContinueRecord: LedgerOperation {
 }
 
 extension LogSealing {
-    /// Ends the origin of a log that was restored from a backup: what it signed last is written to the journal, and sealed as
-    /// the first leaf that the next origin signs.
+    /// Ends the origin of a log that was restored from a backup: its last signed checkpoint is written to the journal, and sealed
+    /// as the first leaf that the next origin signs.
     ///
     /// - Parameters:
     ///   - signer: signs for the origin that ends. No other process signs with its key.
-    ///   - origin: the origin that follows.
-    ///   - reason: why, for people.
-    /// - Returns: what was signed last, and the size of the log as it was found.
-    /// - Throws: `notInterrupted` if the log extends what was signed last; `LedgerStorageError`.
+    ///   - origin: the next origin.
+    ///   - reason: the reason, as a sentence.
+    /// - Returns: the last signed checkpoint, and the size of the log after the restore.
+    /// - Throws: `notInterrupted` if the log extends the last signed checkpoint; `LedgerStorageError`.
     public func end(
         _ signer: CheckpointSigner, continuedBy origin: String, reason: String
     ) async throws -> (ended: Checkpoint, found: Int64) {

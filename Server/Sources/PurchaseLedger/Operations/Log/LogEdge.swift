@@ -4,7 +4,7 @@ import PurchaseVerification
 struct LogEdge: LedgerQuery {
     static var access: LedgerReadAccess { .keys }
 
-    /// The earlier size; `nil` if the edge is not asked for.
+    /// The earlier size; `nil` if no edge is requested.
     let size: Int64?
 
     struct Answer: Sendable {
@@ -16,7 +16,7 @@ struct LogEdge: LedgerQuery {
     func answer(_ reader: LedgerTransaction) throws -> Answer {
         let state = try LogStateTable(connection: reader.connection).row()
         guard let root = MerkleHash(state.root) else {
-            throw LedgerStorageError(.corrupt, "the root of log_state has not 32 bytes")
+            throw LedgerStorageError(.corrupt, "the root of log_state does not have 32 bytes")
         }
         var edge: MerkleAppender?
         if let size {

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Leaves of the log, each checked to be written by a server with the key.
+/// Leaves of the log, each authenticated as written by a server with the key.
 struct LogLeaves: LedgerQuery {
     static var access: LedgerReadAccess { .lists }
     /// Leaves of a page.

@@ -2,8 +2,8 @@ import PurchaseVerification
 
 /// Seals the journal into the Merkle log and publishes its checkpoints, at most a second after a commit.
 ///
-/// The order is fixed: the tree is committed; its size and root are written to the signer's file and flushed; the checkpoint is
-/// published. A crash between two of these is continued by the next round.
+/// The order is fixed: commit the tree; write its size and root to the signer's file and flush it; publish the checkpoint. After
+/// a crash between two steps, the next round continues.
 public actor LogSealing {
     let ledger: PurchaseLedger
     private let key: EntryKey
@@ -18,18 +18,18 @@ public actor LogSealing {
     public struct Round: Sendable, Equatable {
         /// The number of entries that were sealed.
         public var sealed = 0
-        /// The pending entries that no server with the key wrote: an alarm.
+        /// The pending entries that no server with the key wrote. They should raise an alarm.
         public var refused: [Int64] = []
         /// The checkpoint that was published; `nil` if the log did not change.
         public var checkpoint: SignedCheckpoint?
     }
 
-    /// A sealer of a ledger.
+    /// Creates a sealer of a ledger.
     ///
     /// - Parameters:
-    ///   - ledger: the ledger, which was opened with the key of entries.
+    ///   - ledger: the ledger, opened with the key of entries.
     ///   - signer: signs checkpoints; `nil` if another server does.
-    ///   - publishers: where checkpoints go.
+    ///   - publishers: the destinations of checkpoints.
     ///   - interval: the time between two rounds.
     /// - Throws: `notAuthentic` if the ledger was opened without the key of entries.
     public init(
@@ -47,9 +47,9 @@ public actor LogSealing {
         self.interval = interval
     }
 
-    /// Does rounds until the task is cancelled, and then a last one.
+    /// Runs rounds until the task is cancelled, and then a last one.
     ///
-    /// - Parameter report: is called with the result of each round.
+    /// - Parameter report: called with the result of each round.
     public func run(_ report: @Sendable (Result<Round, any Error>) -> Void) async {
         while !Task.isCancelled {
             report(await result())
@@ -58,7 +58,7 @@ public actor LogSealing {
         report(await result())
     }
 
-    /// Seals what waits, signs the tree, and publishes the checkpoint. Rounds never overlap, and cancelling a task does not
+    /// Seals pending entries, signs the tree, and publishes the checkpoint. Rounds never overlap, and cancelling a task does not
     /// interrupt its round.
     @discardableResult
     public func round() async throws -> Round {
@@ -85,7 +85,7 @@ public actor LogSealing {
 
     // MARK: The three steps
 
-    /// Commits the tree of all entries that wait.
+    /// Commits the tree of all pending entries.
     package func seal() async throws -> Round {
         var round = Round()
         var last: Int64 = 0
@@ -104,10 +104,10 @@ public actor LogSealing {
         }
     }
 
-    /// Signs the tree, after its new leaves were checked and their root computed again.
+    /// Signs the tree after checking its new leaves and computing their root again.
     ///
-    /// - Returns: `nil` without a signer, and if this tree was published.
-    /// - Throws: `shorter`, `rewritten` or `notAuthentic` if the log does not extend what was signed last.
+    /// - Returns: `nil` without a signer, and if this tree was already published.
+    /// - Throws: `shorter`, `rewritten` or `notAuthentic` if the log does not extend the last signed tree.
     package func sign() async throws -> SignedCheckpoint? {
         guard let signer else { return nil }
         let known = signer.knownSize
@@ -126,7 +126,7 @@ public actor LogSealing {
         return try signer.sign(log.root)
     }
 
-    /// Publishes a checkpoint. The next round publishes it again where this fails; one publisher that fails stops no other.
+    /// Publishes a checkpoint. If a publisher fails, the next round publishes to it again; the other publishers are not affected.
     package func publish(_ signed: SignedCheckpoint) async throws {
         var failure: (any Error)?
         for (index, publisher) in publishers.enumerated() where published[index] != signed.checkpoint {

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// The pending entries of a page, before a transaction is spent on them.
+/// A page of pending entries, read before a transaction is spent on them.
 struct PendingPage: LedgerQuery {
     static var access: LedgerReadAccess { .keys }
 

@@ -1,10 +1,10 @@
 import PurchaseVerification
 
-/// Gives pending journal entries their places in the Merkle log: numbers them, stores the tiles that they fill, and the size and
-/// root of the tree. It alone assigns the numbers, under a lock, so an entry that is committed late is sealed later and no entry
-/// is skipped.
+/// Assigns pending journal entries their positions in the Merkle log: numbers them, and stores the tiles that they fill, and the
+/// size and root of the tree. Only this operation assigns numbers, under a lock, so an entry that is committed late is sealed
+/// later and no entry is skipped.
 struct SealEntries: LedgerOperation {
-    /// The most entries of one transaction; purchases wait for it.
+    /// The maximum number of entries of one transaction; purchases wait for it.
     static let limit: Int64 = 512
 
     let key: EntryKey
@@ -14,9 +14,9 @@ struct SealEntries: LedgerOperation {
     struct Outcome: Sendable {
         /// The number of entries that were sealed.
         var sealed = 0
-        /// The entries that were not written by a server with the key, or that the log has already. They stay pending.
+        /// The entries that were not written by a server with the key, or that are already in the log. They stay pending.
         var refused: [Int64] = []
-        /// The last entry that was looked at; `nil` if none waits.
+        /// The last entry that was examined; `nil` if none is pending.
         var last: Int64?
     }
 
@@ -57,7 +57,7 @@ struct SealEntries: LedgerOperation {
 }
 
 extension PendingEntry {
-    /// The leaf, if a server with the key wrote it, its details are the ones that were written, and the log does not have it.
+    /// The leaf, if a server with the key wrote it, its details are unchanged, and the log does not contain it.
     func authenticLeaf(_ key: EntryKey) -> [UInt8]? {
         guard let leaf, sealed == nil, key.authenticates(leaf, id: entryID, code: mac),
             (salt == nil) == (details == nil)

@@ -1,13 +1,13 @@
 import PurchaseVerification
 
-/// Puts a customer on the list of testers, or takes them off it.
+/// Adds a customer to the list of testers, or removes them from it.
 public struct ChangeTester: LedgerOperation {
     public var app: String
     public var customerID: String
     public var isTester: Bool
     public var reason: String?
 
-    /// A customer who is a tester from now on, or is not.
+    /// Makes a customer a tester, or ends that.
     public init(app: String, customerID: String, isTester: Bool, reason: String? = nil) {
         self.app = app
         self.customerID = customerID
@@ -17,7 +17,7 @@ public struct ChangeTester: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.customer(customerID)]) }
 
-    /// - Returns: whether that changed something.
+    /// - Returns: whether that changed the list.
     public func perform(_ transaction: LedgerTransaction) throws -> Bool {
         let app = try transaction.app(app)
         guard ExactText(customerID).isIdentifier else { throw LedgerRefusal(.fieldMalformed, expected: "customer_id") }
@@ -37,7 +37,7 @@ public struct ChangeTester: LedgerOperation {
     }
 }
 
-/// The names of an app's testers, the ones first known first.
+/// The names of an app's testers, ordered by when the customers were first seen.
 public struct TesterList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -53,7 +53,7 @@ public struct TesterList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last. Erased customers have no name and are left out.
+    /// A page, and the start of the next one; `nil` if this is the last. Erased customers have no name and are left out.
     public struct Answer: Sendable {
         public var names: [String]
         public var next: Int64?

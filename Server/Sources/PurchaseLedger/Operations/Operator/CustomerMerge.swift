@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Moves the rows of a merged customer that no rule computes.
+/// Moves the rows of a merged customer that are not computed by a rule.
 struct CustomerMerge {
     let transaction: LedgerTransaction
     let from: Int64
@@ -8,7 +8,7 @@ struct CustomerMerge {
 
     private var connection: any LedgerConnection { transaction.connection }
 
-    /// Grants by hand, with the access that they give.
+    /// Moves manual grants, with the access that they give.
     func moveHandGrants() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for row in try grants.rows(of: from) {
@@ -24,8 +24,8 @@ struct CustomerMerge {
         }
     }
 
-    /// Lots, and the units taken from them. A lot that one of the two took from and the other owns now belongs to the
-    /// merged customer in both respects.
+    /// Moves lots, and the units taken from them. If one of the two customers took from a lot that the other owns, both now
+    /// belong to the merged customer.
     ///
     /// - Parameter originals: the originals that the customer owned.
     func moveBalances(originals: [Int64]) throws(LedgerStorageError) {
@@ -58,7 +58,7 @@ struct CustomerMerge {
         try ConsumptionsTable(connection: connection).move(from: from, to: to)
     }
 
-    /// Orders, and the right of a tester.
+    /// Moves orders, and the tester status.
     func moveRows() throws(LedgerStorageError) {
         try transaction.orders.move(from: from, to: to)
         try TestersTable(connection: connection).move(from: from, to: to)

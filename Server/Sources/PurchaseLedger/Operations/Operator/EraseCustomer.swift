@@ -1,14 +1,13 @@
 import PurchaseVerification
 
-/// Erases a person: the outside names of a customer and of everybody merged into them, the details of their entries,
-/// and the evidence that belongs to nobody else. Leaves and hashes stay, and their purchases stay claimed. It cannot be
-/// undone.
+/// Erases a customer: the outside names of the customer and of everybody merged into them, the details of their entries, and the
+/// evidence that concerns nobody else. Leaves and hashes stay, and their purchases stay claimed. It cannot be undone.
 public struct EraseCustomer: LedgerOperation {
     public var app: String
     public var customerID: String
     public var reason: String
 
-    /// An erasure of a customer.
+    /// Erases a customer.
     public init(app: String, customerID: String, reason: String) {
         self.app = app
         self.customerID = customerID
@@ -21,9 +20,9 @@ public struct EraseCustomer: LedgerOperation {
         public var entries: Int
         /// Pieces of evidence whose bytes were deleted.
         public var evidence: Int
-        /// Evidence that was kept because it proves purchases of others, or because others also sent it.
+        /// The pieces of evidence that were kept because they prove purchases of others, or because others also sent them.
         public var keptEvidence: Int
-        /// Purchases that stay claimed.
+        /// The number of purchases that stay claimed.
         public var transactions: Int
     }
 

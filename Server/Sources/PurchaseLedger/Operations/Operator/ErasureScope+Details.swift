@@ -28,7 +28,7 @@ extension ErasureScope {
         if let stated = facts.accountToken?.uuid,
             let assignment = try AccountTokensTable(connection: connection).assignment(of: stated, appKey: app.key)
         {
-            // In place of the customer's own tokens; of others, the token is theirs.
+            // The reference replaces the customer's own tokens; a token of another customer is kept.
             token = customers.first { $0.key == assignment.customer }?.reference ?? stated
         }
         return CustomerErasedDetails.Transaction(
@@ -40,7 +40,7 @@ extension ErasureScope {
             token: token?.text)
     }
 
-    /// Tokens that purchases of others carry, because they decide who owns these, and the reference in place of the others.
+    /// The tokens to keep, because they determine the owners of other customers' purchases; the reference replaces the rest.
     func keptTokens(
         of customer: CustomerRow, _ transactions: [CustomerErasedDetails.Transaction]
     ) throws(LedgerStorageError) -> [UUID] {
@@ -55,7 +55,7 @@ extension ErasureScope {
         return kept
     }
 
-    /// Orders of others that one of the transactions paid.
+    /// Orders of other customers that one of the transactions paid.
     private func payments(
         _ transactions: [CustomerErasedDetails.Transaction]
     ) throws(LedgerStorageError) -> [CustomerErasedDetails.Payment] {
@@ -73,7 +73,7 @@ extension ErasureScope {
         return payments
     }
 
-    /// The details of an entry without names, if they decide about what belongs to others.
+    /// The details of an entry without names, if they affect what belongs to others.
     private func kept(of entry: JournalRow) throws -> [UInt8]? {
         guard let details = entry.details, let kind = UInt8(exactly: entry.kind).flatMap(JournalKind.init(rawValue:))
         else { return nil }
@@ -82,7 +82,7 @@ extension ErasureScope {
         case .decision:
             let decision = try DecisionDetails(encoded: details)
             let kept = try Self.kept(decision.decided)
-            // What others own keeps the token that it was given with.
+            // Purchases of others keep the tokens that the App Store stated for the decision.
             let own = Set(rows.map { ExactText($0.transactionID) })
             let tokens = decision.tokens.filter { !own.contains(ExactText($0.transactionID)) }
             guard kept != nil || !decision.cancellations.isEmpty || !tokens.isEmpty else { return nil }
@@ -120,7 +120,7 @@ extension ErasureScope {
         }
     }
 
-    /// The part of a claim that decides about what belongs to others; `nil` if it binds nothing.
+    /// The part of a claim that affects what belongs to others; `nil` if it binds nothing.
     private static func kept(_ claim: ClaimDetails) throws -> ClaimDetails? {
         var kept = withoutOutcomes(claim)
         kept.outcomes = claim.outcomes.filter(\.binds).map { outcome in
@@ -137,7 +137,7 @@ extension ErasureScope {
             imported: claim.imported.map { ImportNote(announced: $0.announced) })
     }
 
-    /// Whether a revocation by hand is about an original of which others own something.
+    /// Whether a manual revocation concerns an original of which others own a part.
     private func isKept(_ id: String) throws -> Bool {
         guard let id = UUID(uuidString: id), let row = try HandGrantsTable(connection: connection).row(id: id) else {
             return false

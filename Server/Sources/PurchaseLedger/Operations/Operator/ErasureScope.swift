@@ -10,11 +10,11 @@ struct ErasureScope {
     let customers: [CustomerRow]
     /// The entries whose details are deleted.
     private(set) var entries: [JournalRow] = []
-    /// The evidence whose bytes are deleted: its SHA-256 by its key.
+    /// The evidence whose bytes are deleted: SHA-256 by key.
     private(set) var evidence: [Int64: [UInt8]] = [:]
     private(set) var keptEvidence = 0
-    /// The transactions that stay claimed: those that the customer owns, and those that nobody owns and only the deleted evidence
-    /// of the customer proves.
+    /// The transactions that stay claimed: those that the customer owns, and those without an owner that only the customer's
+    /// deleted evidence proves.
     private(set) var rows: [TransactionRow] = []
 
     var connection: any LedgerConnection { transaction.connection }
@@ -33,7 +33,7 @@ struct ErasureScope {
         rows.sort { $0.key < $1.key }
     }
 
-    /// The customer, and all who were merged into them, one after another.
+    /// The customer, and all who were merged into them, directly or through others.
     private static func group(
         of customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> [CustomerRow] {
@@ -54,12 +54,12 @@ struct ErasureScope {
         let journal = JournalTable(connection: connection)
         var found: [JournalRow] = []
         for customer in customers { found += try journal.rows(customer: customer.key) }
-        // News of the App Store about the purchases.
+        // App Store notifications about the purchases.
         for row in rows {
             found += try journal.anonymousRows(transaction: row.key)
                 .filter { $0.kind == Int64(JournalKind.evidence.rawValue) }
         }
-        // Refused claims of a name that the ledger did not know yet.
+        // Rejected claims under a name that the ledger did not know yet.
         let names = customers.compactMap { $0.name.map { ExactText(ClaimDetails.bounded($0)) } }
         for row in try journal.anonymousRejections(appKey: app.key) {
             guard let details = row.details, let name = try ClaimDetails(encoded: details).customer,
@@ -82,7 +82,7 @@ struct ErasureScope {
         var held: [Int64: TransactionRow] = [:]
         for key in candidates {
             guard let row = try table.row(key: key), row.content != nil else { continue }
-            // Only the start is stored of much evidence that did not verify. It proves nothing.
+            // Of much evidence that failed verification, only the start is stored. It proves nothing.
             let bytes = try EvidenceStore(connection: connection).bytes(row)
             guard !shared.contains(key), let proven = try bytes.map({ try transactions(provenBy: $0, row, keys) }) ?? []
             else {
@@ -95,7 +95,7 @@ struct ErasureScope {
         rows += held.values
     }
 
-    /// The transactions of nobody that evidence proves; `nil` if it also proves something that belongs to another customer.
+    /// The unowned transactions that evidence proves; `nil` if it also proves something that belongs to another customer.
     private func transactions(
         provenBy bytes: [UInt8], _ evidence: EvidenceRow, _ keys: Set<Int64>
     ) throws -> [TransactionRow]? {
@@ -107,7 +107,7 @@ struct ErasureScope {
         switch examined.verified {
         case .success(let proven): observation = proven
         case .failure(let error):
-            // A reply of the App Store has no signature.
+            // An App Store reply has no signature.
             let wasGenuine = entries.contains {
                 $0.evidenceKey == evidence.key && $0.kind != Int64(JournalKind.appStoreAnswer.rawValue)
                     && ReasonCode(rawValue: $0.code) == nil
@@ -116,8 +116,8 @@ struct ErasureScope {
             throw LedgerStorageError(
                 .other,
                 """
-                evidence \(evidence.sha256.hexadecimal) was genuine when it came and is refused now (\(error.code.rawValue)), so \
-                nobody can tell whose purchases it proves; name the certificates that the server trusts
+                evidence \(evidence.sha256.hexadecimal) was accepted before and is refused now (\(error.code.rawValue)), so \
+                its purchases are not known; name the certificates that the server trusts
                 """)
         }
         var held: [TransactionRow] = []

@@ -2,7 +2,7 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Deletes what an erasure is about, and computes again what is left of its originals.
+/// Deletes the data of an erasure, and recomputes the rest of the affected originals.
 struct ErasureWriter {
     let scope: ErasureScope
     let entry: JournalEntry
@@ -31,7 +31,7 @@ struct ErasureWriter {
         for key in scope.keys.sorted() { try transaction.entitlements.deleteAll(of: key) }
     }
 
-    /// Deletes the bytes of the evidence, and the shared parts that no other evidence has.
+    /// Deletes the bytes of the evidence, and the shared parts that no other evidence uses.
     private func eraseEvidence() throws(LedgerStorageError) {
         let table = EvidenceTable(connection: connection)
         var parts: [Int64: Int64] = [:]
@@ -46,7 +46,7 @@ struct ErasureWriter {
         }
     }
 
-    /// The originals of which something is left that belongs to others, or to nobody.
+    /// The originals that also have purchases of others, or unowned ones.
     private func originalsWithRest() throws(LedgerStorageError) -> [Int64] {
         var originals: [Int64] = []
         for original in Set(scope.rows.map(\.originalKey)).sorted() where try scope.hasRest(original) {
@@ -55,7 +55,7 @@ struct ErasureWriter {
         return originals
     }
 
-    /// Deletes grants and revocations by hand, except revocations that are about something of others.
+    /// Deletes manual grants and revocations, except revocations that affect others.
     private func deleteHandGrants() throws(LedgerStorageError) {
         let grants = HandGrantsTable(connection: connection)
         for customer in scope.customers {
@@ -67,7 +67,7 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes what an original gave to anybody. What is left of it is computed again.
+    /// Deletes all access that an original gave. The access of its remaining purchases is recomputed.
     private func deleteAccess(to original: Int64) throws(LedgerStorageError) {
         try deleteLot(original)
         let acts = try OwnershipActsTable(connection: connection).rows(originalKey: original)
@@ -85,7 +85,7 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes a lot with what was taken of it. What others had taken is forgiven.
+    /// Deletes a lot and the record of its used units. Units that others had used leave no shortfall.
     private func deleteLot(_ ground: Int64) throws(LedgerStorageError) {
         let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
         guard let lot = try lots.row(ground) else { return }
@@ -100,8 +100,8 @@ struct ErasureWriter {
         }
     }
 
-    /// Takes the product out of revocations by hand of an original, since a rebuild does not find it, and deletes renewal info if
-    /// the original has nothing left.
+    /// Removes the product from manual revocations of an original, since a rebuild does not find it, and deletes renewal info if
+    /// the original has no purchases left.
     static func deleteRest(
         of facts: ObservedTransaction, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
@@ -124,10 +124,10 @@ struct ErasureWriter {
         try TakesTable(connection: connection).deleteAll(of: key)
         try transaction.orders.erase(of: key)
         _ = try TestersTable(connection: connection).delete(key, appKey: appKey)
-        // A claim of nobody cannot be decided.
+        // A claim without a customer cannot be decided.
         try AppStoreClaimsTable(connection: connection).deleteAll(of: key)
         try IdempotencyTable(connection: connection).deleteAll(of: key)
-        // Events name the customer by key, so those of others lose the name with the customer's row.
+        // Events refer to customers by key, so events of other customers lose the name when the customer's row is deleted.
         try EventsTable(connection: connection).erase(of: key, appKey: appKey)
         let table = AccountTokensTable(connection: connection)
         for token in try table.tokens(of: key, appKey: appKey) where !tokens.contains(token) {

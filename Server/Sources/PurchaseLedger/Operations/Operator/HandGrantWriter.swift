@@ -7,7 +7,7 @@ struct HandGrantWriter {
 
     private var grants: HandGrantsTable { HandGrantsTable(connection: transaction.connection) }
 
-    /// Writes the access or the lot that a grant gives, under its revocations.
+    /// Writes the access or the lot of a grant, reduced by its revocations.
     func write(_ grant: HandGrantRow, kind: ProductKind) throws(LedgerStorageError) -> EntitlementWriter.Balances {
         let revocations = try grants.revocations(ofGrant: grant.key)
         let end = [grant.endsAt, grant.liftedAt].compactMap(\.self).min()
@@ -40,7 +40,7 @@ struct HandGrantWriter {
             .write(lot, former: former, ground: -grant.key, isFirst: former == nil)
     }
 
-    /// Computes the subject of a grant or a revocation again, and writes the event.
+    /// Recomputes the subject of a grant or a revocation, and writes the event.
     func change(
         _ row: HandGrantRow, _ entry: JournalEntry, _ type: EventType, reason: String?, customer: Int64
     ) throws {
@@ -53,7 +53,7 @@ struct HandGrantWriter {
             balances[customer] = changes.balance(of: customer, in: place)
             try changes.finish(entry)
         } else if let grant = row.kind == .grant ? row : try row.revokedGrant.flatMap({ try grants.row(key: $0) }) {
-            // As it was granted, under any present settings.
+            // The product kind at the time of the grant, whatever the settings are now.
             let former = try transaction.entitlements.row(
                 grant.customerKey, product: grant.productKey, environment: grant.environment, ground: -grant.key)
             balances = try write(grant, kind: former?.kind ?? .consumable)

@@ -2,7 +2,7 @@ public import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Gives a product to a customer by hand.
+/// Grants a product to a customer manually.
 public struct GrantByHand: LedgerOperation {
     public var app: String
     public var customerID: String
@@ -10,13 +10,13 @@ public struct GrantByHand: LedgerOperation {
     public var environment: AppStoreEnvironment
     /// Units of a consumable.
     public var quantity: Int64
-    /// When it ends; `nil` if it does not end.
+    /// When the grant ends; `nil` if it does not end.
     public var until: Timestamp?
     public var reason: String
-    /// Lets the sender repeat the request.
+    /// The idempotency key, if the sender may repeat the request.
     public var once: IdempotentRequest?
 
-    /// A grant to a customer.
+    /// Grants a product to a customer.
     public init(
         app: String, customerID: String, productID: String, environment: AppStoreEnvironment = .production,
         quantity: Int64 = 1, until: Timestamp? = nil, reason: String, once: IdempotentRequest? = nil
@@ -84,24 +84,24 @@ public struct GrantByHand: LedgerOperation {
     }
 }
 
-/// Revokes a purchase or a grant by hand. It overrides Apple, and ends only when it is lifted.
+/// Revokes a purchase or a grant manually. The revocation takes precedence over Apple's data, and ends only when it is lifted.
 public struct RevokeByHand: LedgerOperation {
     public var app: String
     public var customerID: String
     public var target: Target
     public var reason: String
-    /// Lets the sender repeat the request.
+    /// The idempotency key, if the sender may repeat the request.
     public var once: IdempotentRequest?
 
     /// The target of a revocation.
     public enum Target: Sendable, Equatable {
         /// The original of a transaction.
         case purchase(transactionID: String, environment: AppStoreEnvironment?)
-        /// A grant by hand.
+        /// A manual grant.
         case grant(UUID)
     }
 
-    /// A revocation of something that a customer has.
+    /// Revokes a purchase or a grant of a customer.
     public init(
         app: String, customerID: String, _ target: Target, reason: String, once: IdempotentRequest? = nil
     ) {
@@ -114,7 +114,7 @@ public struct RevokeByHand: LedgerOperation {
 
     public var locks: LedgerLocks { .parts([.customer(customerID)]) }
 
-    /// - Returns: the id of the revocation, which lifts it.
+    /// - Returns: the id of the revocation, with which it can be lifted.
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
         if let details = try once?.earlierEntry(transaction)?.details,
@@ -166,7 +166,7 @@ public struct LiftByHand: LedgerOperation {
     public var app: String
     public var customerID: String
     public var id: UUID
-    /// The act that the id must belong to; `nil` accepts both.
+    /// The kind of act that the id must refer to; `nil` accepts both.
     public var act: Act?
     public var reason: String?
 
@@ -176,7 +176,7 @@ public struct LiftByHand: LedgerOperation {
         case revocation
     }
 
-    /// The grant or the revocation of an id.
+    /// Lifts the grant or the revocation with an id.
     public init(app: String, customerID: String, id: UUID, act: Act? = nil, reason: String? = nil) {
         self.app = app
         self.customerID = customerID

@@ -9,7 +9,7 @@ public struct MergeCustomers: LedgerOperation {
     public var into: String
     public var reason: String?
 
-    /// A merge of two customers.
+    /// Merges two customers.
     public init(app: String, customerID: String, into: String, reason: String? = nil) {
         self.app = app
         self.customerID = customerID
@@ -38,7 +38,7 @@ public struct MergeCustomers: LedgerOperation {
         _ entry: JournalEntry, reason: String? = nil
     ) throws {
         let owned = try transaction.transactions.originals(of: customer.key)
-        // Rows that name another customer as the present owner now name the remaining customer.
+        // Rows that name the merged customer as the current owner are changed to the remaining customer.
         let originals = Set(owned + (try transaction.entitlements.originals(of: customer.key))).sorted()
         try transaction.customers.merge(customer.key, into: target.key, entry: entry.key)
         if target.token == nil, let token = customer.token { try transaction.customers.setToken(token, of: target.key) }

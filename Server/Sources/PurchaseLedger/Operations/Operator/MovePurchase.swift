@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Transfers the original of a transaction from its owner to another customer, by an operator.
+/// Transfers the original of a transaction to another customer, at the request of an operator.
 public struct MovePurchase: LedgerOperation {
     public var app: String
     public var transactionID: String
@@ -8,7 +8,7 @@ public struct MovePurchase: LedgerOperation {
     public var customerID: String
     public var reason: String
 
-    /// A transfer to a customer.
+    /// Transfers a purchase to a customer.
     public init(
         app: String, transactionID: String, environment: AppStoreEnvironment? = nil, to customerID: String,
         reason: String

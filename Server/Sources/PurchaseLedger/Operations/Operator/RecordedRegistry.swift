@@ -1,7 +1,7 @@
 import PurchaseVerification
 
 extension Registry {
-    /// The apps with the settings that were recorded last, without those that were removed.
+    /// Reads the apps with their last recorded settings, except removed apps.
     init(recordedIn connection: any LedgerConnection) throws(LedgerStorageError) {
         var apps: [RegistryApp] = []
         for (key, _) in try AppsTable(connection: connection).all() {

@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 import PurchaseVerification
 
-/// Records the settings at a start: apps, their bundle ids, and the products. What was known before they agreed counts now.
+/// Records the settings at a start: apps, their bundle ids, and the products. Purchases that did not agree with earlier settings
+/// and agree now start to count.
 struct RegisterSettings: LedgerOperation {
     /// The version of the rules that compute facts, owners and entitlements.
     static let rulesVersion: Int64 = 1
@@ -41,7 +42,7 @@ struct RegisterSettings: LedgerOperation {
         return registry
     }
 
-    /// A bundle id that moved to another app would make granted transactions claimable again.
+    /// Moving a bundle id to another app would make granted transactions claimable again.
     private func requireBundlesInPlace(_ connection: any LedgerConnection) throws {
         let names = Dictionary(
             uniqueKeysWithValues: try AppsTable(connection: connection).all().map { ($0.key, $0.name) })
@@ -55,7 +56,7 @@ struct RegisterSettings: LedgerOperation {
         }
     }
 
-    /// Writes down that an app is no longer in the settings. Its facts and bindings stay.
+    /// Records that an app is no longer in the settings. Its facts and bindings stay.
     private func recordRemoval(of name: String, key: Int64, _ transaction: LedgerTransaction) throws {
         let digest = Array(SHA256.hash(data: [UInt8]()))
         let history = SettingsHistoryTable(connection: transaction.connection)
@@ -65,7 +66,7 @@ struct RegisterSettings: LedgerOperation {
         try history.insert(appKey: key, sha256: digest, body: [], entry: entry.key)
     }
 
-    /// Writes settings that changed to the journal, and counts the purchases that they agree with now.
+    /// Writes changed settings to the journal, and counts the purchases that agree with them now.
     private func recordSettings(of app: RegistryApp, _ transaction: LedgerTransaction) throws {
         let body = try app.settings.canonicalJSON()
         let digest = Array(SHA256.hash(data: body))
@@ -77,15 +78,15 @@ struct RegisterSettings: LedgerOperation {
         try history.insert(appKey: app.key, sha256: digest, body: body, entry: entry.key)
         let formerSettings = try former.flatMap { $0.body.isEmpty ? nil : try RegisteredApp(recorded: $0.body) }
         try Self.countAgain(app, after: formerSettings, transaction, entry)
-        // Evidence that came while the app was not in the settings.
+        // Evidence that arrived while the app was not in the settings.
         let bound = try BundlesTable(connection: transaction.connection).all().filter { $0.appKey == app.key }
         for (bundleID, _) in bound { try observeHeld(bundleID, of: app, transaction, entry) }
     }
 
     /// Counts the purchases that the settings agree with now.
     ///
-    /// - Parameter former: the settings before, if they are known. What they say about a product as these do, they did not agree
-    ///   with, either; so its purchases are not read.
+    /// - Parameter former: the previous settings, if they are known. Where they say the same about a product as the new ones,
+    ///   nothing changes for its purchases, so these are not read.
     static func countAgain(
         _ app: RegistryApp, after former: RegisteredApp? = nil, _ transaction: LedgerTransaction, _ entry: JournalEntry
     ) throws(LedgerStorageError) {
@@ -110,7 +111,7 @@ struct RegisterSettings: LedgerOperation {
         try changes.finish(entry)
     }
 
-    /// Binds a new bundle id to its app, and observes the evidence that waited for it.
+    /// Binds a new bundle id to its app, and observes the evidence that was held for it.
     private func bind(_ bundleID: String, to app: RegistryApp, _ transaction: LedgerTransaction) throws {
         let connection = transaction.connection
         let bundles = BundlesTable(connection: connection)
@@ -121,7 +122,7 @@ struct RegisterSettings: LedgerOperation {
         try observeHeld(bundleID, of: app, transaction, entry)
     }
 
-    /// Observes the evidence that waited for a bundle id.
+    /// Observes the evidence that was held for a bundle id.
     func observeHeld(
         _ bundleID: String, of app: RegistryApp, _ transaction: LedgerTransaction, _ entry: JournalEntry
     ) throws {

@@ -2,13 +2,13 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Cancels an unpaid order. Cancelling it again changes nothing.
+/// Cancels an unpaid order. Cancelling an order again changes nothing.
 public struct CancelOrder: LedgerOperation {
     public var app: String
     public var orderID: UUID
     public var keyID: String?
 
-    /// The order of an id.
+    /// Cancels the order with an id.
     public init(app: String, orderID: UUID, keyID: String? = nil) {
         self.app = app
         self.orderID = orderID

@@ -2,24 +2,24 @@ import PurchaseVerification
 
 import struct Foundation.UUID
 
-/// Creates an order. The first one of a customer gives them an account token.
+/// Creates an order. A customer's first order assigns them an account token.
 public struct CreateOrder: LedgerOperation {
     public var app: String
     public var draft: OrderDraft
-    /// Lets the sender repeat the request.
+    /// The idempotency key, if the sender may repeat the request.
     public var once: IdempotentRequest?
 
-    /// An order of an app.
+    /// Creates an order in an app.
     public init(app: String, _ draft: OrderDraft, once: IdempotentRequest? = nil) {
         self.app = app
         self.draft = draft
         self.once = once
     }
 
-    /// The order, in its present state.
+    /// The order in its current state.
     public struct Outcome: Sendable {
         public var order: Order
-        /// Whether an earlier request made it.
+        /// Whether an earlier request created it.
         public var isReplayed: Bool
     }
 

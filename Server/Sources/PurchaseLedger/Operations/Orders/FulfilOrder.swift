@@ -2,15 +2,15 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Records that the operator delivered what an order bought. Only the first caller is told to deliver.
+/// Records that the operator delivered the product of an order. Only the first caller is told to deliver.
 ///
-/// Fulfilling the order of a consumable takes its whole lot, so that it is not delivered a second time out of the balance.
+/// Fulfilling an order of a consumable takes its whole lot, so that the units are not delivered a second time from the balance.
 public struct FulfilOrder: LedgerOperation {
     public var app: String
     public var orderID: UUID
     public var keyID: String?
 
-    /// The order of an id.
+    /// Fulfils the order with an id.
     public init(app: String, orderID: UUID, keyID: String? = nil) {
         self.app = app
         self.orderID = orderID
@@ -20,7 +20,7 @@ public struct FulfilOrder: LedgerOperation {
     /// The order.
     public struct Outcome: Sendable {
         public var order: Order
-        /// Whether it was fulfilled before; then nothing is to be delivered.
+        /// Whether it was fulfilled before; if so, nothing must be delivered.
         public var isReplayed: Bool
     }
 
@@ -50,7 +50,7 @@ public struct FulfilOrder: LedgerOperation {
         return Outcome(order: try transaction.order(row), isReplayed: false)
     }
 
-    /// A revocation by an operator leaves the order paid, because lifting it makes the purchase count again.
+    /// A manual revocation leaves the order paid, because the purchase counts again once the revocation is lifted.
     ///
     /// - Throws: `order_revoked` if such a revocation is in force.
     private func requireNoRevocation(_ row: OrderRow, _ transaction: LedgerTransaction) throws {
@@ -64,7 +64,7 @@ public struct FulfilOrder: LedgerOperation {
 
     /// Takes the whole lot of a consumable.
     ///
-    /// - Throws: `order_consumed` if part of it was consumed, withdrawn, or went to another customer.
+    /// - Throws: `order_consumed` if part of it was consumed, withdrawn, or transferred to another customer.
     private func take(
         _ row: OrderRow, _ customer: CustomerRow, _ transaction: LedgerTransaction
     ) throws -> LotTaking.Taken {

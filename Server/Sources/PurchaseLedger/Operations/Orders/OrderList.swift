@@ -9,7 +9,7 @@ public struct OrderByID: LedgerQuery {
     public var app: String
     public var orderID: UUID
 
-    /// The order of an id.
+    /// The order with an id.
     public init(app: String, orderID: UUID) {
         self.app = app
         self.orderID = orderID
@@ -21,12 +21,12 @@ public struct OrderByID: LedgerQuery {
     }
 }
 
-/// Orders of an app, the newest first; those in a state, the one that expires last first.
+/// Orders of an app, newest first; if a state is given, in the order of expiry, latest first.
 public struct OrderList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The maximum number of orders of a customer that a page reads to find those in a state, or its limit if that is higher. A page can come out
-    /// shorter, and the next one goes on.
+    /// The maximum number of a customer's orders that a page reads to find those in a state, or the page's limit if that is
+    /// higher. A page can be shorter than its limit; the next page continues.
     private static let readOrders = 512
     private static let pageAfterFirst = 64
 
@@ -48,8 +48,8 @@ public struct OrderList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last. With a customer and a state, a page can be shorter than
-    /// the limit, or empty, while there is a next one.
+    /// A page, and the start of the next one; `nil` if this is the last. With a customer and a state, a page can be shorter than
+    /// the limit, or empty, although there is a next one.
     public struct Answer: Sendable {
         public var orders: [Order]
         public var next: OrderCursor?
@@ -76,7 +76,7 @@ public struct OrderList: LedgerQuery {
         var place = cursor
         var readCount = 0
         while readCount < max(count, Self.readOrders) {
-            // First as many as the limit; if the state leaves orders out, more at a time.
+            // First as many as the limit; if the state excludes orders, more at a time.
             let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
             let rows = try reader.orders.page(customer: customer.key, cursor: place, limit: Int64(size))
             found += rows.filter { row in status.map { row.status(at: reader.now) == $0 } ?? true }

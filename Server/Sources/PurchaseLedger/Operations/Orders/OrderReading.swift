@@ -3,7 +3,7 @@ import PurchaseVerification
 import struct Foundation.UUID
 
 extension LedgerTransaction {
-    /// An order as it is answered.
+    /// An order in the form of an answer.
     func order(_ row: OrderRow) throws(LedgerStorageError) -> Order {
         let customerID = try customers.surviving(try customers.row(row.customerKey)).name
         guard let key = row.paidBy, let paid = try transactions.row(key) else {
@@ -13,7 +13,7 @@ extension LedgerTransaction {
         return try order(row, of: customerID, paidBy: OrderPayment(try paid.observed(in: environment)))
     }
 
-    /// An order as it is answered, whose customer and payment are known.
+    /// An order in the form of an answer, with its known customer and payment.
     func order(
         _ row: OrderRow, of customerID: String?, paidBy payment: OrderPayment?
     ) throws(LedgerStorageError) -> Order {
@@ -28,7 +28,7 @@ extension LedgerTransaction {
             payment: payment)
     }
 
-    /// An order of an app by its id.
+    /// The order of an app with an id.
     func existingOrder(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
         guard let row = try orders.row(id: id), row.appKey == app.key else {
             throw LedgerRefusal(.orderUnknown, expected: id.text)
@@ -36,7 +36,7 @@ extension LedgerTransaction {
         return row
     }
 
-    /// An order of an app by its id, with its customer locked.
+    /// The order of an app with an id, with its customer locked.
     func orderToWrite(_ id: UUID, _ app: RegistryApp) throws -> OrderRow {
         let row = try existingOrder(id, app)
         try lock(customers: [row.customerKey])

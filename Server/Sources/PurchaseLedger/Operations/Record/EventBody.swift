@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseVerification
 
-/// The JSON form of an event, in the same format for all types. Keys and types are stable: webhooks use the same.
+/// The JSON form of an event, in one format for all types. Keys and types are stable; webhooks use the same form.
 struct EventBody: Codable, Sendable {
     var type: String
     var at: String

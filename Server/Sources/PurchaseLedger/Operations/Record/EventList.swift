@@ -1,9 +1,9 @@
-/// An event: its place in the list, and its JSON.
+/// An event: its cursor and its JSON.
 public struct StoredEvent: Sendable, Equatable {
     /// The cursor after this event.
     public var cursor: Int64
     public var type: String
-    /// The event as JSON, the same that webhooks carry.
+    /// The event as JSON, the same that webhooks send.
     public var body: [UInt8]
 }
 
@@ -12,7 +12,7 @@ public struct EventList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
     public var app: String
-    /// The cursor of the last event that was read; 0 begins with the first.
+    /// The cursor of the last event that was read; 0 starts with the first event.
     public var after: Int64
     public var limit: Int
 

@@ -1,17 +1,17 @@
 public import struct Foundation.UUID
 
-/// Evidence that is stored.
+/// Stored evidence.
 public struct StoredEvidence: Sendable, Equatable {
-    /// The bytes that are kept, as they were sent.
+    /// The stored bytes, as they were sent.
     public var bytes: [UInt8]
     /// The number of bytes that were sent.
     public var size: Int64
-    /// Whether all of them are kept.
+    /// Whether all of them are stored.
     public var isWhole: Bool { bytes.count == size }
 }
 
-/// The evidence of a claim or of its decision, or the App Store's reply about it, as far as it is kept; `nil` if there was none, or if
-/// it was erased.
+/// The stored evidence of a claim or of its decision, or the App Store's reply about it; `nil` if there was none, or if it was
+/// erased.
 public struct EvidenceOfSubmission: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// The products that evidence, orders or grants of an app ever named, in the order of their ids.
+/// The products that evidence, orders or grants of an app ever named, ordered by id.
 public struct SoldProducts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -16,7 +16,7 @@ public struct SoldProducts: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last.
+    /// A page, and the start of the next one; `nil` if this is the last.
     public struct Answer: Sendable {
         public var products: [Product]
         public var next: Int64?
@@ -26,7 +26,7 @@ public struct SoldProducts: LedgerQuery {
     public struct Product: Sendable, Equatable {
         public var productID: String
         public var firstKnownAt: Timestamp
-        /// Whether the settings have it.
+        /// Whether the settings include it.
         public var isRegistered: Bool
     }
 

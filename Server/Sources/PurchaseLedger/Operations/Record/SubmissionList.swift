@@ -1,7 +1,7 @@
 public import Foundation
 public import PurchaseVerification
 
-/// A claim as the journal has it.
+/// A claim as recorded in the journal.
 public struct SubmissionRecord: Sendable, Equatable {
     public var submissionID: UUID
     public var receivedAt: Timestamp
@@ -23,12 +23,12 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var found: String?
     /// SHA-256 of the evidence, in hexadecimal.
     public var evidenceSHA256: String?
-    /// The bytes of the evidence that was sent, and how much of it is kept; `nil` in a list.
+    /// The size of the evidence that was sent, and how much of it is stored; `nil` in a list.
     public var evidenceSize: Int64?
     public var evidenceKept: KeptPart?
     /// The hash of the leaf in the Merkle log, in hexadecimal.
     public var leafHash: String
-    /// The number of the leaf; `nil` while it waits for the log, and in lists.
+    /// The number of the leaf; `nil` while it is pending, and in lists.
     public var leafNumber: Int64?
     /// Whether the details were erased.
     public var isErased: Bool
@@ -36,13 +36,13 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var decision: DecidedClaim?
     /// The claim that a decision is about.
     public var decides: UUID?
-    /// The entry of the App Store's word, whose evidence is the reply.
+    /// The entry of the App Store's answer, whose evidence is the reply.
     public var appStoreAnswer: UUID?
     /// When the App Store is asked again.
     public var nextAttemptAt: Timestamp?
 }
 
-/// The filter of a list of claims. A field that is `nil` does not restrict it.
+/// The filter of a list of claims. Fields that are `nil` do not restrict it.
 public struct SubmissionFilter: Sendable, Equatable {
     public var customerID: String?
     public var orderID: UUID?
@@ -62,8 +62,8 @@ public struct SubmissionFilter: Sendable, Equatable {
 public struct SubmissionList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The maximum number of claims that a page reads, or its limit if that is higher. With a filter that has no index of its own, such as a
-    /// customer's rejected claims, a page can come out shorter, and the next one goes on.
+    /// The maximum number of claims that a page reads, or the page's limit if that is higher. With a filter that has no index of
+    /// its own, such as a customer's rejected claims, a page can be shorter than its limit; the next page continues.
     private static let readClaims = 512
     private static let pageAfterFirst = 64
 
@@ -81,8 +81,8 @@ public struct SubmissionList: LedgerQuery {
         self.limit = limit
     }
 
-    /// A page, and where the next one begins; `nil` if this is the last. A page can be shorter than the limit, or empty, while
-    /// there is a next one: filters without an index of their own are applied to it.
+    /// A page, and the start of the next one; `nil` if this is the last. A page can be shorter than the limit, or empty, although
+    /// there is a next one: filters without an index of their own are applied to the page.
     public struct Answer: Sendable {
         public var submissions: [SubmissionRecord]
         public var next: JournalCursor?
@@ -99,12 +99,12 @@ public struct SubmissionList: LedgerQuery {
             guard readCount < max(count, Self.readClaims) else {
                 return Answer(submissions: found.map(\.record), next: place)
             }
-            // First as many as the limit; if the filter leaves claims out, more at a time.
+            // First as many as the limit; if the filter excludes claims, more at a time.
             let size = readCount == 0 ? count + 1 : max(count + 1, Self.pageAfterFirst)
             let rows = try page(selections, app, after: place, limit: size, reader)
             for row in rows {
                 place = JournalCursor(at: row.at, key: row.key)
-                // Most of what is left out is told from the columns alone.
+                // Most exclusions are decided by the columns alone.
                 guard matches(row) else { continue }
                 let record = try SubmissionRecord(row, app: app.settings.id, reader)
                 if matches(record) { found.append((record, place)) }
@@ -118,7 +118,7 @@ public struct SubmissionList: LedgerQuery {
         return Answer(submissions: page.map(\.record), next: page.last?.place)
     }
 
-    /// Claims of all selections after a place, newest first.
+    /// Claims of all selections after a position, newest first.
     private func page(
         _ selections: [JournalSelection], _ app: RegistryApp, after place: JournalCursor, limit: Int,
         _ reader: LedgerTransaction
@@ -134,14 +134,14 @@ public struct SubmissionList: LedgerQuery {
         return Array(rows.sorted { ($0.at, $0.key) > ($1.at, $1.key) }.prefix(limit))
     }
 
-    /// The narrowest indexes that the filter has; none if nothing can match it. A claim is in one selection only.
+    /// The narrowest indexes for the filter; none if nothing can match it. A claim is in one selection only.
     private func selections(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> [JournalSelection] {
         let isAccepted = filter.code.map { $0.isSame(as: DecisionCode.accepted.rawValue) }
         let verdict = filter.verdict ?? filter.code.map(Verdict.init(code:))
         if let isAccepted, isAccepted != (verdict == .accepted) { return [] }
         if let code = filter.code, let verdict, Verdict(code: code) != verdict { return [] }
         if let id = filter.transactionID {
-            // One for each environment, where another app can have a transaction of this number.
+            // One for each environment, because another app can have a transaction with this id.
             let originals = OriginalsTable(connection: reader.connection)
             return try reader.transactions.rows(id: id).filter { row throws(LedgerStorageError) in
                 try originals.row(row.originalKey).appKey == app.key
@@ -181,7 +181,7 @@ public struct SubmissionByID: LedgerQuery {
     public var app: String
     public var submissionID: UUID
 
-    /// The claim of an id.
+    /// The claim with an id.
     public init(app: String, submissionID: UUID) {
         self.app = app
         self.submissionID = submissionID

@@ -2,7 +2,7 @@
 public struct UncountedProducts: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The purchases that are counted of each product at most, so that a start does not read all of them.
+    /// The maximum number of purchases that are counted per product, so that a start does not read all of them.
     public static let counted: Int64 = 1000
     private static let page: Int64 = 256
 
@@ -14,11 +14,11 @@ public struct UncountedProducts: LedgerQuery {
     /// A product.
     public struct Product: Sendable, Equatable {
         public var productID: String
-        /// Whether the settings have it, under another kind.
+        /// Whether the settings include it, with another kind.
         public var isRegistered: Bool
-        /// The number of its originals that give nothing: at most `counted`.
+        /// The number of its originals that give nothing; at most `counted`.
         public var uncounted: Int
-        /// Whether these are all.
+        /// Whether `uncounted` is the full number.
         public var isCountedWhole: Bool { uncounted < UncountedProducts.counted }
     }
 

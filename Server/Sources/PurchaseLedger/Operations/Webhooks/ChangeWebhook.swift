@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// Disables or enables a webhook, or has events sent again that were given up.
+/// Disables or enables a webhook, or resends events that were given up.
 public struct ChangeWebhook: LedgerOperation {
     public var app: String
     public var url: String
@@ -10,20 +10,20 @@ public struct ChangeWebhook: LedgerOperation {
     public enum Change: Sendable, Equatable {
         /// Nothing is delivered until it is enabled; the reason is shown in the list.
         case disable(reason: String)
-        /// Deliveries go on where they ended.
+        /// Deliveries continue after the last delivered event.
         case enable
-        /// Events that were given up are attempted again: one of them, or all.
+        /// Events that were given up are attempted again: one, or all if it is `nil`.
         case resend(event: Int64?)
     }
 
-    /// A change of a webhook.
+    /// Changes a webhook.
     public init(app: String, url: String, _ change: Change) {
         (self.app, self.url, self.change) = (app, url, change)
     }
 
     public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
 
-    /// - Returns: how many events are sent again, 1 for the other changes; `nil` if no server ever delivered to this URL.
+    /// - Returns: the number of events to send again, 1 for the other changes; `nil` if no server ever delivered to this URL.
     public func perform(_ transaction: LedgerTransaction) throws -> Int? {
         let app = try transaction.app(app)
         let table = WebhooksTable(connection: transaction.connection)
@@ -42,11 +42,11 @@ public struct ChangeWebhook: LedgerOperation {
 /// A webhook as operators see it.
 public struct WebhookStatus: Sendable, Equatable {
     public var url: String
-    /// The last event up to which all were delivered, or are among those below.
+    /// The last event up to which every event was delivered or is listed below.
     public var cursor: Int64
     /// The events after the cursor, counted up to `WebhookList.behindLimit`.
     public var behind: Int
-    /// The events that are attempted again, and those that wait behind them.
+    /// The events to be attempted again, and those that wait behind them.
     public var pending: Int
     /// The events that were given up.
     public var dead: [DeadDelivery]
@@ -54,14 +54,14 @@ public struct WebhookStatus: Sendable, Equatable {
     public var disabledReason: String?
 }
 
-/// The webhooks of an app that a server ever delivered to.
+/// The webhooks of an app to which a server ever delivered.
 public struct WebhookList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The number of events that were given up and are listed, for each.
+    /// The maximum number of given-up events listed per webhook.
     public static let deadLimit = 1000
 
-    /// Up to how many events after the cursor are counted.
+    /// The limit up to which events after the cursor are counted.
     public static let behindLimit = 100_000
 
     public var app: String

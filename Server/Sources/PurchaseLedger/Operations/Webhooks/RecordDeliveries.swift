@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Records what became of deliveries, moves the cursor, and prolongs the lease.
+/// Records the outcomes of deliveries, advances the cursor, and extends the lease.
 public struct RecordDeliveries: LedgerOperation {
     public var lease: WebhookLease
     /// The events before the cursor that were not delivered.
@@ -8,15 +8,15 @@ public struct RecordDeliveries: LedgerOperation {
     /// The outcomes of events that had rows.
     public var lanes: [LaneOutcome]
 
-    /// The results that are recorded under a lease, whose cursor advanced.
+    /// Records results under a lease whose cursor advanced.
     public init(_ lease: WebhookLease, undelivered: [UndeliveredEvent] = [], lanes: [LaneOutcome] = []) {
         (self.lease, self.undelivered, self.lanes) = (lease, undelivered, lanes)
     }
 
     public var locks: LedgerLocks { .parts([lease.lock]) }
 
-    /// - Returns: the customers who have nothing left that waits; `nil` if the lease was lost or an operator changed the webhook,
-    ///   and nothing was recorded.
+    /// - Returns: the customers without waiting events; `nil` if the lease was lost or an operator changed the webhook, so that
+    ///   nothing was recorded.
     public func perform(_ transaction: LedgerTransaction) throws -> Set<Int64>? {
         let isKept = try WebhooksTable(connection: transaction.connection).advance(
             lease.key, owner: lease.owner, revision: lease.revision, to: lease.cursor, until: transaction.now.leaseEnd)

@@ -1,21 +1,21 @@
 import PurchaseVerification
 
-/// A webhook that one server delivers to, for a time.
+/// The right of one server to deliver to a webhook for a limited time.
 public struct WebhookLease: Sendable, Equatable {
     let key: Int64
     /// The part of the ledger that its writes lock.
     let lock: LedgerLock
     let revision: Int64
     let owner: [UInt8]
-    /// Each event up to this one was delivered or has a row of its own.
+    /// Every event up to this one was delivered or has a row of its own.
     public var cursor: Int64
-    /// The customers whose events wait behind one that was not delivered.
+    /// The customers whose events wait behind an undelivered one.
     public let waitingCustomers: Set<Int64>
     /// The number of events that wait or are attempted again.
     public let pendingCount: Int
 
-    /// The duration without a renewal, in milliseconds. Longer than an attempt takes, so that a server that stopped
-    /// prolonging it has no attempt under way when another takes it.
+    /// The duration without a renewal, in milliseconds. It is longer than an attempt takes, so a server that stopped renewing has
+    /// no attempt in progress when another server takes the lease.
     public static let lifetime: Int64 = 60_000
 }
 
@@ -23,12 +23,12 @@ public struct WebhookLease: Sendable, Equatable {
 public struct LeaseWebhook: LedgerOperation {
     public var app: String
     public var url: String
-    /// Tells servers apart.
+    /// Identifies the server.
     public var owner: [UInt8]
-    /// The event after which a webhook begins that no server saw before; `WebhookVacancy` has it.
+    /// The event after which a new webhook begins, from `WebhookVacancy`.
     public var beginning: Int64
 
-    /// The lease of a webhook for a server.
+    /// Takes the lease of a webhook for a server.
     public init(app: String, url: String, owner: [UInt8], beginning: Int64) {
         (self.app, self.url, self.owner, self.beginning) = (app, url, owner, beginning)
     }
@@ -53,7 +53,8 @@ public struct LeaseWebhook: LedgerOperation {
     }
 }
 
-/// Whether a server could take the lease of a webhook; asked before, so that a server that waits for it writes nothing.
+/// Whether a server could take the lease of a webhook. It is checked first, so that a server that waits for the lease writes
+/// nothing.
 public struct WebhookVacancy: LedgerQuery {
     public static let access = LedgerReadAccess.keys
 
@@ -61,16 +62,16 @@ public struct WebhookVacancy: LedgerQuery {
     public var url: String
     public var owner: [UInt8]
 
-    /// The question for a server.
+    /// Checks for a server.
     public init(app: String, url: String, owner: [UInt8]) {
         (self.app, self.url, self.owner) = (app, url, owner)
     }
 
-    /// - Returns: the app's newest event, after which a webhook begins that no server saw before; `nil` if another server has
-    ///   the lease, or the webhook is disabled.
+    /// - Returns: the app's newest event, after which a new webhook begins; `nil` if another server has the lease, or the webhook
+    ///   is disabled.
     public func answer(_ reader: LedgerTransaction) throws -> Int64? {
         let app = try reader.app(app)
-        // Only a read knows which events can still be committed.
+        // Only a read can determine which events can still be committed.
         let settled = try reader.connection.settledEvent() ?? .max
         let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, url: url)
         guard row?.isFree(for: owner, at: reader.now) ?? true else { return nil }
@@ -82,7 +83,7 @@ public struct WebhookVacancy: LedgerQuery {
 public struct ReleaseWebhook: LedgerOperation {
     public var lease: WebhookLease
 
-    /// The return of a lease.
+    /// Returns a lease.
     public init(_ lease: WebhookLease) { self.lease = lease }
 
     public var locks: LedgerLocks { .parts([lease.lock]) }
@@ -93,6 +94,6 @@ public struct ReleaseWebhook: LedgerOperation {
 }
 
 extension Timestamp {
-    /// When a lease that is taken or prolonged now ends.
+    /// When a lease that is taken or extended now ends.
     var leaseEnd: Timestamp { Timestamp(millisecondsSince1970: millisecondsSince1970 + WebhookLease.lifetime) }
 }

@@ -2,8 +2,8 @@
 public struct OutgoingEvents: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
-    /// The pages of events without an announced one that are read at a time: an import writes hundreds of thousands, and events
-    /// behind them wait.
+    /// The number of pages without an announced event that are read at a time: an import writes hundreds of thousands of events,
+    /// and those behind them wait.
     private static let passedPages = 16
 
     public var app: String
@@ -15,12 +15,11 @@ public struct OutgoingEvents: LedgerQuery {
         (self.app, self.after, self.limit) = (app, after, limit)
     }
 
-    /// - Returns: events that are delivered. If it ends before one, the last element is not announced, and stands for all that were
-    ///   passed over.
+    /// - Returns: the events to deliver. If the last element is not announced, it represents all events that were passed over.
     public func answer(_ reader: LedgerTransaction) throws -> [OutgoingEvent] {
         let app = try reader.app(app)
         let limit = max(1, limit)
-        // An event behind one that can still be committed waits, since the cursor would pass that one.
+        // An event after one that can still be committed has to wait, since the cursor would pass the uncommitted one.
         let settled = try reader.connection.settledEvent() ?? .max
         var passed: NamedEvent?
         for _ in 0..<Self.passedPages {
@@ -42,7 +41,7 @@ public struct OutgoingEvents: LedgerQuery {
     }
 }
 
-/// The deliveries whose next attempt is due, each with what waits behind it.
+/// The deliveries whose next attempt is due, each with the events that wait behind it.
 public struct DueDeliveries: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -54,7 +53,7 @@ public struct DueDeliveries: LedgerQuery {
     /// The maximum number of lanes that are read.
     public var limit: Int
 
-    /// The events that are due.
+    /// The due events.
     public init(app: String, _ lease: WebhookLease, limit: Int) {
         (self.app, self.lease, self.limit) = (app, lease, limit)
     }
@@ -79,13 +78,13 @@ public struct DueDeliveries: LedgerQuery {
 extension OutgoingEvent {
     init(_ event: NamedEvent, app: String) throws(LedgerStorageError) {
         (key, customer) = (event.key, event.customerKey ?? 0)
-        // With the random id of the entry, the events of a restored backup have other ids than those after the backup.
+        // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
         body = try EventBody(event, app: app).encoded()
         isAnnounced = event.figures.isAnnounced
     }
 
-    /// Stands for events that are passed over, up to one of them.
+    /// Represents the events that are passed over, up to one of them.
     fileprivate init(passedUpTo event: NamedEvent) {
         (key, customer, id, body, isAnnounced) = (event.key, 0, "", [], false)
     }

@@ -1,10 +1,10 @@
-/// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that writing the same text again
-/// needs.
+/// The encoding of bytes as base64 (RFC 4648): the properties that decoding loses and that are needed to write the same text
+/// again.
 struct Base64Text: Equatable {
     /// Whether the alphabet is that of URLs (RFC 4648, section 5).
     var isURLSafe: Bool
     var isPadded: Bool
-    /// Characters of each line but the last; 0 if the text has no line breaks.
+    /// The length of each line except the last; 0 if the text has no line breaks.
     var lineLength = 0
     /// Whether a line ends in CR LF instead of LF.
     var hasCarriageReturns = false
@@ -48,8 +48,7 @@ struct Base64Text: Equatable {
     private static let lineFeed: [UInt8] = [0x0A]
     private static let carriageReturn: [UInt8] = [0x0D, 0x0A]
 
-    /// The text without its line breaks; `nil` unless all lines except the last have the same length and the same kind
-    /// of break.
+    /// The text without its line breaks; `nil` unless all lines except the last have the same length and the same kind of break.
     private mutating func joinLines(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let end = text.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
         lineLength = end - text.startIndex
@@ -69,12 +68,12 @@ struct Base64Text: Equatable {
         return digits[...]
     }
 
-    /// The bytes of digits without padding; `nil` for other characters, and for a last digit with bits that mean nothing.
+    /// The bytes of digits without padding; `nil` for other characters, and for a last digit with unused bits that are set.
     private static func bytes(_ digits: ArraySlice<UInt8>, isURLSafe: Bool) -> [UInt8]? {
         let values = isURLSafe ? urlSafeValues : standardValues
         let (groups, rest) = (digits.count / 4, digits.count % 4)
         guard rest != 1 else { return nil }
-        // A value of a wrong character has its highest bit set.
+        // The value of an invalid character has its highest bit set.
         var wrong: UInt8 = 0
         let count = groups * 3 + max(0, rest - 1)
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
@@ -110,7 +109,7 @@ struct Base64Text: Equatable {
         return wrong & 0x80 == 0 ? bytes : nil
     }
 
-    /// Bytes as digits, padded if the text is.
+    /// The digits of bytes, padded if the text is.
     private func digits(_ bytes: [UInt8]) -> [UInt8] {
         let alphabet = isURLSafe ? Self.urlSafeAlphabet : Self.standardAlphabet
         let (groups, rest) = (bytes.count / 3, bytes.count % 3)

@@ -16,10 +16,10 @@ struct CompactJWSRange {
         return digits
     }()
 
-    /// Whether text can begin with a JWS: with the start of every JSON object in base64.
+    /// Whether text can begin with a JWS: it starts like every JSON object in base64.
     static func canStart(_ text: ArraySlice<UInt8>) -> Bool { text.starts(with: objectStart) }
 
-    /// The first one in text: three runs of base64url separated by dots. Each byte is read once.
+    /// The first JWS in text: three runs of base64url separated by dots. Each byte is read once.
     init?(in text: ArraySlice<UInt8>) {
         var found: (start: Int, first: Int, second: Int, end: Int)?
         text.withUnsafeBufferPointer { text in

@@ -1,8 +1,8 @@
-/// Strings that the formats of evidence repeat, which deflate refers to instead of spelling them out.
+/// Strings that occur often in the formats of evidence; deflate refers to them instead of repeating them.
 ///
-/// A dictionary never changes, because evidence that was stored with it needs it. A better one gets the next number.
-/// Each consists only of constants of a format, so it favours no app. Deflate spends fewer bits on matches near the
-/// end, so the most common text is there.
+/// A dictionary never changes, because evidence that was stored with it needs it. An improved one gets the next number. Each
+/// consists only of constants of a format, so it favours no app. Deflate spends fewer bits on matches near the end, so the most
+/// common text is there.
 package enum CompressionDictionary: UInt8, CaseIterable {
     /// Claims of signed payloads, November 2026.
     case claims1 = 1
@@ -112,14 +112,14 @@ package enum CompressionDictionary: UInt8, CaseIterable {
         "appTransactionId":"70
         """
 
-    /// The usual rows of pieces (`SplitEvidence`).
+    /// The most common shapes of evidence (`SplitEvidence`).
     private enum Shapes {
         static let payload: [UInt8] = [3, 0, 1, 1, 4, 1, 1, 0, 1, 1, 4, 1, 2, 64, 0]
         static let receipt: [UInt8] = [4, 2, 1, 0, 3, 0, 2, 128, 2, 0]
     }
 }
 
-/// A receipt without its values: the tags, types and lengths that Apple writes, in the order of their lengths.
+/// A receipt without its values: the tags, types and lengths that Apple writes, ordered by length.
 private struct ReceiptLayout {
     private(set) var bytes: [UInt8] = []
 

@@ -1,8 +1,8 @@
 import CZlib
 import Synchronization
 
-/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and reused: creating one costs several
-/// times as much as compressing a piece of evidence.
+/// Raw deflate (RFC 1951) with a preset dictionary. The states of zlib are kept and reused: creating one takes several times as
+/// long as compressing a piece of evidence.
 enum Deflate {
     /// Deflate compresses at most 1,032 bytes to one: a match of 258 bytes takes at least two bits.
     private static let largestRatio = 1032
@@ -17,15 +17,15 @@ enum Deflate {
 
     /// The original bytes.
     ///
-    /// - Parameter count: how many there must be.
-    /// - Returns: `nil` if the content is not exactly one deflate stream of this many bytes.
+    /// - Parameter count: the expected number of bytes.
+    /// - Returns: `nil` if the content is not exactly one deflate stream of that many bytes.
     static func expanded(_ content: ArraySlice<UInt8>, _ dictionary: CompressionDictionary, count: Int) -> [UInt8]? {
         guard count >= 0, count / largestRatio <= content.count else { return nil }
         return expanders.with { $0.expanded(content, dictionary.bytes, count: count) }
     }
 }
 
-/// Unused states, at most as many as were in use at one time: one for each thread that verifies.
+/// Unused states; at most as many as were in use at one time: one for each thread that verifies.
 private final class Pool<State>: Sendable {
     private let unused = Mutex<[Unshared]>([])
     private let make: @Sendable () -> State?
@@ -46,7 +46,7 @@ private final class Pool<State>: Sendable {
 
 /// A state of zlib must stay at its address, so it is allocated.
 private final class Compressor {
-    /// Evidence repeats itself within a few kilobytes; larger windows and tables only take longer to prepare.
+    /// Repetitions in evidence lie within a few kilobytes; larger windows and tables only take longer to prepare.
     private static let windowBits: Int32 = 13
     private static let memoryLevel: Int32 = 6
     private static let level: Int32 = 6
@@ -90,7 +90,7 @@ private final class Compressor {
 }
 
 private final class Expander {
-    /// The largest window, so that any level and window of a compressor can be read.
+    /// The largest window, which can read the output of any compressor.
     private static let windowBits: Int32 = 15
 
     private let stream: UnsafeMutablePointer<z_stream>
@@ -113,7 +113,7 @@ private final class Expander {
             inflateSetDictionary(stream, dictionary, uInt(dictionary.count)) == Z_OK
         else { return nil }
         var isWhole = false
-        // One byte more, so that too long a stream is seen, and there is an address to write to.
+        // One extra byte, so that a stream that is too long is detected, and there is always an address to write to.
         let bytes = [UInt8](unsafeUninitializedCapacity: count + 1) { output, written in
             content.withUnsafeBufferPointer { input in
                 stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)

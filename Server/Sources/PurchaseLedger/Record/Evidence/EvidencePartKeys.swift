@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The keys of shared parts that are stored, so that a purchase needs no look for the part that it has in common with others.
+/// A cache of the keys of stored shared parts, so that a purchase need not look up the part that it shares with others.
 final class EvidencePartKeys: Sendable {
-    /// Parts that are remembered. Apple has a handful of signers at a time.
+    /// The number of cached parts. Apple has a handful of signers at a time.
     private static let limit = 256
 
     private let keys = Mutex<[[UInt8]: Int64]>([:])
@@ -21,8 +21,7 @@ final class EvidencePartKeys: Sendable {
     }
 }
 
-/// The shared parts that one write stores or finds. They are remembered only after its commit: a write that is rolled back takes
-/// its parts along.
+/// The shared parts that one write stores or finds. They are cached only after its commit, because a rollback removes its parts.
 final class EvidencePartWrites: Sendable {
     private let known: EvidencePartKeys
     private let written = Mutex<[[UInt8]: Int64]>([:])
@@ -32,11 +31,11 @@ final class EvidencePartWrites: Sendable {
     /// The key of a part that is stored, or that this write has stored.
     func key(_ sha256: [UInt8]) -> Int64? { written.withLock { $0[sha256] } ?? known.key(sha256) }
 
-    /// Whether the part was stored or found by this write, so that it is there.
+    /// Whether this write stored or found the part, so that it certainly exists.
     func isCertain(_ sha256: [UInt8]) -> Bool { written.withLock { $0[sha256] != nil } }
 
     func note(_ sha256: [UInt8], _ key: Int64) { written.withLock { $0[sha256] = key } }
 
-    /// Remembers the parts of a write that was committed.
+    /// Caches the parts of a committed write.
     func commit() { known.insert(written.withLock { $0 }) }
 }

@@ -1,16 +1,16 @@
-/// A part of evidence, as it is taken apart for storage. Evidence is a row of pieces.
+/// A part of evidence, split for storage. Evidence is a list of pieces.
 indirect enum EvidencePiece {
     /// Bytes that are compressed.
     case literal(ArraySlice<UInt8>)
-    /// Random bytes, such as a signature: compressing them gains nothing and spoils the statistics of the others.
+    /// Random bytes, such as a signature: compressing them gains nothing and worsens the compression of the others.
     case opaque(ArraySlice<UInt8>)
-    /// Bytes that many pieces of evidence have in common: the certificates of a signer. They are stored once.
+    /// Bytes that many pieces of evidence share: the certificates of a signer. They are stored once.
     case shared(ArraySlice<UInt8>)
     /// Pieces whose bytes are written as base64.
     case base64(Base64Text, [EvidencePiece])
 }
 
-/// Evidence taken apart: which pieces it has, and their bytes by the way they are stored.
+/// Split evidence: the list of its pieces, and their bytes by the way they are stored.
 package struct SplitEvidence: Equatable {
     /// The number of base64 levels that are unpacked: a transaction inside a notification has two, a transaction
     /// receipt three.
@@ -24,7 +24,7 @@ package struct SplitEvidence: Equatable {
     package var shape: [UInt8] = []
     package var literals: [UInt8] = []
     package var opaque: [UInt8] = []
-    /// The bytes that are shared, each once.
+    /// The shared bytes, each once.
     package var parts: [[UInt8]] = []
 
     package init() {}
@@ -60,10 +60,10 @@ package struct SplitEvidence: Equatable {
         }
     }
 
-    /// The evidence.
+    /// Restores the evidence.
     ///
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Returns: `nil` if the shape does not use exactly the bytes that are there, or makes more than the limit.
+    /// - Parameter limit: the maximum size of the evidence in bytes.
+    /// - Returns: `nil` if the shape does not use exactly the stored bytes, or exceeds the limit.
     package func joined(limit: Int) -> [UInt8]? {
         var joiner = Joiner(split: self, shape: shape[...], literals: literals[...], opaque: opaque[...], limit: limit)
         guard let bytes = joiner.row(depth: Self.depth), joiner.shape.isEmpty, joiner.literals.isEmpty,
@@ -81,7 +81,7 @@ package struct SplitEvidence: Equatable {
     }
 }
 
-/// Reads a shape. It makes no more bytes than its limit, and every step uses up bytes of the shape.
+/// Reads a shape. It produces at most `limit` bytes, and every step uses up bytes of the shape.
 private struct Joiner {
     let split: SplitEvidence
     var shape: ArraySlice<UInt8>
@@ -114,7 +114,7 @@ private struct Joiner {
                     text.lineLength = length
                 }
                 guard let content = row(depth: depth - 1) else { return nil }
-                // With a break after each character, text has four times the bytes.
+                // With a break after each character, the text is four times as long as its bytes.
                 guard content.count <= limit else { return nil }
                 bytes += text.encoded(content)
             }
@@ -129,7 +129,7 @@ extension Base64Text {
         (isURLSafe ? 1 : 0) | (isPadded ? 2 : 0) | (lineLength > 0 ? 4 : 0) | (hasCarriageReturns ? 8 : 0)
     }
 
-    /// The text of flags, with a line length that is still to be read if it is not 0.
+    /// The text of flags. A line length follows if `lineLength` is not 0.
     fileprivate init?(flags: UInt8) {
         guard flags < 16 else { return nil }
         self.init(

@@ -1,14 +1,15 @@
-/// Splits evidence for storage. It is a function of untrusted bytes: bytes that it does not recognise are a literal,
-/// and `SplitEvidence.joined` restores the same bytes.
+/// Splits evidence for storage. It reads untrusted bytes: bytes that it does not recognise become a literal, and
+/// `SplitEvidence.joined` restores the same bytes.
 package struct EvidenceSplitter {
-    /// Base64 that is worth unpacking. Shorter text, such as an id of hexadecimal digits, compresses better as it is.
+    /// The minimum length of base64 that is unpacked. Shorter text, such as an id of hexadecimal digits, compresses better
+    /// unchanged.
     private static let minimumText = 64
-    /// The largest certificate set or JWS header that is shared. Apple's have 4 to 5 kB.
+    /// The maximum size of a shared certificate set or JWS header. Apple's have 4 to 5 kB.
     private static let maximumPart = 1 << 14
     private static let minimumPart = 256
 
-    /// Whether certificates become shared parts. Only those of verified evidence do, because anybody can send new ones
-    /// each time.
+    /// Whether certificates become shared parts. Only those of verified evidence do, because anybody can send new certificates in
+    /// every request.
     let sharesParts: Bool
 
     package init(sharesParts: Bool) { self.sharesParts = sharesParts }
@@ -83,7 +84,7 @@ package struct EvidenceSplitter {
         return pieces
     }
 
-    /// Text as base64 of other pieces, or as it is.
+    /// Text as base64 of other pieces, or unchanged.
     private func base64(
         _ text: ArraySlice<UInt8>, _ inside: (ArraySlice<UInt8>) -> [EvidencePiece]
     ) -> [EvidencePiece] {

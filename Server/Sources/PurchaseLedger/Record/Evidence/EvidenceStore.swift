@@ -1,7 +1,7 @@
 import Crypto
 import PurchaseVerification
 
-/// Evidence that is ready to be stored: hashed, taken apart and compressed, which needs no database.
+/// Evidence that is ready to be stored: hashed, split and compressed, without use of the database.
 public struct StorableEvidence: Sendable {
     /// SHA-256 of the bytes as they were sent.
     public let sha256: [UInt8]
@@ -24,11 +24,11 @@ public struct StorableEvidence: Sendable {
         partHashes = compressed?.parts.map { Self.sha256($0) } ?? []
     }
 
-    /// The hash that evidence is known by.
+    /// The hash that identifies evidence.
     static func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 }
 
-/// Evidence that is stored.
+/// Stored evidence.
 package struct KeptEvidence {
     let key: Int64
     let sha256: [UInt8]
@@ -36,13 +36,13 @@ package struct KeptEvidence {
     package let isPrefix: Bool
 }
 
-/// Evidence, stored once, in a form that gives the same bytes again.
+/// Stores each piece of evidence once, in a form that restores the same bytes.
 package struct EvidenceStore {
-    /// The largest evidence that is kept whole, in bytes: what the core reads at the most.
+    /// The maximum size of evidence that is stored whole, in bytes; it is also the maximum that the core reads.
     static let largest = 16 << 20
 
     let connection: any LedgerConnection
-    /// The shared parts that the write knows; `nil` looks for each.
+    /// The shared parts that the write knows; if it is `nil`, each part is looked up.
     var parts: EvidencePartWrites?
 
     init(connection: any LedgerConnection, parts: EvidencePartWrites?) {
@@ -52,10 +52,10 @@ package struct EvidenceStore {
 
     package init(connection: any LedgerConnection) { self.init(connection: connection, parts: nil) }
 
-    /// Stores evidence unless it is there.
+    /// Stores evidence unless it is already stored.
     ///
-    /// - Parameter allowance: the bytes that evidence that did not verify may take; `nil` for no limit.
-    /// - Returns: the stored evidence, and the bytes that it takes if it is new.
+    /// - Parameter allowance: the bytes that unverified evidence may use; `nil` for no limit.
+    /// - Returns: the stored evidence, and the bytes that it uses if it is new.
     package func keep(
         _ evidence: StorableEvidence, allowance: Int64? = nil
     ) throws(LedgerStorageError) -> (evidence: KeptEvidence, bytes: Int64) {
@@ -70,12 +70,13 @@ package struct EvidenceStore {
         }
         guard let known else {
             guard let key = try table.insertIfNew(row, part: nil) else {
-                throw LedgerStorageError(.constraint, "evidence did not take a row")
+                throw LedgerStorageError(.constraint, "no row was inserted into evidence")
             }
             return stored(key, evidence, content)
         }
         let isKnownPrefix = known.content.flatMap(StoredContent.form) == .prefix
-        // Erased evidence that a customer sends again, and evidence that verifies under new settings.
+        // The content is replaced for erased evidence that a customer sends again, and for evidence that verifies under new
+        // settings.
         guard known.content == nil || (isKnownPrefix && evidence.isVerified) else {
             return (KeptEvidence(key: known.key, sha256: evidence.sha256, isPrefix: isKnownPrefix), 0)
         }
@@ -92,8 +93,8 @@ package struct EvidenceStore {
 
     /// The form in which evidence is stored.
     ///
-    /// - Parameter trustsKnownParts: whether the key of a part that an earlier write stored is taken without a look.
-    /// - Returns: the stored bytes, and the part that an erasure can have deleted meanwhile, also in another process.
+    /// - Parameter trustsKnownParts: whether the key of a part that an earlier write stored is used without a lookup.
+    /// - Returns: the stored bytes, and the part that an erasure can have deleted in the meantime, even in another process.
     private func content(
         of evidence: StorableEvidence, allowance: Int64?, trustsKnownParts: Bool
     ) throws(LedgerStorageError) -> (bytes: [UInt8], part: Int64?) {
@@ -122,7 +123,7 @@ package struct EvidenceStore {
         return (StoredContent.prefix(of: evidence.bytes), nil)
     }
 
-    /// The key of a shared part, which is stored unless it is there.
+    /// The key of a shared part, which is stored if it is missing.
     private func key(of part: [UInt8], sha256: [UInt8]) throws(LedgerStorageError) -> Int64 {
         if let parts, parts.isCertain(sha256), let key = parts.key(sha256) { return key }
         let table = EvidencePartsTable(connection: connection)
@@ -137,13 +138,13 @@ package struct EvidenceStore {
         return key
     }
 
-    /// The evidence of a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is kept.
+    /// The evidence with a hash, as it was sent; `nil` if there is none, if it was erased, or if only a prefix is stored.
     package func bytes(sha256: [UInt8]) throws(LedgerStorageError) -> [UInt8]? {
         guard let row = try EvidenceTable(connection: connection).row(sha256: sha256) else { return nil }
         return try bytes(row)
     }
 
-    /// The evidence of a row, compared with its size and hash; `nil` after an erasure, and if only a prefix is kept.
+    /// The evidence of a row, checked against its size and hash; `nil` after an erasure, or if only a prefix is stored.
     func bytes(_ row: EvidenceRow) throws(LedgerStorageError) -> [UInt8]? {
         guard let content = row.content else { return nil }
         guard let form = StoredContent.form(content), row.size >= 0 else { throw Self.changed(row) }
@@ -165,7 +166,7 @@ package struct EvidenceStore {
         return row.content.map { Array($0.dropFirst(5)) }
     }
 
-    /// The part of the evidence of a row that is stored, by the form of its content.
+    /// How much of the evidence of a row is stored, according to the form of its content.
     static func keptPart(_ row: EvidenceRow) -> KeptPart {
         guard let content = row.content else { return .none }
         return StoredContent.form(content) == .prefix ? .prefix : .whole
@@ -181,7 +182,8 @@ package struct EvidenceStore {
         }
     }
 
-    /// Whether any evidence has a shared part. It reads outwards from a key, since a signer's evidence came in the same months.
+    /// Whether any evidence uses a shared part. It searches outwards from a key, since a signer's evidence arrived in the same
+    /// months.
     func isUsed(part: Int64, near key: Int64) throws(LedgerStorageError) -> Bool {
         let table = EvidenceTable(connection: connection)
         var (before, after): (Int64?, Int64?) = (key, key)
@@ -199,6 +201,6 @@ package struct EvidenceStore {
     }
 
     private static func changed(_ row: EvidenceRow) -> LedgerStorageError {
-        LedgerStorageError(.corrupt, "evidence \(row.key) is not what its hash and size say")
+        LedgerStorageError(.corrupt, "evidence \(row.key) does not match its hash and size")
     }
 }

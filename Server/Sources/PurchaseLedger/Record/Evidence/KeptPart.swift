@@ -1,7 +1,7 @@
-/// The part of a piece of evidence that is stored.
+/// How much of a piece of evidence is stored.
 public enum KeptPart: String, Sendable {
     case whole
-    /// The first kilobyte of evidence that did not verify and came beyond the daily budget.
+    /// The first kilobyte of unverified evidence beyond the daily budget.
     case prefix
     /// Nothing, after an erasure.
     case none

@@ -1,10 +1,10 @@
-/// The position of the certificates and the signer of CMS `SignedData` (RFC 5652, section 5.1): from the certificate
-/// set to the signature. Receipts of one signer share these bytes.
+/// The position of the certificates and the signer in CMS `SignedData` (RFC 5652, section 5.1): from the certificate set to the
+/// signature. Receipts of one signer share these bytes.
 struct SignedDataSigner {
-    /// From the certificate set up to the signature, which goes to the end.
+    /// From the certificate set up to the signature, which is at the end.
     let range: Range<Int>
 
-    /// `nil` for anything except DER as Apple writes it, with one signer without signed attributes at the end.
+    /// - Returns: `nil` for anything except DER as Apple writes it, with one signer without signed attributes at the end.
     init?(_ bytes: ArraySlice<UInt8>) {
         var cursor = TagCursor(bytes: bytes, position: bytes.startIndex)
         // ContentInfo: contentType, [0] content; SignedData: version, digestAlgorithms, encapContentInfo.
@@ -21,7 +21,7 @@ struct SignedDataSigner {
     }
 }
 
-/// Walks over tags and definite lengths. It reads nothing outside of its bytes.
+/// Reads tags and definite lengths. It never reads outside its bytes.
 private struct TagCursor {
     let bytes: ArraySlice<UInt8>
     private(set) var position: Int
@@ -31,7 +31,7 @@ private struct TagCursor {
         self.position = position
     }
 
-    /// Moves to the content of a tag that goes to the end.
+    /// Moves to the content of a tag that extends to the end.
     mutating func enter(_ tag: UInt8) -> Bool {
         guard let content = content(tag), content.upperBound == bytes.endIndex else { return false }
         position = content.lowerBound

@@ -6,7 +6,7 @@ import CZlib
 ///     checksum      4 bytes, CRC-32 of the form and of everything after the checksum
 ///     content       by the form
 ///
-/// Content of form 1 is the evidence as it is, and of form 5 its first kilobyte. Content of the others is evidence taken apart, with
+/// In form 1 the content is the unchanged evidence, in form 5 its first kilobyte. In the other forms it is split evidence, with
 /// the dictionary for signed payloads, app receipts or transaction receipts; all numbers are LEB128:
 ///
 ///     parts         their number, and the key of each in `evidence_parts`
@@ -14,7 +14,8 @@ import CZlib
 ///     opaque        the opaque bytes
 ///     deflate       shape and literals
 ///
-/// SHA-256 of the evidence proves the whole. The checksum finds a change of stored bytes that expands to the same evidence.
+/// SHA-256 of the evidence proves the whole. The checksum detects a change of stored bytes that still expands to the same
+/// evidence.
 package enum StoredContent {
     package enum Form: UInt8 {
         case plain = 1
@@ -33,7 +34,7 @@ package enum StoredContent {
         }
     }
 
-    /// Bytes that are kept of evidence that did not verify, beyond the budget.
+    /// The number of bytes that are stored of unverified evidence beyond the budget.
     static let prefixBytes = 1024
 
     static func plain(_ evidence: [UInt8]) -> [UInt8] { sealed(.plain, evidence) }
@@ -47,7 +48,7 @@ package enum StoredContent {
         return form
     }
 
-    /// The keys of the shared parts that stored bytes name, which may be the start of longer ones.
+    /// The keys of the shared parts in stored bytes, which may be the start of longer ones.
     static func parts(of stored: [UInt8]) -> [Int64] {
         guard let form = stored.first.flatMap(Form.init(rawValue:)), form.dictionary != nil else { return [] }
         var rest = stored.dropFirst(5)
@@ -55,7 +56,7 @@ package enum StoredContent {
         return (0..<count).compactMap { _ in rest.popNumber().map { Int64($0) } }
     }
 
-    /// Content in its form, with its checksum.
+    /// Content in a form, with its checksum.
     package static func sealed(_ form: Form, _ content: [UInt8]) -> [UInt8] {
         var stored: [UInt8] = []
         stored.reserveCapacity(5 + content.count)
@@ -65,7 +66,7 @@ package enum StoredContent {
         return stored
     }
 
-    /// Writes the checksum of stored bytes into its place.
+    /// Writes the checksum into stored bytes.
     fileprivate static func seal(_ stored: inout [UInt8]) {
         let checksum = checksum(stored)
         for place in 0..<4 { stored[1 + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(24 - 8 * place)) }
@@ -80,16 +81,16 @@ package enum StoredContent {
     }
 }
 
-/// Evidence taken apart and compressed, before the shared parts have their keys.
+/// Split and compressed evidence, before the keys of its shared parts are known.
 package struct CompressedEvidence {
     let form: StoredContent.Form
-    /// The shared parts, which are stored apart.
+    /// The shared parts, which are stored separately.
     package let parts: [[UInt8]]
     private let content: [UInt8]
 
-    /// Takes evidence apart and compresses it.
+    /// Splits and compresses evidence.
     ///
-    /// - Returns: `nil` if that gains nothing, or if the pieces would not give the same bytes again.
+    /// - Returns: `nil` if that saves nothing, or if the pieces would not restore the same bytes.
     package init?(_ evidence: [UInt8], sharesParts: Bool) {
         let split = EvidenceSplitter(sharesParts: sharesParts).split(evidence)
         guard split.parts.count <= SplitEvidence.maximumParts,
@@ -119,7 +120,7 @@ package struct CompressedEvidence {
 
     /// The stored bytes.
     ///
-    /// - Parameter keys: the keys of the parts, in their order.
+    /// - Parameter keys: the keys of the parts, in order.
     package func stored(keys: [Int64]) -> [UInt8] {
         var stored: [UInt8] = []
         stored.reserveCapacity(16 + 9 * keys.count + content.count)
@@ -134,9 +135,9 @@ package struct CompressedEvidence {
     /// The evidence of stored bytes.
     ///
     /// - Parameters:
-    ///   - size: how many bytes it has.
+    ///   - size: the size of the evidence in bytes.
     ///   - part: the bytes of a shared part.
-    /// - Returns: `nil` if the stored bytes are not a form of so many bytes.
+    /// - Returns: `nil` if the stored bytes are not a form of that many bytes.
     package static func evidence(
         _ stored: [UInt8], _ dictionary: CompressionDictionary, size: Int,
         part: (Int64) throws(LedgerStorageError) -> [UInt8]?

@@ -1,14 +1,14 @@
-/// The statement of a log at a size (C2SP `tlog-checkpoint`): three lines without a time, so that it is identical when
-/// it is repeated after a crash.
+/// The statement of a log at a size (C2SP `tlog-checkpoint`): three lines without a time, so that it is identical when it is
+/// published again after a crash.
 public struct Checkpoint: Sendable, Equatable {
     /// The name of the log.
     public var origin: String
     /// The number of leaves.
     public var size: Int64
-    /// The root of the tree of that size.
+    /// The root of the tree at that size.
     public var root: MerkleHash
 
-    /// A checkpoint by its parts.
+    /// Creates a checkpoint.
     public init(origin: String, size: Int64, root: MerkleHash) {
         self.origin = origin
         self.size = size
@@ -18,7 +18,7 @@ public struct Checkpoint: Sendable, Equatable {
     /// The text that is signed.
     package var text: [UInt8] { Array("\(origin)\n\(size)\n\(CanonicalBase64.encoded(root.bytes))\n".utf8) }
 
-    /// Reads the text. Extension lines, which C2SP advises against, are refused: nothing would look at them.
+    /// Reads the text. Extension lines, which C2SP advises against, are refused, because nothing would check them.
     ///
     /// - Throws: `malformed`.
     package init(text: [UInt8]) throws(LogError) {

@@ -2,16 +2,16 @@ public import Foundation
 
 /// The destination of checkpoints.
 public protocol CheckpointPublisher: Sendable {
-    /// Publishes a checkpoint. The same one may be repeated after a crash.
+    /// Publishes a checkpoint. The same checkpoint may be published again after a crash.
     func publish(_ checkpoint: SignedCheckpoint) async throws
 }
 
-/// Keeps the latest checkpoint in a file, which is replaced whole.
+/// Keeps the latest checkpoint in a file, which is replaced atomically.
 public struct CheckpointFile: CheckpointPublisher {
-    /// The file.
+    /// The path of the file.
     public let path: String
 
-    /// A file.
+    /// Publishes to a file.
     public init(path: String) {
         self.path = path
     }
@@ -25,7 +25,7 @@ public struct CheckpointFile: CheckpointPublisher {
 public struct CheckpointStream: CheckpointPublisher {
     private let handle: FileHandle
 
-    /// A stream.
+    /// Publishes to a stream.
     public init(_ handle: FileHandle = .standardOutput) {
         self.handle = handle
     }

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// Signs checkpoints of one log with one key. It signs only trees that extend what it signed last, which it remembers in a file
-/// beside its key, and only while it has the lock of the key: of two servers in one folder, one signs.
+/// Signs checkpoints of one log with one key. It signs only trees that extend the last signed tree, which it stores in a file
+/// beside its key, and only while it holds the lock of the key: of two servers in one folder, only one signs.
 public final class CheckpointSigner: Sendable {
     private static let largestKey = 1024
 
@@ -11,22 +11,22 @@ public final class CheckpointSigner: Sendable {
     public var verifier: LogVerifierKey { key.verifier }
 
     private let key: LogSigningKey
-    /// Keeps the lock.
+    /// Holds the lock.
     private let file: LogFile
     private let state: Mutex<State>
 
     private struct State {
         var heads: SignedHeads
-        /// The edge of the tree that comes next; `nil` until the log was read.
+        /// The edge of the tree to which the next leaves are appended; `nil` until the log was read.
         var edge: MerkleAppender?
     }
 
-    /// Makes a signing key in a new file of mode 0600, and the file of its heads beside it.
+    /// Creates a signing key in a new file of mode 0600, and the file of its heads beside it.
     ///
     /// - Parameters:
     ///   - path: the file of the key.
-    ///   - origin: the name of the log, such as `example.com/assay`. Each key is of one log.
-    /// - Returns: the public key, which is given to those who verify checkpoints.
+    ///   - origin: the name of the log, such as `example.com/assay`. Each key belongs to one log.
+    /// - Returns: the public key, to be given to those who verify checkpoints.
     /// - Throws: `fileExists`, `malformed` if the origin has spaces or a plus sign, `fileFailed`.
     @discardableResult
     public static func createKey(at path: String, origin: String) throws(LogError) -> LogVerifierKey {
@@ -50,12 +50,12 @@ public final class CheckpointSigner: Sendable {
         state = Mutex(State(heads: try SignedHeads(SignedHeads.path(besideKey: path)), edge: nil))
     }
 
-    /// Reads a signing key and locks it; a missing one is made.
+    /// Reads a signing key and locks it; creates it if it is missing.
     ///
     /// - Parameters:
     ///   - path: the file of the key.
     ///   - origin: the name of a new log; `nil` gives it a random one.
-    /// - Returns: the signer, and whether its key was made.
+    /// - Returns: the signer, and whether its key was created.
     /// - Throws: like `init` and `createKey`.
     public static func openOrCreate(
         keyFile path: String, origin: String? = nil
@@ -64,9 +64,9 @@ public final class CheckpointSigner: Sendable {
         return (try CheckpointSigner(keyFile: path), isNew)
     }
 
-    /// Makes a signing key unless there is one.
+    /// Creates a signing key unless there is one.
     ///
-    /// - Returns: whether it was made.
+    /// - Returns: whether it was created.
     public static func createKeyIfMissing(at path: String, origin: String? = nil) throws(LogError) -> Bool {
         guard access(path, F_OK) != 0 else { return false }
         do throws(LogError) {
@@ -78,14 +78,14 @@ public final class CheckpointSigner: Sendable {
         }
     }
 
-    /// Logs that nobody named must not have the same name.
+    /// A random origin, because logs without a chosen name must not share a name.
     private static var randomOrigin: String {
         let bytes = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
         return "assay-\(bytes.prefix(8).map { $0 }.hexadecimal)"
     }
 
-    /// The public key of a file, and the checkpoint of what it signed last, without the lock: signing the same text again says
-    /// nothing new.
+    /// Reads the public key of a file, and the checkpoint of the last signed tree, without the lock: signing the same text again
+    /// is harmless.
     ///
     /// - Returns: the key, and the checkpoint; `nil` if nothing was signed.
     /// - Throws: `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
@@ -101,14 +101,14 @@ public final class CheckpointSigner: Sendable {
         )
     }
 
-    /// Ends the origin of this key and makes the key of the one that follows in its place. The ended key and its heads are kept
-    /// beside it, under its id.
+    /// Ends the origin of this key and replaces the key by one of the next origin. The ended key and its heads are kept beside
+    /// it; its id becomes part of their names.
     ///
-    /// - Parameter origin: the origin that follows.
-    /// - Returns: the new public key, and the new name of the ended one.
+    /// - Parameter origin: the next origin.
+    /// - Returns: the new public key, and the new file name of the ended one.
     /// - Throws: `fileFailed`, `fileExists`, `malformed`.
     public func replaceKey(origin: String) throws(LogError) -> (verifier: LogVerifierKey, ended: String) {
-        // Before anything is renamed, a wrong origin is refused.
+        // An invalid origin is refused before any file is renamed.
         _ = try LogSigningKey(newFor: origin)
         let ended = "\(file.path).\(verifier.id.hexadecimal)"
         for (old, new) in [
@@ -122,15 +122,15 @@ public final class CheckpointSigner: Sendable {
         return (try Self.createKey(at: file.path, origin: origin), ended)
     }
 
-    /// The last tree that was signed.
+    /// The last signed tree.
     public var head: Checkpoint {
         state.withLock { Checkpoint(origin: verifier.name, size: $0.heads.size, root: $0.heads.root) }
     }
 
-    /// The size up to which the signer knows the log; `nil` before it was read.
+    /// The size up to which the signer knows the log; `nil` before the log was read.
     package var knownSize: Int64? { state.withLock { $0.edge?.size } }
 
-    /// Begins with the edge of the log at the size that was signed last.
+    /// Begins with the edge of the log at the last signed size.
     ///
     /// - Throws: `rewritten` if the log has another root at that size.
     package func begin(_ edge: MerkleAppender) throws(LogError) {
@@ -142,14 +142,14 @@ public final class CheckpointSigner: Sendable {
         }
     }
 
-    /// Takes the leaves that come next.
+    /// Appends the next leaves.
     package func extend(_ leaves: [MerkleHash]) {
         state.withLock { state in
             for leaf in leaves { _ = state.edge?.append(leaf) }
         }
     }
 
-    /// Signs the tree of all leaves that were taken: writes down its size and root, and returns when they are on the disk.
+    /// Signs the tree of all appended leaves, after its size and root are written to the disk.
     ///
     /// - Parameter root: the root that the log states.
     /// - Throws: `rewritten` if the leaves have another root, `fileFailed`.
@@ -157,7 +157,7 @@ public final class CheckpointSigner: Sendable {
         let size = try state.withLock { state throws(LogError) in
             guard let edge = state.edge else { throw LogError(.rewritten, "the log was not read before it was signed") }
             guard edge.root() == root else {
-                // It begins again from what was signed.
+                // The signer starts again from the last signed tree.
                 state.edge = nil
                 throw Self.rewritten(edge.size, signed: edge.root(), found: root)
             }

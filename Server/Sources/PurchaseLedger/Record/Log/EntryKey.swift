@@ -1,22 +1,22 @@
 import Crypto
 import Foundation
 
-/// The key with which servers authenticate the journal entries that they write (HMAC-SHA256). It is in a file outside of the
-/// database, and all servers of one database share it, so somebody who can only write to the database cannot make an entry.
+/// The key with which servers authenticate the journal entries that they write (HMAC-SHA256). It is in a file outside the
+/// database and shared by all servers of the database, so write access to the database alone is not enough to create an entry.
 public struct EntryKey: Sendable {
     private static let prefix = Array("assay-entry-key-1 ".utf8)
-    /// Nothing else is authenticated with this key, and a later version of entries will say another name.
+    /// Separates entries from other uses of the key; a later version of entries will use another text.
     private static let context = Array("assay journal entry 1\n".utf8)
     private static let idContext = Array("assay entry key id 1\n".utf8)
 
-    /// The first four bytes of SHA-256("assay entry key id 1", newline, key) in hexadecimal. It tells keys apart and gives
-    /// nothing of them away.
+    /// The first four bytes of SHA-256("assay entry key id 1", newline, key) in hexadecimal. It identifies the key without
+    /// revealing it.
     public let id: String
     private let key: SymmetricKey
-    /// HMAC with the key and the context already in it: both are the same for every entry.
+    /// HMAC that has already absorbed the key and the context, which are the same for every entry.
     private let begun: HMAC<SHA256>
 
-    /// Makes a key in a new file of mode 0600.
+    /// Creates a key in a new file of mode 0600.
     ///
     /// - Throws: `fileExists`, `fileFailed`.
     public static func create(at path: String) throws(LogError) -> EntryKey {
@@ -25,7 +25,7 @@ public struct EntryKey: Sendable {
         return try EntryKey(file: path)
     }
 
-    /// Reads the key of a file, or makes it.
+    /// Reads the key from a file, or creates it.
     ///
     /// - Throws: `fileMode`, `malformed`, `fileFailed`.
     public static func openOrCreate(at path: String) throws(LogError) -> EntryKey {
@@ -56,17 +56,17 @@ public struct EntryKey: Sendable {
         id = Array(SHA256.hash(data: Self.idContext + bytes).prefix(4)).hexadecimal
     }
 
-    /// The code of an entry: of the stored bytes of its leaf, which end with the hash of its salted details.
+    /// The code of an entry, computed over the stored bytes of its leaf, which end with the hash of its salted details.
     package func code(of leaf: [UInt8]) -> [UInt8] {
         var code = begun
         code.update(data: leaf)
         return Array(code.finalize())
     }
 
-    /// Whether a server with the key wrote a leaf under an id. The comparison of codes takes the same time for every wrong one.
+    /// Whether a server with the key wrote a leaf under an id. The comparison of codes takes constant time.
     ///
-    /// - Parameter id: the id of the entry's row. Ids are unique in the journal, so a copy of an entry in a second row has another
-    ///   id than its leaf says.
+    /// - Parameter id: the id of the entry's row. Ids are unique in the journal, so a copy of an entry in a second row has an id
+    ///   that differs from its leaf.
     func authenticates(_ leaf: [UInt8], id: [UInt8]?, code: [UInt8]?) -> Bool {
         guard let code, let id, id.count == 16, leaf.dropFirst().starts(with: id) else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.context + leaf, using: key)

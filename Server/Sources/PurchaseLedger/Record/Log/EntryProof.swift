@@ -1,12 +1,12 @@
 import Foundation
 import PurchaseVerification
 
-/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is
-/// one JSON file and is verified without a database.
+/// The proof that a journal entry is in the log of a signed checkpoint, with the entry's details and evidence. It is one JSON
+/// file and is verified without a database.
 public struct EntryProof: Sendable, Equatable {
     /// The value of `format`.
     static let format = "assay-entry-proof/1"
-    /// The largest file that is read: evidence of 16 MiB takes 22 MiB of base64.
+    /// The largest file that is read: evidence of 16 MiB takes 22 MiB in base64.
     private static let largest = 32 << 20
 
     /// The stored bytes of the entry's leaf.
@@ -17,7 +17,7 @@ public struct EntryProof: Sendable, Equatable {
     let checkpoint: [UInt8]
     /// The details whose hash is in the leaf; `nil` after an erasure.
     let details: Details?
-    /// As it was sent; `nil` if the entry has none, and after an erasure.
+    /// The evidence as it was sent; `nil` if the entry has none, and after an erasure.
     let evidence: [UInt8]?
 
     struct Details: Sendable, Equatable {
@@ -80,9 +80,9 @@ public struct EntryProof: Sendable, Equatable {
         }
     }
 
-    /// Verifies the checkpoint's signature, that the leaf is in its tree, and that details and evidence are those of the leaf.
+    /// Verifies the checkpoint's signature, that the leaf is in its tree, and that details and evidence match the leaf.
     ///
-    /// - Parameter keys: the keys of logs that are trusted.
+    /// - Parameter keys: the trusted keys of logs.
     /// - Throws: `signatureInvalid`, `keyUnknown`, `proofInvalid`, `malformed`.
     public func verify(keys: [LogVerifierKey]) throws(LogError) -> ProvenEntry {
         let signed = try SignedCheckpoint(note: checkpoint, keys: keys)
@@ -97,10 +97,10 @@ public struct EntryProof: Sendable, Equatable {
             throw LogError(.proofInvalid, "the leaf is not a journal entry of version \(JournalLeaf.version)")
         }
         if let details, Journal.digest(salt: details.salt, details: details.content) != entry.details {
-            throw LogError(.proofInvalid, "the details are not those of the entry")
+            throw LogError(.proofInvalid, "the details do not match the entry")
         }
         if let evidence, StorableEvidence.sha256(evidence) != entry.evidence {
-            throw LogError(.proofInvalid, "the evidence is not the one of the entry")
+            throw LogError(.proofInvalid, "the evidence does not match the entry")
         }
         return ProvenEntry(
             entry: entry, leafNumber: leafNumber, checkpoint: signed.checkpoint, details: details?.content,
@@ -124,7 +124,7 @@ public struct EntryProof: Sendable, Equatable {
 
     private static func hash(_ text: String) throws(LogError) -> MerkleHash {
         guard let hash = MerkleHash(try bytes(text, "path")) else {
-            throw LogError(.malformed, "a hash of the proof's path has not 32 bytes")
+            throw LogError(.malformed, "a hash of the proof's path does not have 32 bytes")
         }
         return hash
     }
@@ -146,7 +146,7 @@ public struct EntryProof: Sendable, Equatable {
 }
 
 extension EntryProof.File {
-    /// Every member must be there, so that a misspelt name is an error and not an absent value.
+    /// Every member is required, so that a misspelt name is an error instead of an absent value.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         format = try members.decode(String.self, forKey: .format)
@@ -176,7 +176,7 @@ extension EntryProof.File {
 public struct ProvenEntry: Sendable, Equatable {
     /// The entry.
     public let entry: JournalLeaf
-    /// Its place in the log, from 0.
+    /// Its position in the log, from 0.
     public let leafNumber: Int64
     /// The checkpoint that covers it.
     public let checkpoint: Checkpoint

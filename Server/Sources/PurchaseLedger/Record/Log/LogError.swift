@@ -1,11 +1,11 @@
-/// An error of the record's log: its keys, its checkpoints, its proofs.
+/// An error of the Merkle log: its keys, its checkpoints, its proofs.
 public struct LogError: Error, Sendable, Equatable {
-    /// The stable part.
+    /// The code, which is stable.
     public let code: Code
-    /// The finding and the action to take, for people.
+    /// The finding and the action to take, as a sentence.
     public let detail: String
 
-    /// An error with what was found.
+    /// Creates an error with its finding.
     public init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
@@ -17,13 +17,13 @@ public struct LogError: Error, Sendable, Equatable {
         case malformed = "log_malformed"
         /// A known key's signature does not verify.
         case signatureInvalid = "log_signature_invalid"
-        /// No signature is of a known key.
+        /// No signature is by a known key.
         case keyUnknown = "log_key_unknown"
-        /// A file that should be new exists.
+        /// A file to be created already exists.
         case fileExists = "log_file_exists"
         /// A file does not exist.
         case fileMissing = "log_file_missing"
-        /// Others than the owner can read a file with a secret.
+        /// Users other than the owner can read a file with a secret.
         case fileMode = "log_file_mode"
         /// A file cannot be read or written.
         case fileFailed = "log_file_failed"
@@ -33,9 +33,9 @@ public struct LogError: Error, Sendable, Equatable {
         case entryKeyDiffers = "entry_key_differs"
         /// Another process signs with this key.
         case signerBusy = "log_signer_busy"
-        /// The log at a signed size is not the one that was signed.
+        /// The log at a signed size differs from the signed tree.
         case rewritten = "record_rewritten"
-        /// The log is shorter than one that was signed.
+        /// The log is shorter than a signed tree.
         case shorter = "record_shorter_than_checkpoint"
         /// No checkpoint covers the entry yet.
         case notSealed = "entry_not_sealed"
@@ -43,9 +43,9 @@ public struct LogError: Error, Sendable, Equatable {
         case notAuthentic = "entry_not_authentic"
         /// The journal has no such entry.
         case entryUnknown = "entry_unknown"
-        /// The log extends what was signed; there is nothing to continue after.
+        /// The log extends the last signed tree; no origin has to be ended.
         case notInterrupted = "record_not_interrupted"
-        /// A proof does not prove what it says.
+        /// A proof does not prove its entry.
         case proofInvalid = "log_proof_invalid"
     }
 }

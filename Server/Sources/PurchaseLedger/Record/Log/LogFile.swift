@@ -1,11 +1,11 @@
 import Foundation
 
-/// An open file of the log, with the calls that Foundation does not have: exclusive creation, locks, and flushes to the disk.
+/// An open file of the log, with calls that Foundation lacks: exclusive creation, locks, and flushes to the disk.
 final class LogFile: Sendable {
     let path: String
     private let descriptor: Int32
 
-    /// Opens a file with flags of `open(2)`.
+    /// Opens a file with flags for `open(2)`.
     ///
     /// - Throws: `fileExists`, `fileMissing`, `fileFailed`.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(LogError) {
@@ -24,12 +24,12 @@ final class LogFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a new file of a mode whole, and only if nothing has its name. It never exists in part, or with another mode.
+    /// Creates a file with a mode and content, unless the name exists. The file never exists in part, or with another mode.
     ///
     /// - Throws: `fileExists`, `fileFailed`.
     static func create(_ path: String, mode: mode_t, _ content: [UInt8]) throws(LogError) {
         let temporary = try written(beside: path, mode: mode, content)
-        // An existing name is refused; a rename would replace a file that another process just created.
+        // `link` refuses an existing name; a rename would replace a file that another process just created.
         let status = link(temporary, path)
         let cause = errno
         unlink(temporary)
@@ -40,7 +40,7 @@ final class LogFile: Sendable {
         try flushFolder(of: path)
     }
 
-    /// Replaces a file whole: a reader sees the old content or the new.
+    /// Replaces a file atomically: a reader sees the old content or the new.
     ///
     /// - Throws: `fileFailed`.
     static func replace(_ path: String, mode: mode_t, _ content: [UInt8]) throws(LogError) {
@@ -53,9 +53,9 @@ final class LogFile: Sendable {
         try flushFolder(of: path)
     }
 
-    /// Reads a file with a secret, which only its owner may read.
+    /// Reads a file with a secret, which only its owner may be able to read.
     ///
-    /// - Throws: `fileMode` if others may, `fileMissing`, `fileFailed`, `malformed` if it is larger than the limit.
+    /// - Throws: `fileMode` if others can read it, `fileMissing`, `fileFailed`, `malformed` if it is larger than the limit.
     static func secret(_ path: String, limit: Int) throws(LogError) -> [UInt8] {
         let file = try LogFile(path, O_RDONLY)
         try file.requireSecrecy()
@@ -95,7 +95,7 @@ final class LogFile: Sendable {
         return Array(bytes.prefix(filled))
     }
 
-    /// Writes bytes at the end of the file, or at the present position.
+    /// Writes bytes at the end of the file, or at the current position.
     func write(_ bytes: [UInt8]) throws(LogError) {
         var written = 0
         while written < bytes.count {
@@ -108,7 +108,7 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Cuts the file.
+    /// Truncates the file.
     func truncate(to length: Int64) throws(LogError) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("cut") }
     }
@@ -137,14 +137,14 @@ final class LogFile: Sendable {
         LogError(.fileFailed, "\(path) cannot be \(verb): \(String(cString: strerror(errno)))")
     }
 
-    /// Writes and flushes a file of a temporary name.
+    /// Writes and flushes a file with a temporary name.
     private static func written(
         beside path: String, mode: mode_t, _ content: [UInt8]
     ) throws(LogError) -> String {
         let temporary = "\(path).\(UInt64.random(in: .min ... .max)).new"
         let file = try LogFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
         do throws(LogError) {
-            // The process's mask may have taken bits from the mode.
+            // The process's umask may have removed bits from the mode.
             guard fchmod(file.descriptor, mode) == 0 else { throw file.failure("given its mode") }
             try file.write(content)
             try file.flush()
@@ -155,7 +155,7 @@ final class LogFile: Sendable {
         return temporary
     }
 
-    /// A new name is durable when its folder is.
+    /// A new name is durable only after its folder is flushed.
     private static func flushFolder(of path: String) throws(LogError) {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try LogFile(folder.isEmpty ? "/" : folder, O_RDONLY).flush()

@@ -3,7 +3,7 @@ final class LogHashes: MerkleHashSource {
     private let connection: any LedgerConnection
     /// The number of stored leaves, which determines the full tiles.
     private let size: Int64
-    /// The tiles that were read: a proof needs a few hashes of the same ones.
+    /// The tiles that were read: a proof needs several hashes of the same tiles.
     private var tiles: [Int64: [MerkleHash]] = [:]
 
     init(_ connection: any LedgerConnection, size: Int64) {
@@ -39,7 +39,7 @@ final class LogHashes: MerkleHashSource {
         return tile
     }
 
-    /// The hashes of leaves, as far as they follow each other without a gap.
+    /// The hashes of leaves, up to the first gap.
     private func leaves(from first: Int64, count: Int) throws(LedgerStorageError) -> [MerkleHash] {
         var hashes: [MerkleHash] = []
         for row in try LogEntriesTable(connection: connection).rows(from: first, limit: Int64(count)) {

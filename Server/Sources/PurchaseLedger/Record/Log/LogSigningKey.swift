@@ -8,7 +8,7 @@ public struct LogSigningKey: Sendable {
     public let verifier: LogVerifierKey
     private let seed: [UInt8]
 
-    /// A new key for a log of an origin, such as `example.com/assay`.
+    /// Creates a key for a log with an origin, such as `example.com/assay`.
     ///
     /// - Throws: `malformed` if the origin has spaces or a plus sign.
     public init(newFor origin: String) throws(LogError) {
@@ -35,7 +35,7 @@ public struct LogSigningKey: Sendable {
     }
 
     private init(name: String, seed: [UInt8]) throws(LogError) {
-        // The only reason is the length.
+        // The only possible reason is the length.
         guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else {
             throw LogError(.malformed, "an Ed25519 seed has 32 bytes, found \(seed.count)")
         }
@@ -43,13 +43,13 @@ public struct LogSigningKey: Sendable {
         self.seed = seed
     }
 
-    /// The text form: a secret.
+    /// The text form, which is a secret.
     package var text: String {
         let content = CanonicalBase64.encoded([LogVerifierKey.algorithm] + seed)
         return "PRIVATE+KEY+\(verifier.name)+\(verifier.id.hexadecimal)+\(content)"
     }
 
-    /// Signs a checkpoint. Whether the log extends what was signed before is checked by `CheckpointSigner`.
+    /// Signs a checkpoint. `CheckpointSigner` checks that the log extends the last signed tree.
     package func signed(_ checkpoint: Checkpoint) throws(LogError) -> SignedCheckpoint {
         guard let signature = signature(of: checkpoint.text) else {
             throw LogError(.malformed, "the signing key cannot sign")

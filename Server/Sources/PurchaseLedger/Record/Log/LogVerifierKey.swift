@@ -2,7 +2,7 @@ import Crypto
 
 /// The public key of a log, as C2SP `signed-note` writes it: `name+id+base64(0x01 ‖ key)`.
 public struct LogVerifierKey: Sendable, Equatable {
-    /// The longest name that is read, in bytes. Names are short URLs without a scheme.
+    /// The maximum length of a name, in bytes. Names are short URLs without a scheme.
     static let longestName = 256
     /// The type byte of Ed25519 (C2SP `signed-note`).
     static let algorithm: UInt8 = 1
@@ -14,7 +14,7 @@ public struct LogVerifierKey: Sendable, Equatable {
     /// The 32 bytes of the Ed25519 key (RFC 8032).
     public let key: [UInt8]
 
-    /// A key of a name.
+    /// Creates a key with a name.
     ///
     /// - Throws: `malformed` if the name has spaces or a plus sign, or the key is not 32 bytes.
     public init(name: String, key: [UInt8]) throws(LogError) {
@@ -54,7 +54,7 @@ public struct LogVerifierKey: Sendable, Equatable {
 
     /// Whether a signature of a text is by this key.
     func verifies(_ signature: [UInt8], of text: [UInt8]) -> Bool {
-        // swift-crypto refuses only another length than 32 bytes, which the initializer did.
+        // swift-crypto refuses only lengths other than 32 bytes, which the initializer excludes.
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else { return false }
         return key.isValidSignature(signature, for: text)
     }

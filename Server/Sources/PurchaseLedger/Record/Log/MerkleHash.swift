@@ -5,13 +5,13 @@ public struct MerkleHash: Sendable, Hashable {
     /// The number of bytes.
     public static let size = 32
 
-    // Words in the order of memory, so that a hash needs no allocation.
+    // Words in memory order, so that a hash needs no allocation.
     private let first: UInt64
     private let second: UInt64
     private let third: UInt64
     private let fourth: UInt64
 
-    /// The root of a tree without leaves: SHA-256 of nothing.
+    /// The root of a tree without leaves: SHA-256 of the empty string.
     public static let ofEmptyTree = MerkleHash(SHA256().finalize())
 
     /// The hash of a leaf: SHA-256 of a zero byte and its content.
@@ -40,7 +40,7 @@ public struct MerkleHash: Sendable, Hashable {
         return row.first ?? ofEmptyTree
     }
 
-    /// A hash of 32 bytes; `nil` for another number.
+    /// A hash of 32 bytes; `nil` for other lengths.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         self = bytes.withUnsafeBytes { Self(words: $0) }
@@ -73,7 +73,7 @@ extension [MerkleHash] {
         return bytes
     }
 
-    /// The hashes of a stored tile; `nil` if the bytes are not whole hashes.
+    /// The hashes of a stored tile; `nil` if the length is not a multiple of the hash size.
     init?(concatenated bytes: [UInt8]) {
         guard bytes.count % MerkleHash.size == 0 else { return nil }
         self = []

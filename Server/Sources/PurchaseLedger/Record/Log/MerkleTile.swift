@@ -11,7 +11,7 @@ package struct MerkleTile: Sendable, Equatable {
     static let levels = 8
 
     package let level: Int
-    /// Its place in its level, from 0.
+    /// Its position in its level, from 0.
     package let number: Int64
     package let hashes: [MerkleHash]
     /// The root of its hashes, which is a hash of the next level.

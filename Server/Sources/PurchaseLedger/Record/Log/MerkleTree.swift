@@ -1,15 +1,15 @@
-/// Reads the hashes of a Merkle tree by tiles.
+/// Reads the hashes of a Merkle tree in tiles.
 package protocol MerkleHashSource {
     /// Adjacent hashes in one tile. Each of them covers 256^level leaves of the tree.
     ///
     /// - Parameters:
     ///   - level: the level of the tile.
-    ///   - first: the place of the first hash in its level.
-    ///   - count: how many.
+    ///   - first: the position of the first hash in its level.
+    ///   - count: the number of hashes.
     func hashes(level: Int, from first: Int64, count: Int) throws(LedgerStorageError) -> [MerkleHash]
 }
 
-/// A Merkle tree of RFC 9162 over hashes that are read by tiles.
+/// A Merkle tree of RFC 9162 over hashes that are read in tiles.
 package struct MerkleTree {
     /// The number of leaves.
     let size: Int64
@@ -64,12 +64,12 @@ package struct MerkleTree {
                 range = middle..<range.upperBound
             }
         }
-        // From the left edge on, it is the earlier root, which the verifier has.
+        // A part that starts at the left edge is the earlier root, which the verifier has.
         if range.lowerBound > 0 { path.append(try root(of: range)) }
         return path.reversed()
     }
 
-    /// The root of a part that RFC 9162's division gives: its start is a multiple of each complete tree that it begins with.
+    /// The root of a part in RFC 9162's division: its start is a multiple of each complete tree that it begins with.
     private func root(of range: Range<Int64>) throws(LedgerStorageError) -> MerkleHash {
         var parts: [MerkleHash] = []
         var start = range.lowerBound

@@ -11,7 +11,7 @@ public struct SignedCheckpoint: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - note: the bytes of the signed note.
-    ///   - keys: the keys that are trusted. A key counts only for the origin of its name.
+    ///   - keys: the trusted keys. A key counts only for the origin of its name.
     /// - Throws: `malformed`, `signatureInvalid`, `keyUnknown`.
     public init(note: [UInt8], keys: [LogVerifierKey]) throws(LogError) {
         let signed = try SignedNote(note)

@@ -1,36 +1,36 @@
 import Foundation
 
-/// The file beside a signing key with what was signed: one line for each head, size and root. A head is appended and flushed
-/// before its checkpoint is published, so a signer never signs two trees of one size, whatever happens to the database.
+/// The file beside a signing key that lists the signed trees: one line per head, with size and root. A head is appended and
+/// flushed before its checkpoint is published, so a signer never signs two trees of one size, whatever happens to the database.
 struct SignedHeads: Sendable {
-    /// Longer files are begun again with the last head, which is all that a signer needs.
+    /// A longer file is rewritten with only the last head, which is all that a signer needs.
     private static let longest: Int64 = 1 << 20
     /// The longest line: 19 digits, a space, 44 characters of base64, a newline.
     private static let line = 65
 
-    /// The head that was signed last.
+    /// The last signed head.
     private(set) var size: Int64
     private(set) var root: MerkleHash
     private var file: LogFile
     private var length: Int64
     private var isBroken = false
 
-    /// The file of a key.
+    /// The file that belongs to a key.
     static func path(besideKey path: String) -> String { path + ".heads" }
 
-    /// Creates the file of a new key: nothing was signed.
+    /// Creates the file of a new key, without heads.
     ///
-    /// - Throws: `fileExists` if a signer of this name signed something, `fileFailed`.
+    /// - Throws: `fileExists` if a signer of this name has signed, `fileFailed`.
     static func create(_ path: String) throws(LogError) {
         do throws(LogError) {
             try LogFile.create(path, mode: 0o600, bytes(0, .ofEmptyTree))
         } catch  where error.code == .fileExists {
-            // A crash between the two files of a new key leaves this one.
+            // A crash between the creation of the two files of a new key leaves this one.
             guard try SignedHeads(path).size == 0 else { throw error }
         }
     }
 
-    /// Opens the file, and removes a last line that was not written whole: what it says was not published.
+    /// Opens the file, and removes a last line that was not written completely: its head was not published.
     ///
     /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
     init(_ path: String) throws(LogError) {
@@ -44,14 +44,14 @@ struct SignedHeads: Sendable {
         (size, root) = tail.head
     }
 
-    /// The head that was signed last, read beside a signer that may append to the file.
+    /// The last signed head, read while a signer may append to the file.
     ///
     /// - Throws: `fileMissing`, `malformed`, `fileFailed`.
     static func last(_ path: String) throws(LogError) -> (size: Int64, root: MerkleHash) {
         try tail(try LogFile(path, O_RDONLY)).head
     }
 
-    /// The last whole line, where it ends, and where the file does.
+    /// The last complete line, its end, and the end of the file.
     private static func tail(
         _ file: LogFile
     ) throws(LogError) -> (head: (size: Int64, root: MerkleHash), end: Int64, present: Int64) {
@@ -78,7 +78,7 @@ struct SignedHeads: Sendable {
             try file.write(line)
             try file.flush()
         } catch {
-            // Half a line must not become the beginning of the next one.
+            // A partial line must not become the start of the next one.
             isBroken = true
             throw error
         }

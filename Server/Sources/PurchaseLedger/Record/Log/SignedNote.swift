@@ -1,8 +1,8 @@
 /// A text with signatures (C2SP `signed-note`).
 package struct SignedNote {
-    /// The largest note that is read, in bytes. A checkpoint has some 200; witnesses may add signatures of 5 kB.
+    /// The largest note that is read, in bytes. A checkpoint has about 200; witnesses may add signatures of 5 kB.
     static let largest = 1 << 17
-    /// The most signatures that are read. C2SP asks for at least 16.
+    /// The maximum number of signatures that are read. C2SP asks for at least 16.
     static let signatures = 64
 
     /// The signed text, with its last newline.
@@ -24,8 +24,8 @@ package struct SignedNote {
         }
         guard bytes.last == 0x0A, bytes.allSatisfy({ $0 >= 0x20 || $0 == 0x0A }),
             String(validating: bytes, as: UTF8.self) != nil
-        else { throw LogError(.malformed, "a signed note is lines of UTF-8 without control characters") }
-        // The last empty line divides text and signatures.
+        else { throw LogError(.malformed, "a signed note consists of lines of UTF-8 without control characters") }
+        // The last empty line separates text and signatures.
         guard let end = bytes.indices.dropFirst().last(where: { bytes[$0] == 0x0A && bytes[$0 - 1] == 0x0A }) else {
             throw LogError(.malformed, "a signed note has an empty line before its signatures")
         }
@@ -37,14 +37,14 @@ package struct SignedNote {
         var signatures: [Signature] = []
         for line in lines {
             guard let signature = Signature(line: line) else {
-                throw LogError(.malformed, "a signature is a line of an em dash, a key's name and base64")
+                throw LogError(.malformed, "a signature is a line with an em dash, a key's name and base64")
             }
             signatures.append(signature)
         }
         self.signatures = signatures
     }
 
-    /// Verifies the signatures of known keys. Those of others are ignored.
+    /// Verifies the signatures of known keys, and ignores all others.
     ///
     /// - Throws: `signatureInvalid` if a signature of a known key does not verify, `keyUnknown` if there is none.
     package func verify(_ keys: [LogVerifierKey]) throws(LogError) {
@@ -72,7 +72,7 @@ package struct SignedNote {
 extension SignedNote.Signature {
     private static let prefix = Array("— ".utf8)
 
-    /// Reads a line; `nil` for another form.
+    /// Reads a line; `nil` if its format is wrong.
     init?(line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.prefix) else { return nil }
         let rest = line.dropFirst(Self.prefix.count)

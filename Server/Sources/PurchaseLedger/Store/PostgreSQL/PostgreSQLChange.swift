@@ -7,8 +7,8 @@ struct PostgreSQLChange {
     /// The number of rows that it must change.
     var rows: Int?
 
-    /// The statements that carry out changes. Insertions into one table are one statement, unless the table is changed in another way
-    /// as well.
+    /// The statements that execute changes. Insertions into one table become one statement, unless the table is also changed in
+    /// another way.
     static func statements(_ changes: [PostgreSQLChange]) -> [PostgreSQLStatement] {
         var statements: [PostgreSQLStatement] = []
         var rest = changes[...]
@@ -30,7 +30,7 @@ struct PostgreSQLChange {
     private static func joined(
         _ changes: ArraySlice<PostgreSQLChange>
     ) -> [PostgreSQLStatement] {
-        // Tables that are changed by one kind of insertion alone.
+        // Tables that are changed only by one kind of insertion.
         var insertions: [String: PostgreSQLTexts.Text?] = [:]
         for change in changes {
             guard let table = change.text.changedTable else { continue }
@@ -65,7 +65,7 @@ struct PostgreSQLChange {
         return statements
     }
 
-    /// Rows with the same key in the columns of a conflict go into different statements: one may not change a row twice.
+    /// Rows with the same key in the columns of a conflict go into different statements: a statement may not change a row twice.
     private static func distinct(_ changes: [PostgreSQLChange], _ columns: [Int]) -> [[PostgreSQLChange]] {
         guard !columns.isEmpty else { return [changes] }
         var rounds: [[PostgreSQLChange]] = []
@@ -79,8 +79,8 @@ struct PostgreSQLChange {
         return rounds
     }
 
-    /// A statement that fails on the server, by a division by zero, unless it changes this number of rows. So a later `COMMIT` of the
-    /// same round trip is not executed.
+    /// A statement that fails on the server with a division by zero unless it changes this number of rows. Then a later `COMMIT`
+    /// in the same round trip is not executed.
     private static func counted(_ statement: String, rows: String) -> String {
         """
         WITH changed AS (\(statement) RETURNING 1)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the threads of a database share: the schema that writes require, and what was done.
+/// The state that the threads of a database share: the schema that writes require, and counters.
 final class PostgreSQLCounters: Sendable {
     private let state = Mutex(State())
 

@@ -1,33 +1,33 @@
 import Foundation
 
-/// A PostgreSQL database through libpq, which several servers share.
+/// A PostgreSQL database that is accessed through libpq and can be shared by several servers.
 ///
-/// Calls of libpq block, so they are made by threads of their own. Each has a connection, which it opens again after it was lost.
-/// A write locks the parts of the ledger that it names (`LedgerLock`); writes that wait share a transaction.
+/// Calls of libpq block, so they run on dedicated threads. Each thread has a connection, which it reopens if it is lost. A write
+/// locks the parts of the ledger that it names (`LedgerLock`); waiting writes share a transaction.
 public final class PostgreSQLDatabase: LedgerDatabase {
     private static let writers = 4
     private static let keyReaders = 2
     private static let listReaders = 2
-    /// Decisions recurse little; what they read is on the heap.
+    /// Decisions recurse little, and the data that they read is on the heap.
     private static let stackBytes = 4 << 20
 
     private let queue: PostgreSQLWriteQueue
     private let keys: PostgreSQLReaders
     private let lists: PostgreSQLReaders
     private let counters = PostgreSQLCounters()
-    /// Is left when every thread has ended.
+    /// The group that is empty once every thread has ended.
     private let threads = DispatchGroup()
 
     /// Opens a database.
     ///
     /// - Parameters:
-    ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables count as libpq documents them.
-    ///     The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode.
-    ///   - maximumWaiting: how many writes may wait; more are refused with `overloaded`.
+    ///   - url: `postgres://…` or `postgresql://…` (PostgreSQL, "Connection URIs"). `PG…` variables have the effect that libpq
+    ///     documents. The parameter `assay_prepared_statements=off` is for pgbouncer in transaction mode.
+    ///   - maximumWaiting: the maximum number of waiting writes; further writes are refused with `overloaded`.
     /// - Throws: `unavailable` if the server cannot be reached or refuses the connection.
     public init(url: String, maximumWaiting: Int = 8192) throws {
         let settings = try PostgreSQLSettings(url)
-        // Otherwise wrong settings would be noticed by the first request.
+        // Wrong settings should fail here, not in the first request.
         _ = try PostgreSQLSession(settings)
         queue = PostgreSQLWriteQueue(maximumWaiting: maximumWaiting)
         keys = PostgreSQLReaders(settings, maximumWaiting: maximumWaiting)
@@ -77,7 +77,7 @@ public final class PostgreSQLDatabase: LedgerDatabase {
         (counters.figures.transactions, counters.figures.writes)
     }
 
-    /// What the threads that write have done since the database was opened.
+    /// Counters of the threads that write, since the database was opened.
     public var writerFigures: PostgreSQLWriterFigures { counters.figures }
 
     private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 /// The statements of PostgreSQL that are not portable.
 struct PostgreSQLDialect: LedgerDialect {
-    /// `INTEGER` has 64 bits, and a key of it numbers its rows; text is compared as bytes.
+    /// `INTEGER` becomes a type of 64 bits, which numbers the rows if it is the key; text is compared as bytes.
     func definition(_ sql: String) -> String {
         guard sql.contains("CREATE TABLE") else { return sql }
         var words = sql
@@ -13,8 +13,8 @@ struct PostgreSQLDialect: LedgerDialect {
         return words
     }
 
-    /// Definitions are without the name of the schema, so that two schemas can be compared. A trigger that is switched off has
-    /// another definition.
+    /// The definitions omit the name of the schema, so that two schemas can be compared. A disabled trigger has a different
+    /// definition.
     var schemaQuery: String {
         """
         SELECT kind, name, replace(definition, quote_ident(current_schema()) || '.', '') FROM (
@@ -48,14 +48,14 @@ struct PostgreSQLDialect: LedgerDialect {
 
     var unlimitedTime: [String] { ["SET LOCAL statement_timeout = 0"] }
 
-    /// `assay copy` connects under another name (`LedgerCopy.applicationName`).
+    /// `assay copy` connects under another application name (`LedgerCopy.applicationName`).
     var otherProcesses: String? {
         """
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'assay'
         """
     }
 
-    /// `TRUNCATE` runs no trigger for rows, so it has one of its own. A key that exists is refused by its index.
+    /// `TRUNCATE` runs no row triggers, so it gets a trigger of its own. An existing key is refused by its index.
     func appendOnly(_ rule: AppendOnlyRule) -> [String] {
         let table = rule.table
         let changed =
@@ -96,7 +96,7 @@ struct PostgreSQLDialect: LedgerDialect {
         return statements
     }
 
-    /// Rows were inserted with keys of their own, which the sequences behind the keys do not know.
+    /// Rows were inserted with explicit keys, which the sequences of the keys do not know.
     var renumbering: [String] {
         [
             """

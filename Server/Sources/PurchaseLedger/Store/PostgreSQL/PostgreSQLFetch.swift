@@ -1,9 +1,9 @@
-/// The reads of one round trip. Reads of one shape are one statement, whose parameters are lists.
+/// The reads of one round trip. Reads of one shape become one statement, whose parameters are lists.
 struct PostgreSQLFetch {
     private struct Group {
         let shape: ReadShape
         var values: [[LedgerValue]]
-        /// The number of statements that it becomes: one for all, or one for each.
+        /// Whether the reads become one statement for all, or one for each.
         var isList = true
     }
 
@@ -16,8 +16,8 @@ struct PostgreSQLFetch {
     init(
         _ texts: PostgreSQLTexts, _ reads: [ExpectedRead], _ missing: [LedgerStatement], _ insertions: [String: Int]
     ) {
-        // Numbers come after the locks and before everything else, so that their order is one in which the writes could have
-        // been made one by one.
+        // Numbers are reserved after the locks and before everything else, so that their order is one in which the writes could
+        // have run one after the other.
         numberings = insertions.keys.sorted()
         for numbering in numberings {
             statements.append(
@@ -36,7 +36,7 @@ struct PostgreSQLFetch {
             }
             if seenByGroup[place].insert(values).inserted { groups[place].values.append(values) }
         }
-        // A text with a zero byte is refused by PostgreSQL, and found nowhere. It comes from outside, before anything was checked.
+        // PostgreSQL refuses text with a zero byte, so no row contains such text. It comes from unchecked requests.
         for read in reads where !read.values.contains(where: \.hasZeroByte) { add(read.shape, read.values) }
         for statement in missing { add(texts[statement.sql].listShape, statement.parameters) }
         for place in groups.indices {
@@ -69,7 +69,7 @@ struct PostgreSQLFetch {
             if group.isList {
                 for row in rest.popFirst()?.rows ?? [] {
                     guard case .integer(let place) = row.values.first, rows.indices.contains(Int(place) - 1) else {
-                        throw LedgerStorageError(.other, "a list of reads was answered with another place")
+                        throw LedgerStorageError(.other, "a list of reads was answered with an unknown position")
                     }
                     rows[Int(place) - 1].append(LedgerRow(values: Array(row.values.dropFirst())))
                 }

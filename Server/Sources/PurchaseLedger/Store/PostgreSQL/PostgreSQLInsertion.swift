@@ -1,10 +1,10 @@
-/// An insertion of values: `INSERT INTO table (columns) VALUES (?1, ?2…)`, and what happens on a conflict.
+/// An insertion of values: `INSERT INTO table (columns) VALUES (?1, ?2…)`, and its conflict clause.
 final class PostgreSQLInsertion {
     let table: String
     let columns: [String]
-    /// What follows the values, without parameters.
+    /// The text after the values, without parameters.
     let tail: String
-    /// The columns of a conflict that has an answer, by their places.
+    /// The positions of the columns of a conflict clause.
     let conflict: [Int]
 
     private var textsWithKey: [String: String] = [:]
@@ -34,7 +34,7 @@ final class PostgreSQLInsertion {
         (self.columns, self.tail, self.conflict) = (columns, tail, conflict)
     }
 
-    /// The same with a key that is known already.
+    /// The insertion with a key that is already known.
     func withKey(_ key: String) -> String {
         if let known = textsWithKey[key] { return known }
         let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
@@ -43,10 +43,10 @@ final class PostgreSQLInsertion {
         return text
     }
 
-    /// The same for several rows: at least one.
+    /// The insertion of several rows; at least one.
     func statement(_ rows: [[LedgerValue]]) -> PostgreSQLStatement {
         var lists: [PostgreSQLStatement.Parameter] = []
-        // Nothing tells the type of a list of nulls, so it is no list.
+        // The type of a list of nulls is not known, so the values are not passed as a list.
         var isList: [Bool] = []
         for place in columns.indices {
             let list = rows.map { $0[place] }

@@ -1,4 +1,4 @@
-/// A PostgreSQL connection inside a transaction that reads. It is used by the thread of its session alone.
+/// A PostgreSQL connection inside a transaction that reads. Only the thread of its session uses it.
 final class PostgreSQLReadConnection: LedgerConnection {
     private let session: PostgreSQLSession
     private var isBegun = false
@@ -33,15 +33,15 @@ final class PostgreSQLReadConnection: LedgerConnection {
         do throws(LedgerStorageError) {
             _ = try session.run([PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
         } catch {
-            // The connection is lost, which ends the transaction, too. The next user of the session finds out.
+            // The connection is lost, which also ends the transaction. The next user of the session notices.
         }
     }
 
     /// The key up to which no event can be committed later.
     ///
-    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before it assigns any, a
-    /// writer locks the last key that was assigned, until it ends. So: read the last assigned key, then the lowest locked one;
-    /// in a transaction that begins after both, everything up to the lower of the two is there that will ever be.
+    /// Keys are assigned before the commit, so an event can be committed after one with a higher key. Before a writer assigns
+    /// keys, it locks the last assigned key until it ends. So: read the last assigned key, then the lowest locked one; in a
+    /// transaction that begins after both, no event up to the lower of the two can still be added.
     func settledEvent() throws(LedgerStorageError) -> Int64? {
         guard !isBegun else {
             throw LedgerStorageError(.other, "events are read at the beginning of a transaction that reads")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Threads with connections that perform reads.
+/// Threads with connections that execute reads.
 ///
 /// Unchecked because every property is read and written under the condition's lock.
 final class PostgreSQLReaders: @unchecked Sendable {
@@ -37,7 +37,7 @@ final class PostgreSQLReaders: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Performs reads until the close.
+    /// Executes reads until the database is closed.
     func run() {
         var session: PostgreSQLSession?
         while let job = take() { perform(job, &session) }
@@ -50,7 +50,7 @@ final class PostgreSQLReaders: @unchecked Sendable {
         return waiting.isEmpty ? nil : waiting.removeFirst()
     }
 
-    /// Performs a read. On a connection that was lost it is repeated once on a new one.
+    /// Executes a read. If the connection was lost, the read is repeated once on a new one.
     private func perform(_ job: any PostgreSQLReadJob, _ held: inout PostgreSQLSession?) {
         for isLast in [false, true] {
             let session: PostgreSQLSession
@@ -103,7 +103,7 @@ final class PostgreSQLRead<Value: Sendable>: PostgreSQLReadJob, @unchecked Senda
 
     func succeed() {
         guard let value else {
-            return fail(LedgerStorageError(.other, "a read was answered before it was performed"))
+            return fail(LedgerStorageError(.other, "a read was answered before it ran"))
         }
         continuation.resume(returning: value)
     }

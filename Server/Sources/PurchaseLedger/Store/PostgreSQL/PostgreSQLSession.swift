@@ -4,7 +4,7 @@ import CPostgreSQL
 ///
 /// It is in pipeline mode: statements are sent together and their results are read together, in one round trip.
 final class PostgreSQLSession {
-    /// Statements with lists of values have many texts, so not all are kept prepared.
+    /// The limit for prepared statements: those with lists of values have many texts, so not all of them are kept prepared.
     private static let maximumPrepared = 512
 
     /// Other statements are not prepared.
@@ -14,9 +14,9 @@ final class PostgreSQLSession {
     private let preparesStatements: Bool
     private var prepared: [String: String] = [:]
     private var names = 0
-    /// How often statements were sent and their results waited for.
+    /// The number of times that statements were sent and their results awaited.
     private(set) var roundTrips = 0
-    /// How many statements were sent.
+    /// The number of statements that were sent.
     private(set) var statements = 0
     /// The parsed texts of statements.
     let texts = PostgreSQLTexts()
@@ -24,15 +24,15 @@ final class PostgreSQLSession {
     /// The result of one statement.
     struct Output {
         var rows: [LedgerRow] = []
-        /// The rows that it inserted, changed or deleted.
+        /// The number of rows that it inserted, changed or deleted.
         var changes = 0
-        /// The command that was carried out, such as `COMMIT`.
+        /// The executed command, such as `COMMIT`.
         var command = ""
     }
 
     /// Connects.
     ///
-    /// - Parameter isWriter: whether its statements find rows by keys, so that each needs one plan.
+    /// - Parameter isWriter: whether its statements find rows by keys, so that each needs only one plan.
     /// - Throws: `unavailable`.
     init(_ settings: PostgreSQLSettings, isWriter: Bool = false) throws(LedgerStorageError) {
         let parameters = settings.parameters(isWriter: isWriter)
@@ -45,7 +45,7 @@ final class PostgreSQLSession {
             PQfinish(connection)
             throw LedgerStorageError(.unavailable, message)
         }
-        // Notices would go to standard error.
+        // Notices would otherwise be written to standard error.
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         let encoding = PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } ?? "unknown"
         guard encoding == "UTF8", PQenterPipelineMode(connection) == 1 else {
@@ -62,25 +62,25 @@ final class PostgreSQLSession {
     /// Whether the connection is lost.
     var isLost: Bool { PQstatus(connection) != CONNECTION_OK }
 
-    /// Whether a transaction is open on the server, also one that failed.
+    /// Whether a transaction is open on the server, even a failed one.
     var isInTransaction: Bool {
         let status = PQtransactionStatus(connection)
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
     }
 
-    /// Executes statements in one round trip. After one that fails, those behind it are not executed.
+    /// Executes statements in one round trip. The statements after a failed one are not executed.
     ///
-    /// - Returns: what each returned.
-    /// - Throws: the error of the first that failed; `unavailable` if the connection is lost.
+    /// - Returns: the result of each.
+    /// - Throws: the error of the first failed statement; `unavailable` if the connection is lost.
     func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [Output] {
         let (outputs, failure) = try runAll(statements)
         if let failure { throw failure }
         return outputs
     }
 
-    /// Executes statements in one round trip. After one that fails, those behind it are not executed.
+    /// Executes statements in one round trip. The statements after a failed one are not executed.
     ///
-    /// - Returns: what each returned, and the error of the first that failed.
+    /// - Returns: the result of each, and the error of the first failed statement.
     /// - Throws: `unavailable` if the connection is lost.
     func runAll(
         _ statements: [PostgreSQLStatement]

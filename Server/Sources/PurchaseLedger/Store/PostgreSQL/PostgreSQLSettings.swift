@@ -1,23 +1,24 @@
 import CPostgreSQL
 import Foundation
 
-/// How to connect: a URL of libpq, and the limits of the ledger.
+/// The connection settings: a URL of libpq, and the limits of the ledger.
 struct PostgreSQLSettings: Sendable {
     /// A purchase takes milliseconds; a statement that takes this long hangs.
     private static let statementSeconds = 60
-    /// Writes of one customer wait for each other this long.
+    /// How long writes of one customer wait for each other.
     private static let lockSeconds = 10
-    /// After this time PostgreSQL ends the transaction of a server that stopped in the middle of it.
+    /// The time after which PostgreSQL ends the transaction of a server that stopped in the middle of it.
     private static let idleSeconds = 15
     /// Without a limit, libpq waits forever.
     private static let connectSeconds = 5
 
-    /// The URL as libpq takes it.
+    /// The URL in the form that libpq accepts.
     let url: String
-    /// Whether statements are prepared once for each connection. Not behind a pooler that gives each transaction another one.
+    /// Whether statements are prepared once for each connection. This does not work behind a pooler that gives each transaction
+    /// another connection.
     let preparesStatements: Bool
 
-    /// Settings of a URL.
+    /// Reads a URL.
     ///
     /// - Parameter url: `postgres://…` or `postgresql://…` as libpq documents it ("Connection URIs"), with the parameter
     ///   `assay_prepared_statements=off` for pgbouncer in transaction mode.
@@ -40,7 +41,7 @@ struct PostgreSQLSettings: Sendable {
         _ = try given()
     }
 
-    /// The time limits, as a transaction sets them where a pooler would not pass them on.
+    /// The time limits in the form that a transaction sets, for poolers that do not pass on connection settings.
     var limits: [LedgerStatement] {
         guard !preparesStatements else { return [] }
         return Self.limits.map { LedgerStatement("SET LOCAL \($0.0) = \($0.1)", []) }
@@ -51,12 +52,13 @@ struct PostgreSQLSettings: Sendable {
         ("idle_in_transaction_session_timeout", idleSeconds * 1000),
     ]
 
-    /// What libpq connects with. What the URL or a `PG…` variable sets is kept.
+    /// The parameters with which libpq connects. A value that the URL or a `PG…` variable sets takes precedence.
     ///
-    /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys whatever the values.
+    /// - Parameter isWriter: whether each statement is planned once. The statements of a write find rows by keys whatever the
+    ///   values.
     func parameters(isWriter: Bool) -> [(String, String)] {
         var given: [String: String] = [:]
-        // It was read when the settings were made.
+        // The URL was parsed when the settings were created.
         do throws(LedgerStorageError) { given = try self.given() } catch { given = [:] }
         var parameters = [
             ("dbname", url), ("fallback_application_name", "assay"), ("client_encoding", "UTF8"),
@@ -69,7 +71,7 @@ struct PostgreSQLSettings: Sendable {
         if given["tcp_user_timeout"] == nil { parameters.append(("tcp_user_timeout", "30000")) }
         if given["keepalives_idle"] == nil { parameters.append(("keepalives_idle", "30")) }
         if preparesStatements {
-            // Later options win, so the operator's come last.
+            // Later options take precedence, so the operator's come last.
             var own = Self.limits.map { "-c \($0.0)=\($0.1)" } + ["-c client_min_messages=error"]
             if isWriter { own.append("-c plan_cache_mode=force_generic_plan") }
             let theirs = given["options"] ?? environment["PGOPTIONS"] ?? ""

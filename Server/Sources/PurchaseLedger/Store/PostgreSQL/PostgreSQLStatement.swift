@@ -1,4 +1,4 @@
-/// A statement as a session sends it. A parameter can be a list, which portable SQL does not have.
+/// A statement in the form that a session sends. A parameter can be a list, which portable SQL does not have.
 struct PostgreSQLStatement {
     /// Portable SQL.
     var sql: String
@@ -6,7 +6,7 @@ struct PostgreSQLStatement {
 
     enum Parameter {
         case value(LedgerValue)
-        /// Values of one type, without null unless another one shows the type.
+        /// Values of one type. They contain nulls only if another value shows the type.
         case list([LedgerValue])
     }
 

@@ -1,6 +1,6 @@
 /// Translates the ledger's SQL into PostgreSQL's.
 enum PostgreSQLText {
-    /// `?1` becomes `$1`, and `x'00'` becomes bytes. Text in quotes stays as it is.
+    /// Replaces `?1` by `$1`, and `x'00'` by a bytes literal. Quoted text is not changed.
     static func sql(_ portable: String) -> String {
         guard portable.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "'") }) else {
             return portable

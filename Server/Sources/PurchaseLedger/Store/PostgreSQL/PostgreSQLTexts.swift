@@ -1,4 +1,4 @@
-/// The parsed texts of statements. There are few texts, and each is parsed once for a connection.
+/// The parsed texts of statements. There are few texts, and each is parsed once per connection.
 final class PostgreSQLTexts {
     /// One parsed text.
     final class Text {
@@ -8,7 +8,7 @@ final class PostgreSQLTexts {
         let changedTable: String?
         /// An insertion of values in the order of the columns.
         let insertion: PostgreSQLInsertion?
-        /// The names in it.
+        /// The names that it contains.
         private let words: Set<Substring>
         /// The query for lists of values.
         private(set) lazy var listShape = ReadShape(sql, (0..<parameterCount).map { _ in .value })

@@ -1,13 +1,13 @@
-/// A transaction that several writes share. It needs few round trips: one locks and reads the rows that they will probably need, and
-/// one writes and commits. Other rows are read in rounds, for all writes together.
+/// A transaction that several writes share. It needs few round trips: one locks and reads the rows that the writes will probably
+/// need, and one writes and commits. Other rows are read in rounds, for all writes together.
 ///
-/// It is used by the thread of its session alone.
+/// Only the thread of its session uses it.
 final class PostgreSQLTransaction {
     /// Advisory locks of parts of the ledger have negative numbers, those of event positions positive ones.
     static let partBit = Int64.min
     /// The highest 16 bits of the lock that identifies a writer of events.
     static let eventMark: Int64 = 0x4153 << 48
-    /// Tables whose rows belong to no part of the ledger: names that are numbered when they are first seen.
+    /// Tables whose rows belong to no part of the ledger: names that get a number when they are first seen.
     private static let dictionaries: Set<String> = ["products", "environments", "evidence_parts", "apps"]
 
     let session: PostgreSQLSession
@@ -17,7 +17,7 @@ final class PostgreSQLTransaction {
     private var pending: [PostgreSQLChange] = []
     /// The rows that were read for the current writes.
     private var known: [LedgerStatement: [LedgerRow]] = [:]
-    /// The queries that were expected, by their text.
+    /// The expected queries, by text.
     private var shapes: [String: [ReadShape]] = [:]
     /// The numbers that were reserved for new rows, by table and column.
     private var keys: [String: ArraySlice<Int64>] = [:]
@@ -31,8 +31,8 @@ final class PostgreSQLTransaction {
 
     /// Begins, locks parts of the ledger, and reads, in one round trip.
     ///
-    /// Each lock is a statement of its own before every read: under READ COMMITTED, a read sees what was committed before it
-    /// begins. The parts are in one order everywhere, so that two transactions that wait for each other are rare.
+    /// Each lock is a separate statement before all reads: under READ COMMITTED, a read sees what was committed before it begins.
+    /// The parts are locked in the same order everywhere, so that deadlocks are rare.
     func begin(
         _ locks: LedgerLocks, schema: Int64?, limits: [LedgerStatement], reads: [ExpectedRead],
         insertions: [String: Int]
@@ -64,7 +64,7 @@ final class PostgreSQLTransaction {
         }
         let fetch = PostgreSQLFetch(session.texts, reads, [], insertions)
         let (outputs, failure) = try session.runAll(statements + fetch.statements)
-        // Under a newer schema other statements can fail as well.
+        // Under a newer schema, other statements can fail as well.
         if let schema, let place, failure == nil || !outputs[place].command.isEmpty {
             try SchemaNumber.require(schema, found: outputs[place].rows)
         }
@@ -74,7 +74,7 @@ final class PostgreSQLTransaction {
 
     // MARK: Reading
 
-    /// The result of a read that was made already.
+    /// The result of a read that was already made.
     ///
     /// - Parameter new: the numbers of rows that the write has just inserted; no other row refers to them.
     func rows(_ statement: LedgerStatement, new: [String: [Int64]]) -> [LedgerRow]? {
@@ -104,17 +104,17 @@ final class PostgreSQLTransaction {
         try take(outputs.dropFirst(changes.count), of: fetch)
     }
 
-    /// Sends the pending changes, and then statements in their order.
+    /// Sends the pending changes, and then statements in order.
     func run(_ statements: [PostgreSQLStatement]) throws(LedgerStorageError) -> [PostgreSQLSession.Output] {
         let changes = PostgreSQLChange.statements(pending)
         pending = []
         return Array(try session.run(changes + statements).dropFirst(changes.count))
     }
 
-    /// Locks more parts for writes that turned out to need them, without waiting, and reads again, because rows must be read and
-    /// numbers reserved after the lock.
+    /// Locks more parts for writes that turned out to need them, without waiting. Reads again afterwards, because rows must be
+    /// read and numbers reserved after the lock.
     ///
-    /// - Returns: for each set of parts whether all of them are locked.
+    /// - Returns: for each set of parts, whether all of them are locked.
     func lock(
         _ parts: [Set<LedgerLock>], _ reads: [ExpectedRead], _ insertions: [String: Int]
     ) throws(LedgerStorageError) -> [Bool] {
@@ -180,7 +180,7 @@ final class PostgreSQLTransaction {
         do throws(LedgerStorageError) {
             _ = try session.run([PostgreSQLStatement("ROLLBACK", [LedgerValue]())])
         } catch {
-            // The connection is lost, which ends the transaction, too. The next user of the session finds out.
+            // The connection is lost, which also ends the transaction. The next user of the session notices.
         }
     }
 }

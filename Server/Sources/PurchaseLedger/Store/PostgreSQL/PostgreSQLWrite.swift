@@ -1,6 +1,6 @@
 /// A waiting write.
 protocol PostgreSQLWriteJob: AnyObject, Sendable {
-    /// What it needs.
+    /// The plan of the write.
     var plan: LedgerWritePlan { get }
     /// Adds parts that it turned out to need.
     ///
@@ -12,7 +12,7 @@ protocol PostgreSQLWriteJob: AnyObject, Sendable {
 }
 
 extension PostgreSQLWriteJob {
-    /// Whether it runs on what was read for it in advance.
+    /// Whether it uses prefetched rows.
     var isPlanned: Bool {
         guard case .parts = plan.locks else { return false }
         return !plan.reads.isEmpty
@@ -21,7 +21,7 @@ extension PostgreSQLWriteJob {
 
 /// Unchecked because only one thread at a time touches a job: the one that submits it, and then the writer that took it.
 final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sendable {
-    /// A write needs more parts once or twice, when it finds who owns what.
+    /// A write needs more parts once or twice, when it finds the owners of its purchases.
     private static var maximumAdditions: Int { 8 }
 
     private(set) var plan: LedgerWritePlan
@@ -50,7 +50,7 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
 
     func succeed() {
         guard let value else {
-            fail(LedgerStorageError(.other, "a write was answered before it was performed"))
+            fail(LedgerStorageError(.other, "a write was answered before it ran"))
             return
         }
         continuation.resume(returning: value)

@@ -1,8 +1,8 @@
-/// The connection of one write of a transaction. It is used by the thread of its session alone.
+/// The connection of one write of a transaction. Only the thread of its session uses it.
 ///
 /// A planned write uses the rows that the transaction has prefetched, and its changes are buffered. If it needs another row, it
-/// ends with `isIncomplete`, and runs again after that row was read. If it reads a table that it has changed, the buffered changes are
-/// sent to the server first, and from then on the write runs there, behind a savepoint.
+/// ends with `isIncomplete`, and runs again after that row was read. If it reads a table that it has changed, the buffered
+/// changes are sent to the server first, and from then on the write runs on the server, inside a savepoint.
 final class PostgreSQLWriteConnection: LedgerConnection {
     /// The number of buffered changes at which they are sent.
     private static let maximumChanges = 512
@@ -22,7 +22,7 @@ final class PostgreSQLWriteConnection: LedgerConnection {
     private let isPlanned: Bool
     private var isSaved = false
 
-    /// The reads that the write needs and that were not made yet.
+    /// The reads that the write needs and that are still missing.
     private(set) var missing: [LedgerStatement] = []
     /// The tables and columns for which the write needs row numbers.
     private(set) var missingKeys: [String: Int] = [:]

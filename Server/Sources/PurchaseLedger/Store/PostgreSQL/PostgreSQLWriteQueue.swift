@@ -5,13 +5,13 @@ import Foundation
 /// Each writer takes a batch of writes that touch different parts than the batches of the other writers, so that a writer does
 /// not wait on the server for another one of the same process.
 final class PostgreSQLWriteQueue: @unchecked Sendable {
-    /// The most writes that share a transaction. A transaction with more than 64 savepoints makes every other one slower.
+    /// The maximum number of writes that share a transaction. A transaction with more than 64 savepoints slows down all others.
     private static let batchSize = 32
-    /// The number of writes that are taken at once, without waiting for others to join them.
+    /// The number of writes that are taken at once, without waiting for more to join them.
     private static let enough = 24
     /// How long a write waits for others to join it, in seconds: as long as a transaction of purchases takes.
     private static let patience = 0.004
-    /// How far a writer looks for writes that it can take.
+    /// The number of waiting writes that a writer examines to find those that it can take.
     private static let lookahead = 512
 
     // Unchecked because every property is read and written under the condition's lock.
@@ -36,7 +36,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         } else {
             refusal = nil
             waiting.append((job, Date()))
-            // A writer that was woken by the first one waits for the others.
+            // A writer that was woken by the first write waits for the others.
             if waiting.count == 1 || running.isEmpty || waiting.count >= Self.enough { condition.signal() }
         }
         condition.unlock()
@@ -55,7 +55,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         while true {
             let places = select()
             if let first = places.first {
-                // Writes cost less together than apart, so they gather while another writer is at work.
+                // A shared transaction costs less than separate ones, so writes gather while another writer is busy.
                 let end = waiting[first].since + Self.patience
                 if isClosed || running.isEmpty || places.count >= Self.enough || end <= Date() {
                     let batch = places.map { waiting[$0].job }
@@ -97,11 +97,11 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         var taken: [Int] = []
         for (place, (job, _)) in waiting.prefix(Self.lookahead).enumerated() {
             guard case .parts(let parts) = job.plan.locks else {
-                // It runs alone, after everything before it.
+                // It runs alone, after all earlier writes.
                 if place == 0, running.isEmpty { taken = [0] }
                 break
             }
-            // A write that must wait keeps its place before later ones of the same parts.
+            // A write that must wait keeps its place before later writes of the same parts.
             guard parts.isDisjoint(with: busy) else {
                 busy.formUnion(parts)
                 continue
@@ -112,7 +112,7 @@ final class PostgreSQLWriteQueue: @unchecked Sendable {
         return taken
     }
 
-    /// Everything that a batch reads and changes.
+    /// All parts that a batch reads and changes.
     static func union(_ batch: [any PostgreSQLWriteJob]) -> LedgerLocks {
         var union: Set<LedgerLock> = []
         for job in batch {

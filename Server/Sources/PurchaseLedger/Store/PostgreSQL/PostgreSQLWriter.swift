@@ -1,8 +1,8 @@
-/// A thread with a connection that performs writes. Several writes share a transaction.
+/// A thread with a connection that executes writes. Several writes share a transaction.
 ///
 /// Unchecked because only its own thread touches the session.
 final class PostgreSQLWriter: @unchecked Sendable {
-    /// How often writes are retried on a new connection after theirs was lost before the commit.
+    /// How often writes are retried on a new connection after the connection was lost before the commit.
     private static let connectionAttempts = 3
 
     private let number: Int
@@ -18,7 +18,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         self.counters = counters
     }
 
-    /// Performs writes until the queue is closed.
+    /// Executes writes until the queue is closed.
     func run() {
         while let jobs = queue.take(writer: number) { perform(jobs) }
         session = nil
@@ -59,10 +59,10 @@ final class PostgreSQLWriter: @unchecked Sendable {
                 return
             case .refused(let error):
                 if jobs.count > 1 {
-                    // Each gets a transaction of its own, so that an error of one does not affect the others.
+                    // Each write gets its own transaction, so that an error of one does not affect the others.
                     for job in jobs { perform([job]) }
                 } else if error.isDuplicate, !isRepeated {
-                    // Another server has inserted the row; the next try finds it.
+                    // Another server has inserted the row; the next attempt finds it.
                     perform(jobs, isRepeated: true)
                 } else {
                     for job in jobs { job.fail(error) }
@@ -83,7 +83,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         if !batch.again.isEmpty { queue.putBack(batch.again) }
     }
 
-    /// Performs writes in one transaction.
+    /// Executes writes in one transaction.
     private func transaction(_ jobs: [any PostgreSQLWriteJob]) -> Ending {
         let session: PostgreSQLSession
         do throws(LedgerStorageError) {
@@ -135,8 +135,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return .committed(batch)
     }
 
-    /// Writes in groups whose members have no part of the ledger in common. The writes of a group do not see each other's changes, as
-    /// if they ran concurrently; the writes of the next group see them.
+    /// Divides writes into groups whose members have no part of the ledger in common. The writes of a group do not see each
+    /// other's changes, as if they ran concurrently; the writes of the next group see them.
     private static func waves(of jobs: [any PostgreSQLWriteJob]) -> [[any PostgreSQLWriteJob]] {
         var waves: [[any PostgreSQLWriteJob]] = []
         var next: [LedgerLock: Int] = [:]
@@ -150,8 +150,8 @@ final class PostgreSQLWriter: @unchecked Sendable {
         return waves
     }
 
-    /// Performs the writes that need more parts of the ledger than they named, if nobody has locked these. The others begin again in
-    /// another transaction, which waits for them.
+    /// Executes the writes that need parts of the ledger that they did not name, if these parts are not locked. The others begin
+    /// again in another transaction, which waits for the locks.
     private func performAgain(
         _ transaction: PostgreSQLTransaction, _ batch: inout Batch
     ) throws(LedgerStorageError) {
@@ -168,7 +168,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         try perform(ready, transaction, &batch)
     }
 
-    /// Performs writes that have no part of the ledger in common. Rows that were not prefetched are read in rounds.
+    /// Executes writes that have no part of the ledger in common. Rows that were not prefetched are read in rounds.
     ///
     /// - Throws: an error after which the transaction cannot continue.
     private func perform(
@@ -202,7 +202,7 @@ final class PostgreSQLWriter: @unchecked Sendable {
         } catch {
             failure = error
         }
-        // The server's own error, even if the write threw another one.
+        // The server's own error takes precedence over one that the write threw.
         if let error = connection.failure { throw error }
         if connection.isIncomplete { return }
         let needed = connection.needed

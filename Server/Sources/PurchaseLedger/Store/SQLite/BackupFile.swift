@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
 
-/// A new file that gets its name when it is complete.
+/// A new file that gets its name only when it is complete.
 struct BackupFile {
-    /// The name in the end.
+    /// The final name.
     let path: String
-    /// The name until then.
+    /// The temporary name.
     var partial: String { path + ".partial" }
 
-    /// Creates the partial file, readable for its owner only.
+    /// Creates the partial file, readable only by its owner.
     ///
     /// - Throws: `SQLiteBackup.Failure` (`backup_file_exists`, `backup_file_unusable`).
     func create() throws {
@@ -26,7 +26,7 @@ struct BackupFile {
         close(descriptor)
     }
 
-    /// Flushes the file and gives it its name, unless somebody else was faster.
+    /// Flushes the file and gives it its name, unless that name exists by now.
     func publish() throws {
         try Self.flush(partial)
         guard link(partial, path) == 0 else {
@@ -41,7 +41,7 @@ struct BackupFile {
     /// Removes an incomplete file.
     func discard() {
         for suffix in ["", "-journal", "-wal", "-shm"] {
-            // Nobody takes a file of this name for a copy.
+            // A file with this name is never taken for a copy.
             try? FileManager.default.removeItem(atPath: partial + suffix)
         }
     }
@@ -56,8 +56,8 @@ struct BackupFile {
         guard check == ["ok"] else { throw Self.differs(check.first ?? "it cannot be read") }
     }
 
-    /// Calls the body with a connection that writes to the partial file, in a transaction. A crash can damage the
-    /// file, which has not got its name then.
+    /// Calls the body with a connection that writes to the partial file, in a transaction. A crash can damage the file, which
+    /// does not have its final name yet.
     func write(_ body: (any LedgerConnection) throws -> Void) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
 
-/// Copies a SQLite database whole while it is used.
+/// Copies a whole SQLite database while it is in use.
 ///
-/// The copy is made by SQLite's online backup within one read transaction, so it is one committed state, and no writer makes it
-/// begin again or waits for it. Meanwhile the WAL grows by what is written. (`VACUUM INTO` is as consistent; it reads every index in
-/// the order of its keys, which takes many times as long for a database that is larger than memory.)
+/// SQLite's online backup makes the copy within one read transaction, so it is one committed state, and writers neither restart
+/// it nor wait for it. In the meantime the WAL grows by all that is written. (`VACUUM INTO` is as consistent, but it reads every
+/// index in key order, which takes many times as long for a database larger than memory.)
 public struct SQLiteBackup: Sendable {
-    /// Pages that are copied at once: 16 MiB.
+    /// The number of pages that are copied at once: 16 MiB.
     private static let pagesPerStep: CInt = 4096
     private static let pageBytes = 4096
 
@@ -24,20 +24,20 @@ public struct SQLiteBackup: Sendable {
 
     /// The progress of a copy.
     public struct Progress: Sendable, Equatable {
-        /// Whether the pages are all copied, and are being verified.
+        /// Whether all pages are copied and are being verified.
         public var isVerifying: Bool
         public var copiedBytes: Int
         public var totalBytes: Int
     }
 
-    /// Why there is no copy. An incomplete one is deleted.
+    /// The reason why there is no copy. An incomplete copy is deleted.
     public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
         /// `backup_file_exists`, `backup_file_unusable` or `backup_differs`.
         public let code: String
         public let description: String
     }
 
-    /// Copies the database, verifies the copy, and gives it its name: a file of that name is always complete.
+    /// Copies the database, verifies the copy, and only then gives it its name: a file with that name is always complete.
     ///
     /// - Returns: the size of the copy in bytes.
     /// - Throws: `Failure`, `LedgerStorageError`.
@@ -60,7 +60,7 @@ public struct SQLiteBackup: Sendable {
         }
     }
 
-    /// The content that a copy must have in common with its source.
+    /// The content that the copy must share with its source.
     private struct Contents: Equatable {
         let pages: Int
         let pageBytes: Int
@@ -69,7 +69,7 @@ public struct SQLiteBackup: Sendable {
         let logSize: Int64?
         let logRoot: Data?
 
-        /// It reads first, so that the transaction begins here.
+        /// The first read begins the transaction.
         init(_ database: Database) throws {
             guard try database.tableExists("schema_migrations"), try database.tableExists("journal") else {
                 throw LedgerStorageError(.schemaTooOld, "the database has no schema of Assay")
@@ -106,12 +106,12 @@ public struct SQLiteBackup: Sendable {
         return contents
     }
 
-    /// Reads all of the copy: the structure of every tree and row, and that it is of the state that was copied.
+    /// Reads the whole copy: checks the structure of every tree and row, and that it has the copied state.
     private func verify(_ place: BackupFile, against source: Contents) throws {
         let copy = try DatabaseQueue(path: place.partial)
         let contents = try copy.read { try Contents($0) }
         try copy.close()
-        guard contents == source else { throw BackupFile.differs("it has another state") }
+        guard contents == source else { throw BackupFile.differs("it has a different state") }
         try place.check()
     }
 }

@@ -3,14 +3,13 @@ import GRDBSQLite
 
 /// A SQLite connection inside a transaction.
 ///
-/// Statements are prepared once for each connection. Values go in and out through SQLite's C interface, without a box or a copy
-/// for each.
+/// Statements are prepared once per connection. Values are passed through SQLite's C interface, without a box or a copy for each.
 final class SQLiteConnection: LedgerConnection {
     let database: Database
     private let statements: SQLiteStatements
     /// The number of statements that were executed.
     private(set) var executed = 0
-    /// Those of them that can change the database.
+    /// The number of those that can change the database.
     private(set) var writes = 0
 
     init(database: Database, statements: SQLiteStatements = SQLiteStatements()) {
@@ -25,7 +24,7 @@ final class SQLiteConnection: LedgerConnection {
         return Int(sqlite3_changes(database.sqliteConnection))
     }
 
-    /// SQLite keeps a temporary table for `RETURNING`, and the number of the row anyway.
+    /// SQLite would keep a temporary table for `RETURNING`; it knows the number of the row without it.
     func insert(_ sql: String, key: String, _ parameters: [LedgerValue]) throws(LedgerStorageError) -> Int64? {
         try execute(sql, parameters) > 0 ? sqlite3_last_insert_rowid(database.sqliteConnection) : nil
     }
@@ -42,7 +41,7 @@ final class SQLiteConnection: LedgerConnection {
         executed += 1
         if !statement.isReadOnly { writes += 1 }
         guard statement.parameters == parameters else {
-            throw LedgerStorageError(.other, "a statement has other parameters than values: \(sql)")
+            throw LedgerStorageError(.other, "the parameters of a statement do not match its values: \(sql)")
         }
         return SQLiteStatement(handle: statement.handle, connection: database.sqliteConnection)
     }
@@ -65,7 +64,7 @@ private struct SQLiteStatement {
         throw error
     }
 
-    /// Binds the parameters one inside the other, so that the bytes of all of them stay where they are until the last step.
+    /// Binds the parameters recursively, so that the bytes of all of them stay in place until the last step.
     private func bind(_ parameters: ArraySlice<LedgerValue>, at place: CInt, _ row: (LedgerRow) -> Void) -> CInt {
         guard let parameter = parameters.first else { return step(row) }
         let rest = parameters.dropFirst()
@@ -112,11 +111,11 @@ private struct SQLiteStatement {
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
         case SQLITE_TEXT:
-            // With its length: bytes after a zero byte must not be hidden from the audit.
+            // The length is needed: bytes after a zero byte must not be hidden from the audit.
             let start = UnsafeRawPointer(sqlite3_column_text(handle, column))
             return .text(String(decoding: bytes(start, column), as: UTF8.self))
         case SQLITE_BLOB: return .blob([UInt8](bytes(sqlite3_column_blob(handle, column), column)))
-        // The ledger stores no fractions. Bytes where a number is expected are reported by the reader of the column.
+        // The ledger stores no fractions. The reader of the column reports bytes where it expects a number.
         default: return .blob(Array("\(sqlite3_column_double(handle, column))".utf8))
         }
     }
@@ -125,7 +124,7 @@ private struct SQLiteStatement {
         UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    /// A place in memory for text without bytes.
+    /// An address for empty text.
     nonisolated(unsafe) private static let empty: UnsafePointer<CChar> = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)
@@ -134,7 +133,7 @@ private struct SQLiteStatement {
 }
 
 extension LedgerStorageError {
-    /// Maps what GRDB throws.
+    /// Maps an error of GRDB.
     init(sqlite error: any Error) {
         if let error = error as? LedgerStorageError {
             self = error

@@ -3,12 +3,12 @@ import GRDB
 
 /// The embedded engine: one SQLite file with a write-ahead log.
 ///
-/// Commits are flushed before they are answered (`synchronous=FULL`) and shared by the writes that wait. Reads run beside them.
+/// Commits are flushed before they are answered (`synchronous=FULL`) and shared by waiting writes. Reads run concurrently.
 public final class SQLiteDatabase: LedgerDatabase {
-    /// The WAL is checkpointed by the commit that makes it this many pages long. With 1,000 pages, SQLite's default, hot pages
-    /// are written back several times as often (measured: 8,700 purchases/s instead of 14,400).
+    /// The number of pages at which a commit checkpoints the WAL. With SQLite's default of 1,000 pages, hot pages are written
+    /// back several times as often (measured: 8,700 purchases/s instead of 14,400).
     package static let checkpointPages = 12_000
-    /// From this many times the usual length, the WAL is truncated as soon as no reader needs it.
+    /// When the WAL is this many times its usual length, it is truncated as soon as no reader needs it.
     private static let walFactor = 4
     private static let writerCacheKiB = 64 << 10
     private static let listReaders = 4
@@ -24,20 +24,20 @@ public final class SQLiteDatabase: LedgerDatabase {
     /// - Parameters:
     ///   - path: the file. SQLite creates two more beside it, with the suffixes `-wal` and `-shm`.
     ///   - busySeconds: how long to wait for a lock of another process.
-    ///   - maximumWaiting: how many writes may wait; more are refused with `overloaded`.
+    ///   - maximumWaiting: the maximum number of waiting writes; further writes are refused with `overloaded`.
     /// - Throws: `LedgerStorageError`.
     public convenience init(path: String, busySeconds: Double = 5, maximumWaiting: Int = 8192) throws {
         try self.init(
             path: path, busySeconds: busySeconds, maximumWaiting: maximumWaiting, checkpointPages: Self.checkpointPages)
     }
 
-    /// Opens a database whose WAL is checkpointed at another length.
+    /// Opens a database with another checkpoint size.
     package init(path: String, busySeconds: Double = 5, maximumWaiting: Int = 8192, checkpointPages: Int) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(busySeconds)
         configuration.maximumReaderCount = Self.listReaders
         configuration.label = "assay.ledger"
-        // Otherwise each savepoint may open a temporary file.
+        // Otherwise each savepoint could open a temporary file.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
         var keyConfiguration = configuration
         keyConfiguration.readonly = true
@@ -92,7 +92,8 @@ public final class SQLiteDatabase: LedgerDatabase {
                 _ = try database.checkpoint(.truncate)
             }
         } catch {
-            // Another process reads, or the disk is full. The WAL stays beside the file, and SQLite reads it at the next start.
+            // Another process is reading, or the disk is full. The WAL stays beside the file, and SQLite reads it at the next
+            // start.
         }
         do {
             try keyReaders.close()
@@ -102,7 +103,7 @@ public final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// Calls the body with a database in memory that ends with the call.
+    /// Calls the body with a database in memory that exists only during the call.
     static func withTemporary<Value>(
         _ body: (any LedgerConnection, any LedgerDialect) throws -> Value
     ) throws(LedgerStorageError) -> Value {
@@ -113,8 +114,8 @@ public final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// Whether another process has a database open. SQLite's locks tell: a connection that wants the database for itself gets it
-    /// only if there is no other one.
+    /// Whether another process has a database open. A connection that requests an exclusive lock gets it only if there is no
+    /// other connection.
     ///
     /// - Throws: `LedgerStorageError`.
     public static func isOpenElsewhere(_ path: String) throws -> Bool {
@@ -123,7 +124,7 @@ public final class SQLiteDatabase: LedgerDatabase {
         do {
             let connection = try DatabaseQueue(path: path, configuration: configuration)
             defer {
-                // A connection that cannot be closed is closed with the process.
+                // A connection that cannot be closed now is closed when the process ends.
                 try? connection.close()
             }
             try connection.writeWithoutTransaction { database in
@@ -156,12 +157,12 @@ public final class SQLiteDatabase: LedgerDatabase {
         try await pool.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA \(name) = \(value)") }
     }
 
-    /// Writes the file anew without free pages.
+    /// Rewrites the file without free pages.
     package func vacuum() async throws {
         try await pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     }
 
-    /// The ledger knows who bought what, so only the owner may read a new file. SQLite gives the files beside it the same mode.
+    /// The ledger records who bought what, so only the owner may read a new file. SQLite gives its companion files the same mode.
     /// If creation fails, opening reports why.
     private static func createForOwnerOnly(_ path: String) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
@@ -169,13 +170,13 @@ public final class SQLiteDatabase: LedgerDatabase {
     }
 
     /// GRDB's pool sets `synchronous = NORMAL` on its writer after `prepareDatabase`, which can lose a commit when the machine
-    /// loses power. So it is set here, and read back from the connection that writes.
+    /// loses power. So the setting is made here, and read back from the connection that writes.
     private static func prepareWriter(_ database: Database, checkpointPages: Int) throws {
         try database.execute(sql: "PRAGMA synchronous = FULL")
-        // Deleted content is overwritten with zeros, for erasures. Other operations delete next to nothing.
+        // For erasures, deleted content is overwritten with zeros. Other operations delete almost nothing.
         _ = try Row.fetchAll(database, sql: "PRAGMA secure_delete = ON")
         _ = try Row.fetchAll(database, sql: "PRAGMA wal_autocheckpoint = \(checkpointPages)")
-        // In KiB. SQLite's 2 MB do not hold the inner pages of the indexes of a few million purchases.
+        // In KiB. SQLite's default of 2 MB cannot hold the inner pages of the indexes of a few million purchases.
         try database.execute(sql: "PRAGMA cache_size = -\(writerCacheKiB)")
         let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
         guard synchronous == 2 else {

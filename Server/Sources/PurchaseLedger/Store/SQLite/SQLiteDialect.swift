@@ -3,7 +3,7 @@ struct SQLiteDialect: LedgerDialect {
     /// The portable types are SQLite's own.
     func definition(_ sql: String) -> String { sql }
 
-    /// The names that begin with `sqlite_` are SQLite's own: the indexes of unique columns, which the tables define.
+    /// Names that begin with `sqlite_` are SQLite's own: the indexes of unique columns, which the tables define.
     var schemaQuery: String {
         "SELECT type, name, sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_' ORDER BY type, name"
     }

@@ -3,9 +3,9 @@ import GRDBSQLite
 
 /// The prepared statements of one connection, found by their text. Only the thread of the connection uses it.
 ///
-/// They come from GRDB's cache, which hashes all of a statement's text for each use.
+/// GRDB's own cache hashes the full text of a statement for each use.
 final class SQLiteStatements {
-    /// A statement, with what does not change about it.
+    /// A statement, with its constant properties.
     struct Prepared {
         let handle: OpaquePointer
         let parameters: Int
@@ -14,7 +14,7 @@ final class SQLiteStatements {
         let owner: Statement
     }
 
-    /// Hashes the length and the end of the text, in which statements differ.
+    /// Hashes only the length and the end of the text, in which statements differ.
     private struct Text: Hashable {
         let sql: String
 
@@ -29,7 +29,7 @@ final class SQLiteStatements {
 
     private var statements: [Text: Prepared] = [:]
 
-    /// The statement of a text of this program, prepared if it was not yet.
+    /// The statement with a text of this program, prepared on first use.
     func prepared(_ sql: String, _ database: Database) throws(LedgerStorageError) -> Prepared {
         if let known = statements[Text(sql: sql)] { return known }
         let statement: Statement
@@ -42,11 +42,11 @@ final class SQLiteStatements {
         let prepared = Prepared(
             handle: handle, parameters: Int(sqlite3_bind_parameter_count(handle)),
             isReadOnly: sqlite3_stmt_readonly(handle) != 0, owner: statement)
-        // Few statements are composed, so the number of texts is bounded by this program.
+        // Few statements are composed at run time, so the number of texts is limited.
         statements[Text(sql: sql)] = prepared
         return prepared
     }
 
-    /// Forgets all statements; a connection cannot be closed while it has some.
+    /// Removes all statements; a connection cannot be closed while it has some.
     func removeAll() { statements.removeAll() }
 }

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Keeps the WAL from growing while readers overlap.
 ///
-/// SQLite writes the WAL from its beginning again only if a commit finds no reader that still needs it. With lists that are read
-/// all the time there is always one, so the file grows although all of it was checkpointed. Beyond a size, the connection that
+/// SQLite restarts the WAL from its beginning only if a commit finds no reader that still needs it. When lists are read all the
+/// time there is always such a reader, so the file grows although all of it was checkpointed. Beyond a size, the connection that
 /// writes waits for these readers, which are short, and truncates the file.
 final class WALBound: Sendable {
-    /// The time that writes may wait for readers, in milliseconds. A reader that takes longer, such as a backup, lets the WAL grow.
+    /// How long writes may wait for readers, in milliseconds. If a reader takes longer, such as a backup, the WAL grows.
     private static let waitMilliseconds = 50
     /// The pause after such a reader, in seconds.
     private static let pauseSeconds = 1.0
@@ -28,7 +28,7 @@ final class WALBound: Sendable {
         busyMilliseconds = Int(busySeconds * 1000)
     }
 
-    /// Truncates the WAL if it is too long. It is called after a commit, outside of a transaction.
+    /// Truncates the WAL if it is too long. Call it after a commit, outside of a transaction.
     func enforce(_ database: Database) {
         var status = stat()
         guard stat(file, &status) == 0, Int(status.st_size) > bytes else { return }
@@ -37,7 +37,7 @@ final class WALBound: Sendable {
         do {
             try database.execute(sql: "PRAGMA busy_timeout = \(Self.waitMilliseconds)")
             defer {
-                // It is a setting of the connection and cannot fail after it was set above.
+                // This cannot fail: the same setting was made above.
                 try? database.execute(sql: "PRAGMA busy_timeout = \(busyMilliseconds)")
             }
             _ = try database.checkpoint(.truncate)

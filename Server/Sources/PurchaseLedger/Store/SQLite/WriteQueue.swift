@@ -2,18 +2,18 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// Group commit: one transaction takes all writes that wait. While it is flushed, the next ones gather.
+/// Group commit: one transaction takes all waiting writes. While it is flushed, the next ones gather.
 ///
-/// One that fails leaves the others alone. No write is answered before the commit.
+/// A write that fails does not affect the others. No write is answered before the commit.
 final class WriteQueue: Sendable {
-    /// The most writes that share a transaction; with more, the first of them would wait long.
+    /// The maximum number of writes that share a transaction; with more, the first of them would wait too long.
     private static let batchSize = 256
 
     private let pool: DatabasePool
     private let maximumWaiting: Int
     private let answers = DispatchQueue(label: "assay.ledger.answers", qos: .userInitiated)
     private let walBound: WALBound
-    /// Of the connection that writes; only its thread uses them.
+    /// They belong to the connection that writes; only its thread uses them.
     nonisolated(unsafe) private let statements = SQLiteStatements()
     private let state = Mutex(State())
 
@@ -58,7 +58,7 @@ final class WriteQueue: Sendable {
         state.withLock { $0.schema = number }
     }
 
-    /// Forgets the prepared statements, on the thread of the connection that writes, before it is closed.
+    /// Removes the prepared statements, on the thread of the connection that writes, before it is closed.
     func forgetStatements() { statements.removeAll() }
 
     /// Refuses new writes, and returns when the waiting ones are answered.
@@ -136,14 +136,15 @@ final class WriteQueue: Sendable {
         walBound.enforce(database)
     }
 
-    /// Begins a transaction and performs the writes of a batch in it.
+    /// Begins a transaction and runs the writes of a batch in it.
     ///
-    /// A savepoint makes SQLite copy each page before the write changes it. So the writes have none at first. When one fails that has
-    /// changed something, the transaction is rolled back, and all run again, each in a savepoint. Most that fail have only read.
+    /// With a savepoint, SQLite copies each page before a write changes it, so at first the writes have none. If a write fails
+    /// after it changed something, the transaction is rolled back, and all run again, each in a savepoint. Most failing writes
+    /// have only read.
     ///
-    /// - Parameter apart: whether each write has a savepoint.
+    /// - Parameter apart: whether each write has its own savepoint.
     /// - Returns: the error of each write that failed; `nil` if they must run again.
-    /// - Throws: an error that ended the whole transaction: on some, such as a full disk, SQLite rolls all of it back.
+    /// - Throws: an error that ended the whole transaction: after some errors, such as a full disk, SQLite rolls all of it back.
     private func perform(
         _ batch: [any WriteJob], _ connection: SQLiteConnection, apart: Bool
     ) throws -> [(any Error)?]? {
@@ -180,8 +181,8 @@ final class WriteQueue: Sendable {
         do {
             try database.execute(sql: "ROLLBACK")
         } catch {
-            // SQLite ends the transaction even if ROLLBACK reports an error (SQLite, "Transaction"). The first cause is
-            // reported to the callers.
+            // SQLite ends the transaction even if ROLLBACK reports an error (SQLite, "Transaction"). The callers get the first
+            // cause.
         }
     }
 }
@@ -213,7 +214,7 @@ private final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
 
     func succeed() {
         guard let value else {
-            fail(LedgerStorageError(.other, "a write was answered before it was performed"))
+            fail(LedgerStorageError(.other, "a write was answered before it ran"))
             return
         }
         continuation.resume(returning: value)

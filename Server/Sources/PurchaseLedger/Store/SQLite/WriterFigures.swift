@@ -4,13 +4,13 @@ import GRDBSQLite
 
 /// Counters of the connection that writes.
 public struct WriterFigures: Sendable {
-    /// Transactions that were committed.
+    /// The number of committed transactions.
     public var transactions = 0
-    /// The writes in them.
+    /// The number of writes in them.
     public var writes = 0
-    /// Statements of the writes, without those that begin, end and divide transactions.
+    /// The number of statements of the writes, without those that begin, end and divide transactions.
     public var statements = 0
-    /// Pages written to the write-ahead log.
+    /// The number of pages written to the write-ahead log.
     public var pages = 0
     /// The processor time of the thread that writes, in seconds.
     public var processorTime = 0.0

@@ -36,7 +36,7 @@ struct CanonicalReader {
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
     }
 
-    /// A time in the years that evidence can state, so that arithmetic on it cannot overflow.
+    /// A time in the years that evidence can state, so that calculations with it cannot overflow.
     mutating func moment() throws(FactsDecodingError) -> Timestamp {
         let milliseconds = try signed()
         guard Timestamp.storable.contains(milliseconds) else { throw malformed }
@@ -66,9 +66,8 @@ struct CanonicalReader {
 
 /// The reasons why stored facts could not be read.
 public enum FactsDecodingError: Error, Sendable, Equatable {
-    /// The bytes are of a version that this release does not know. A newer release wrote them.
+    /// The bytes have a version that this release does not know. A newer release wrote them.
     case unknownVersion(UInt8)
-    /// The bytes differ from those that this version writes. The row was changed or is damaged: restore it with `assay
-    /// rebuild`.
+    /// The bytes differ from those that this version writes. The row was changed or is damaged: restore it with `assay rebuild`.
     case malformed(offset: Int)
 }

@@ -1,6 +1,6 @@
 public import PurchaseVerification
 
-/// A value with one encoding, in which facts are stored and by which the merge breaks ties.
+/// A value with only one encoding, in which facts are stored and by which the merge breaks ties.
 protocol CanonicalValue: Sendable, Hashable {
     func encode(to writer: inout CanonicalWriter)
     init(from reader: inout CanonicalReader) throws(FactsDecodingError)
@@ -15,7 +15,7 @@ extension CanonicalValue {
     }
 }
 
-/// Bytes that are canonical by themselves.
+/// Bytes that are already canonical.
 struct CanonicalBytes: CanonicalValue {
     let bytes: [UInt8]
 

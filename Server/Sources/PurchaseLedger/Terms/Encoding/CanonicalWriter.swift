@@ -4,7 +4,7 @@ import PurchaseVerification
 struct CanonicalWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: how many bytes to set aside.
+    /// - Parameter capacity: the number of bytes to reserve.
     init(capacity: Int = 64) { bytes.reserveCapacity(capacity) }
 
     mutating func write(byte: UInt8) { bytes.append(byte) }
@@ -26,7 +26,7 @@ struct CanonicalWriter {
 
     mutating func write(_ moment: Timestamp) { write(signed: moment.millisecondsSince1970) }
 
-    /// Bytes after their number.
+    /// Bytes preceded by their number.
     mutating func write(counted content: some Collection<UInt8>) {
         write(UInt64(content.count))
         bytes += content
@@ -34,7 +34,7 @@ struct CanonicalWriter {
 
     mutating func write(_ value: some CanonicalValue) { value.encode(to: &self) }
 
-    /// A value after a byte that says whether it is present.
+    /// A value preceded by a byte that shows whether it is present.
     mutating func write(optional value: (some CanonicalValue)?) {
         write(byte: value == nil ? 0 : 1)
         if let value { write(value) }

@@ -1,9 +1,9 @@
-/// A shorter form of the JSON of journal entries. Fragments that entries repeat become one byte below 0x20, which JSON
-/// without white space never contains (RFC 8259, section 7). If the first byte is zero, the rest is the JSON unchanged.
+/// A shorter form of the JSON of journal entries. Common fragments become one byte below 0x20, which JSON without white space
+/// never contains (RFC 8259, section 7). If the first byte is zero, the rest is the unchanged JSON.
 ///
 /// The journal's hashes cover the JSON, not this form.
 package enum JSONShorthand {
-    /// More was never written; a row that expands to more was changed.
+    /// More is never written; a row that expands to more was tampered with.
     private static let largest = 64 << 20
 
     /// The fragment of byte 1, of byte 2 and so on. The list never changes, because stored entries need it.
@@ -50,7 +50,7 @@ package enum JSONShorthand {
         return bytes
     }
 
-    /// The JSON of stored bytes. Bytes that `shortened` does not write are returned as they are, so that no hash fits them.
+    /// The JSON of stored bytes. Bytes that `shortened` does not write are returned unchanged, so that no hash matches them.
     static func json(_ stored: [UInt8]) -> [UInt8] {
         guard let json = expanded(stored), shortened(json) == stored else { return stored }
         return json

@@ -3,7 +3,7 @@ import PurchaseVerification
 /// The stored form of renewal facts. Version 1: version, stamp, renewal info, number of grace periods, grace periods. The key
 /// is the key of the row.
 extension ObservedRenewal {
-    /// The version that is written.
+    /// The version of new facts.
     public static let encodingVersion: UInt8 = 1
 
     /// The facts in their stored form. Equal facts have equal bytes.
@@ -21,9 +21,9 @@ extension ObservedRenewal {
         return writer.bytes
     }
 
-    /// Facts as they were stored.
+    /// Reads stored facts.
     ///
-    /// - Throws: `unknownVersion`, or `malformed` for anything but the exact bytes that `encoded` gives.
+    /// - Throws: `unknownVersion`, or `malformed` for anything except the exact bytes that `encoded` gives.
     public convenience init(key: RenewalKey, encoded: [UInt8]) throws(FactsDecodingError) {
         var reader = CanonicalReader(encoded)
         let version = try reader.byte()
@@ -34,7 +34,7 @@ extension ObservedRenewal {
         for _ in 0..<(try reader.unsigned()) {
             let period = GracePeriod(
                 end: try reader.moment(), firstStamp: try reader.moment(), lastStamp: try reader.moment())
-            // The list is in the order of the ends, each once.
+            // The list is ordered by end, and each end occurs once.
             guard gracePeriods.last.map({ $0.end < period.end }) ?? true else { throw reader.malformed }
             gracePeriods.append(period)
         }

@@ -5,15 +5,15 @@ import PurchaseVerification
 ///     version, number of witnesses, witnesses (source, stamp) in ascending order,
 ///     then for each known field, in ascending order of its tag: tag, [witness], value
 ///
-/// Witnesses are named by their position in the list, because most fields share one. Tags are never reused. The key is
-/// not included: it is the key of the row.
+/// Witnesses are referred to by their position in the list, because most fields share one. Tags are never reused. The key is not
+/// included: it is the key of the row.
 extension ObservedTransaction {
-    /// The version that is written.
+    /// The version of new facts.
     public static let encodingVersion: UInt8 = 1
 
-    /// Facts as they were stored.
+    /// Reads stored facts.
     ///
-    /// - Throws: `unknownVersion`, or `malformed` for anything but the exact bytes that `encoded` gives.
+    /// - Throws: `unknownVersion`, or `malformed` for anything except the exact bytes that `encoded` gives.
     public convenience init(key: TransactionKey, encoded bytes: [UInt8]) throws(FactsDecodingError) {
         var decoder = try FieldDecoder(bytes, version: Self.encodingVersion)
         var fields = TransactionFields()
@@ -33,7 +33,7 @@ extension TransactionFields {
         return encoder.bytes(version: ObservedTransaction.encodingVersion)
     }
 
-    /// Hands each field to the encoder, in the order of the tags.
+    /// Passes each field to the encoder, in the order of the tags.
     fileprivate static func visit(_ fields: TransactionFields, _ encoder: inout FieldEncoder) {
         encoder.add(1, fields.bundleID)
         encoder.add(2, fields.originalTransactionID)
@@ -60,9 +60,9 @@ extension TransactionFields {
         encoder.add(37, fields.accountToken)
     }
 
-    /// Reads the field of a tag.
+    /// Reads the field with a tag.
     ///
-    /// - Returns: whether there is a field of this tag.
+    /// - Returns: whether there is a field with this tag.
     fileprivate mutating func decode(_ tag: UInt8, _ decoder: inout FieldDecoder) throws(FactsDecodingError) -> Bool {
         switch tag {
         case 1: bundleID = try decoder.witnessed()
@@ -141,7 +141,7 @@ private struct FieldDecoder {
         let found = try reader.byte()
         guard found == version else { throw .unknownVersion(found) }
         let count = try reader.unsigned()
-        // Each takes two bytes or more, and there are no more than fields.
+        // Each takes at least two bytes, and there are at most as many as fields.
         guard count <= 64 else { throw reader.malformed }
         for _ in 0..<count {
             guard let source = EvidenceSource(rawValue: try reader.byte()) else { throw reader.malformed }
