@@ -39,7 +39,7 @@ enum OldStylePropertyList {
         return bytes
     }
 
-    /// Lists in lists, so many deep.
+    /// Nested lists of this depth.
     static func nestedLists(depth: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(ascii: "("), count: depth) + [UInt8](repeating: UInt8(ascii: ")"), count: depth)
     }

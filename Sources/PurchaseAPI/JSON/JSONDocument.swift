@@ -1,7 +1,7 @@
 import Foundation
 
-/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that nothing of it is lost: neither the order
-/// of the members, nor the digits of a number, nor white space.
+/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that the order of the members, the digits of
+/// numbers and white space are preserved.
 ///
 /// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes a value beside its own.
 struct JSONDocument: Sendable, Equatable {
@@ -51,7 +51,7 @@ struct JSONDocument: Sendable, Equatable {
     /// Reads one value with the white space around it.
     static func read(_ bytes: [UInt8], bounds: Bounds = Bounds()) -> Result<JSONDocument, Flaw> {
         guard bytes.count <= bounds.bytes else { return .failure(.tooMuch("\(bytes.count) bytes")) }
-        // Strings are not checked one by one. What is not UTF-8 is repaired, and differs then.
+        // Strings are not checked one by one. Invalid UTF-8 is repaired, so the text then differs.
         guard
             !bytes.contains(where: { $0 >= 0x80 }) || String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
         else { return .failure(.malformed(offset: 0)) }

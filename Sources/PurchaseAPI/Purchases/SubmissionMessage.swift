@@ -19,7 +19,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var evidenceSHA256: String?
     /// The bytes of the evidence as it was sent; absent in lists.
     public var evidenceSize: Int64?
-    /// The part of it that is kept: `whole`, `prefix` or `none`; absent in lists.
+    /// The part of the evidence that is kept: `whole`, `prefix` or `none`; absent in lists.
     public var evidenceKept: String?
     /// The key that it came with.
     public var keyID: String?

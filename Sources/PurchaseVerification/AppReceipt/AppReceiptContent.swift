@@ -11,7 +11,7 @@ public enum Verified {}
 public enum Unverified {}
 
 /// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
-/// docs/receipt-format.md). The parameter tells whether it was verified; there is no public initialiser.
+/// docs/receipt-format.md). The type parameter states whether it was verified; there is no public initialiser.
 public struct AppReceiptContent<Trust>: Sendable {
     let payload: AppReceiptPayload
     private let path: CertificatePath?
@@ -53,7 +53,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     /// When this receipt was made; its certificates are judged at this moment (attribute 12).
     public var creationDate: Timestamp? { payload.record.creationDate }
 
-    /// In a receipt that Apple's server made in answer to another one: when that one was made (attribute 8).
+    /// In a receipt that Apple's server made from an older receipt: the creation date of the older one (attribute 8).
     public var sentReceiptCreationDate: Timestamp? { payload.record.sentReceiptCreationDate }
 
     /// When the app was first bought (attribute 18).

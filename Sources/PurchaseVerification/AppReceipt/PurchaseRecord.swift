@@ -56,7 +56,7 @@ struct PurchaseRecord: Sendable {
     private static let firstType: Int64 = 1700
 }
 
-/// The short way: a purchase of which every attribute is as Apple writes it.
+/// The fast path: a purchase whose attributes are all in the form that Apple writes.
 extension PurchaseRecord {
     /// The purchase, if its encoding is the usual one in every respect; `any` reads all others from the start,
     /// including malformed ones.

@@ -28,7 +28,7 @@ enum Base64Decoder {
         let size = count / 4 * 3 - padding
         var isValid = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
-            // The span checks each store. What is not written is never seen: then the text is no base64.
+            // The span checks each store. Bytes that are not written are never read, because the text is then not base64.
             var output = buffer.extracting(..<size).mutableSpan
             guard let decoded = decodeBlocks(text, into: &output, by: way) else { return }
             isValid = decodeRest(text, from: decoded, padding: padding, into: &output)
@@ -67,7 +67,7 @@ enum Base64Decoder {
         let input = text.bytes
         let count = text.count
         let pairs = pairs.span
-        // Two bytes are never beyond this, so that no look-up is checked by itself.
+        // Two bytes never exceed this, so look-ups need no separate bounds check.
         guard pairs.count == 1 << 16 else { return nil }
         var bytes = output.mutableBytes
         var met: UInt16 = 0
@@ -86,7 +86,7 @@ enum Base64Decoder {
         return met & notInAlphabet == 0 ? position : nil
     }
 
-    /// Eight characters, the first of them lowest, as six bytes. What was found for each pair is added to `met`.
+    /// Eight characters, the first of them lowest, as six bytes. The result for each pair is added to `met`.
     @inline(__always)
     private static func decodeEight(_ text: UInt64, _ pairs: Span<UInt16>, _ met: inout UInt16) -> UInt64 {
         let first = pairs[Int(text & 0xFFFF)]
@@ -111,7 +111,7 @@ enum Base64Decoder {
     /// Stands for two characters of which one is not in the alphabet.
     private static let notInAlphabet: UInt16 = 1 << 15
 
-    /// Decodes what is left, four characters at a time, the last ones with their padding.
+    /// Decodes the rest, four characters at a time, the last ones with their padding.
     private static func decodeRest(
         _ text: Span<UInt8>, from start: Int, padding: Int, into bytes: inout MutableSpan<UInt8>
     ) -> Bool {

@@ -1,8 +1,8 @@
-/// Searches in text, 64 and 16 characters at a time: evidence is mostly long strings in which nothing is to be found.
+/// Searches in text, 64 and 16 characters at a time: evidence is mostly long strings without matches.
 extension Span where Element == UInt8 {
     private typealias Block = SIMD16<UInt8>
 
-    /// The offset of the first such byte at or behind the start; `nil` where there is none.
+    /// The offset of the first such byte at or after the start; `nil` if there is none.
     func offset(of byte: UInt8, from start: Int) -> Int? {
         var position = start
         while position + 64 <= count {
@@ -22,11 +22,11 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or
-    /// what is no printable ASCII; the end where there is none.
+    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or a byte
+    /// that is not printable ASCII; the end if there is none.
     @inline(__always)
     func endOfPlainText(from start: Int) -> Int {
-        // Most strings end within their first block. Those that do not are long.
+        // Most strings end within their first block; the others are long.
         guard start + 16 <= count else { return endOfLongPlainText(from: start) }
         if let offset = Self.firstSet(Self.specials(block(start))) { return start + offset }
         return endOfLongPlainText(from: start + 16)

@@ -87,7 +87,7 @@ package enum AppleRootCertificate: String, CaseIterable, Sendable {
 }
 
 extension TrustAnchor {
-    /// Apple's three roots. They vouch for production and sandbox and for nothing else.
+    /// Apple's three roots. They vouch only for production and sandbox.
     public static let apple: [TrustAnchor] = AppleRootCertificate.allCases.compactMap { root in
         do throws(VerificationError) {
             return try TrustAnchor(root.der, .apple)

@@ -9,7 +9,7 @@ final class CertificatePathMemory: Sendable {
     private enum Entry: Sendable {
         /// The bytes of its leaf and of its intermediates, all of which the evidence must hold.
         case chain(CertificatePath)
-        /// The whole header of a signed payload: on a hit nothing of it is decoded.
+        /// The whole header of a signed payload: on a hit it is not decoded.
         case header([UInt8], CertificatePath)
         /// The leaf of a transaction receipt, whose issuer does not travel.
         case transactionReceiptLeaf(VerifiedLeaf)

@@ -6,7 +6,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
     case transactionReceipt = "transaction_receipt"
     /// StoreKit 2's proof of one purchase (JWS).
     case signedTransaction = "signed_transaction"
-    /// How a subscription will go on (JWS).
+    /// The renewal state of a subscription (JWS).
     case signedRenewalInfo = "signed_renewal_info"
     /// StoreKit 2's proof of the download of the app (JWS).
     case appTransaction = "app_transaction"

@@ -73,7 +73,7 @@ struct ClaimReader {
         return value
     }
 
-    // A claim that only describes: of another type than expected, it stays among the others as it is.
+    // A purely descriptive claim: if its type differs from the expected one, it is kept unread among the other claims.
 
     mutating func description(_ name: StaticString) -> String? {
         description(name) { document, place in document.text(document.nodes[place]) }
@@ -151,7 +151,7 @@ struct ClaimReader {
         return Value(rawValue: raw)
     }
 
-    /// The claims that were not read, as they are.
+    /// The claims that were not read, unchanged.
     func others() throws(VerificationError) -> [String: JSONValue] {
         var others: [String: JSONValue] = [:]
         var place = object + 1

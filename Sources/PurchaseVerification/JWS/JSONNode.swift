@@ -44,7 +44,7 @@ struct JSONNode: Sendable {
     /// The value as it is written. A string has its quotes.
     var text: Range<Int> { Int(textStart)..<Int(max(textStart, textEnd)) }
 
-    /// The characters between the quotes; empty for what is no string.
+    /// The characters between the quotes; empty for other values.
     var characters: Range<Int> {
         switch kind {
         // A string has two quotes at least.

@@ -11,13 +11,13 @@ enum JSONNumber {
         return scaled(magnitude, exponent, isNegative)
     }
 
-    /// The number nearest to what is written; `nil` where it is too large.
+    /// The number nearest to the written one; `nil` if it is too large.
     static func double(_ text: ArraySlice<UInt8>) -> Double? {
         let number = Double(String(decoding: text, as: UTF8.self))
         return number?.isFinite == true ? number : nil
     }
 
-    /// The number of at most 18 decimal digits and nothing else.
+    /// A number that consists of at most 18 decimal digits only.
     private static func digits(_ text: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         for byte in text {

@@ -23,7 +23,7 @@ struct JWSHeader: Sendable {
         guard let algorithm, algorithm.isSame(as: "ES256") else {
             throw VerificationError(.jwsAlgorithmUnsupported, expected: "ES256", found: algorithm ?? "none at all")
         }
-        // A critical header parameter must be understood (RFC 7515, 4.1.11). None is, so each is refused.
+        // A critical header parameter must be understood (RFC 7515, 4.1.11). The verifier understands none, so each is refused.
         guard !hasCritical else {
             throw VerificationError(.jwsHeaderUnsupported, expected: "no crit", found: "crit")
         }

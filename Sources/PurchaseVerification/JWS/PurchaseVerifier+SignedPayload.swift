@@ -59,7 +59,7 @@ extension PurchaseVerifier {
         }
     }
 
-    /// A notification with the signed data that it carries, each verified by itself and compared with the envelope.
+    /// A notification with the signed data that it carries, each verified separately and compared with the envelope.
     private func notification(
         _ claims: NotificationClaims, _ payload: [UInt8]
     ) throws(VerificationError) -> AppStoreNotification {

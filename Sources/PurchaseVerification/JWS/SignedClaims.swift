@@ -2,7 +2,7 @@
 public protocol SignedClaims: AnyObject, Sendable {
     /// When Apple signed the data; its certificates are judged at this moment.
     var signedDate: Timestamp? { get }
-    /// Every claim without a field of its own.
+    /// Every claim that has no field.
     var otherClaims: [String: JSONValue] { get }
 }
 

@@ -20,7 +20,7 @@ public final class NotificationClaims: SignedClaims {
     public let externalPurchaseToken: ExternalPurchaseToken?
     /// The app transaction that it is about.
     public let appData: NotificationAppData?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -49,13 +49,13 @@ public struct NotificationData: Sendable {
     public let bundleID: String?
     public let bundleVersion: String?
     public let environment: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedTransactionInfo: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedRenewalInfo: String?
     public let status: SubscriptionStatus?
     public let consumptionRequestReason: ConsumptionRequestReason?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -81,7 +81,7 @@ public struct NotificationSummary: Sendable {
     public let storefrontCountryCodes: [String]?
     public let failedCount: Int64?
     public let succeededCount: Int64?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -109,7 +109,7 @@ public struct ExternalPurchaseToken: Sendable {
     public let tokenType: String?
     public let appAppleID: UInt64?
     public let bundleID: String?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -133,9 +133,9 @@ public struct NotificationAppData: Sendable {
     public let appAppleID: UInt64?
     public let bundleID: String?
     public let environment: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedAppTransactionInfo: String?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {

@@ -46,7 +46,7 @@ public final class TransactionClaims: SignedClaims {
     public let offerDiscountType: OfferDiscountType?
     /// The length of the offer (ISO 8601 duration).
     public let offerPeriod: String?
-    /// The environment as it is stated; absent in data of 2021.
+    /// The stated environment; absent in data of 2021.
     public let statedEnvironment: String?
     /// The country of the store (ISO 3166-1 alpha-3).
     public let storefront: String?
@@ -70,7 +70,7 @@ public final class TransactionClaims: SignedClaims {
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?
-    /// Every claim without a field here, and those of another type than documented, as they are.
+    /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
