@@ -3,7 +3,8 @@ import Foundation
 /// JSON as it was written (RFC 8259): each value with its place in the bytes, so that the order of the members, the digits of
 /// numbers and white space are preserved.
 ///
-/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes a value beside its own.
+/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes for each value in addition to
+/// its own size.
 struct JSONDocument: Sendable, Equatable {
     let bytes: [UInt8]
     /// The values in the order in which they begin; the members of an object are a name and a value each.
@@ -34,11 +35,11 @@ struct JSONDocument: Sendable, Equatable {
         var bytes = 1 << 30
         /// Each value takes 16 bytes.
         var values = 1 << 26
-        /// The reader and the writer recur once a level.
+        /// The reader and the writer recurse once for each level.
         var depth = 64
     }
 
-    /// Why bytes are not read.
+    /// The reason why the bytes cannot be read.
     enum Flaw: Error, Equatable {
         /// They are not JSON, from this offset on.
         case malformed(offset: Int)

@@ -4,7 +4,7 @@
 /// The type writes the values themselves. So a value that was misread is not written back unchanged.
 struct JSONLayout: Sendable, Equatable {
     private let source: JSONDocument
-    /// The values that the type does not have, or would write with another value. They are kept as they came.
+    /// The values that the type does not have, or would write with another value. They are kept unchanged.
     private let unread: Set<Int>
     /// The members that the type writes and an object did not have, with their values: `null` and the like.
     private let added: [Int: [AddedMember]]

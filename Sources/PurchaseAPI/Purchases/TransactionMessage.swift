@@ -1,4 +1,4 @@
-/// A purchase as the App Store states it, and whose it is. Times are RFC 3339 in UTC.
+/// A purchase as the App Store states it, and its owner. Times are RFC 3339 in UTC.
 public struct TransactionMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String

@@ -5,7 +5,7 @@
 /// path and host, which a studio's relay may change. The random nonce proves that the answer is new, so the clock of the device does
 /// not matter.
 ///
-/// This is the part that server and apps share; keys and cryptography are theirs.
+/// Server and apps share this part; each has its own keys and cryptography.
 public struct AnswerSignature: Sendable, Equatable {
     /// The names of the fields.
     public static let acceptField = "Accept-Signature"
@@ -152,7 +152,7 @@ extension AnswerSignature {
             let nonce = parameters.value("nonce")?.string
         else { return nil }
         let found = AnswerSignature(label: label, created: created, keyID: keyID, nonce: nonce)
-        // Written again it must be the same, or the signed text would be another one.
+        // Serialised again, it must be identical; otherwise the signed text would differ.
         guard found.parameters == .list(items, parameters: parameters) else { return nil }
         return (found, bytes)
     }

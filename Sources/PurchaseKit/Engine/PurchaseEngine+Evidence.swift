@@ -106,8 +106,8 @@ extension PurchaseEngine {
 }
 
 extension PurchaseError {
-    /// Whether another receipt may help. It does not before the first unlock, when no receipt fits the device, or if a setting of
-    /// the app is wrong.
+    /// Whether another receipt may help. It cannot help before the first unlock of the device, or against an environment that the
+    /// app does not accept.
     fileprivate var isMendedByRefresh: Bool {
         code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
             && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue

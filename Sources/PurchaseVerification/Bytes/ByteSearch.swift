@@ -61,7 +61,7 @@ extension Span where Element == UInt8 {
     @inline(__always)
     private static func equal(_ block: Block, _ byte: UInt8) -> Block { mask(block .== Block(repeating: byte)) }
 
-    /// 255 where a byte needs a look in a quoted string. Signed, bytes from 0x80 on are below zero.
+    /// 255 for each byte that needs a look in a quoted string. Signed, bytes from 0x80 on are below zero.
     @inline(__always)
     private static func specials(_ block: Block) -> Block {
         let signed = unsafeBitCast(block, to: SIMD16<Int8>.self)
@@ -69,7 +69,7 @@ extension Span where Element == UInt8 {
         return controls | equal(block, 0x22) | equal(block, 0x5C)
     }
 
-    // As vectors of 0 and 255: what a mask itself offers is no inlined code, but a call for each lane.
+    // As vectors of 0 and 255, because the operations of a mask are not inlined but call a function for each lane.
     @inline(__always)
     private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> Block { unsafeBitCast(mask, to: Block.self) }
 

@@ -1,4 +1,4 @@
-/// A JSON document that passed `JSONBounds`, with its values read where somebody asks for them.
+/// A JSON document that passed `JSONBounds`, with its values read on access.
 struct JSONDocument: Sendable {
     let bytes: [UInt8]
     /// In the order of the document, the outermost value first.
@@ -122,7 +122,7 @@ private enum JSONEscape {
             case UInt8(ascii: "u"):
                 var units = [codeUnit(&rest)]
                 if UTF16.isLeadSurrogate(units[0]) {
-                    // The other half of the pair, behind its own backslash and letter.
+                    // The other half of the pair, after its own backslash and letter.
                     rest = rest.dropFirst(2)
                     units.append(codeUnit(&rest))
                 }

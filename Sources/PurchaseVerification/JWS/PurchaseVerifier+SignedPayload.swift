@@ -38,7 +38,7 @@ extension PurchaseVerifier {
         do throws(VerificationError) {
             try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
             let claims = try AnySignedClaims(jws.payload)
-            // Only a notification may be undated; then its parts are asked for their dates.
+            // Only a notification may have no date; then the dates of its parts are used.
             let stated = if let date = claims.signedDate { date } else { try SigningDate(jws.payload).moment }
             guard let signingDate = stated, path.isValid(at: signingDate) else { return nil }
             return claims

@@ -48,7 +48,7 @@ public final class RenewalInfoClaims: SignedClaims {
     public let commitmentInfo: JSONValue?
     /// The fields of the Advanced Commerce API, unchanged.
     public let advancedCommerceInfo: JSONValue?
-    /// The device hash in base64; only of data that the device received.
+    /// The device hash in base64; only in data that the device received.
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?

@@ -16,7 +16,7 @@ public final class TransactionClaims: SignedClaims {
     public let purchaseDate: Timestamp?
     /// When it was first bought.
     public let originalPurchaseDate: Timestamp?
-    /// When the paid period ends; only of auto-renewable subscriptions.
+    /// When the paid period ends; only for auto-renewable subscriptions.
     public let expiresDate: Timestamp?
     /// The quantity.
     public let quantity: Int64?
@@ -30,13 +30,13 @@ public final class TransactionClaims: SignedClaims {
     public let signedDate: Timestamp?
     /// The reason for the revocation.
     public let revocationReason: RevocationReason?
-    /// When Apple took it back.
+    /// When Apple refunded or revoked it.
     public let revocationDate: Timestamp?
     /// The extent of the revocation.
     public let revocationType: RevocationType?
     /// The share that Apple paid back, in thousandths of a percent.
     public let revocationPercentage: Int64?
-    /// Whether the customer went on to a better product of the group.
+    /// Whether the customer upgraded to a better product of the group.
     public let isUpgraded: Bool?
     /// The kind of offer that applied.
     public let offerType: OfferType?
@@ -66,7 +66,7 @@ public final class TransactionClaims: SignedClaims {
     public let billingPlanType: String?
     /// The fields of a commitment, unchanged.
     public let commitmentInfo: JSONValue?
-    /// The device hash in base64; only of data that the device received.
+    /// The device hash in base64; only in data that the device received.
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?
