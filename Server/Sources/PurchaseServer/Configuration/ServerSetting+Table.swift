@@ -4,7 +4,7 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md name the same.
+/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md list the same settings.
 extension ServerSetting {
     package static let host = ServerSetting(
         "server.host", variable: "ASSAY_HOST", option: "--host", default: "127.0.0.1", "The address to listen on"
@@ -45,7 +45,7 @@ extension ServerSetting {
         configuration.environments = Set(value.texts.map(AppStoreEnvironment.init(anyCase:)))
     }
 
-    /// A secret never stands on the command line, where every user of the machine could read it.
+    /// A secret is never given on the command line, where every user of the machine could read it.
     package static let sharedSecret = ServerSetting(
         "server.shared_secret_file", variable: "ASSAY_SHARED_SECRET", option: "--shared-secret-file", default: "none",
         "The file with a shared secret for all apps; the variable holds the secret itself", path: .whole
@@ -217,7 +217,7 @@ extension ServerSetting {
         }
     }
 
-    /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
+    /// All of them, in the order of the documentation. A burst follows its rate in the table, because the rate also sets a burst.
     package static let all: [ServerSetting] =
         [
             host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,
@@ -232,7 +232,7 @@ extension ServerSetting {
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
         + [appStoreProduction, appStoreSandbox, appStoreTrust, appStoreWait]
 
-    /// A rate: so many a second, and so many at once after a pause; twice as many, where only the first is given.
+    /// A rate: the number per second, and the number at once after a pause, which defaults to twice the first.
     private static func rate(
         _ name: String, _ limit: any WritableKeyPath<ServerConfiguration.Limits, RateLimit> & Sendable,
         _ perSecond: Int, _ burst: Int, _ what: String
