@@ -26,7 +26,7 @@ public struct ServerConfiguration: Sendable {
     public var apps: [String: RegisteredApp] = [:]
     /// The proxies of the operator, whose `X-Forwarded-For` is trusted. Without any, the header is ignored.
     public var trustedProxies: [AddressRange] = []
-    /// The keys of the record, and where its checkpoints go.
+    /// The keys of the record, and the places of its checkpoints.
     public var record = Record()
     /// Signs the answers to apps that ask for it; `nil` signs none.
     public var answerSigner: AnswerSigner?

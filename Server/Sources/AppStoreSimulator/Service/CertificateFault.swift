@@ -11,7 +11,7 @@ struct CertificateFault: Codable, Equatable, RequestBody {
         case expired
         case unknownIssuer = "unknown-issuer"
 
-        /// What the certificate is, in words.
+        /// A description of the certificate.
         var explanation: String {
             switch self {
             case .wrongHost: "valid, but for the name wrong.example alone"

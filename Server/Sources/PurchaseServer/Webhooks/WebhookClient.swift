@@ -225,7 +225,7 @@ extension WebhookClient {
     /// Whether an address is one that any webhook may be sent to.
     package static func isPublic(_ address: SocketAddress) -> Bool { PublicAddress.contains(address.addressBytes) }
 
-    /// Attempts to deliver a message without content for the receiver.
+    /// Attempts to deliver a test message.
     ///
     /// - Returns: why it was not delivered; `nil` if it was.
     package func failure() async -> String? {

@@ -51,7 +51,7 @@ struct Copy: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A server of databases shows this name, and so does not take the copy for a server of Assay.
+        // The database server shows this name, so the copy is not mistaken for a server of Assay.
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
         do {
             guard let to else { return try await reopenSource() }
@@ -118,7 +118,7 @@ struct Copy: AsyncParsableCommand {
         }
     }
 
-    /// A server that has a SQLite file open holds a lock of SQLite.
+    /// A server that has a SQLite file open holds a SQLite lock on it.
     private func requireUnused(_ place: LedgerPlace) throws {
         let url = try place.url()
         guard !LedgerDatabases.isPostgreSQL(url) else { return }

@@ -8,7 +8,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// `assay dev`: everything that the developer of an app needs, in one process with one clock.
+/// `assay dev`: everything that an app developer needs, in one process with one clock.
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store and a purchase server together, with keys and one clock.",
@@ -99,7 +99,7 @@ struct Dev: AsyncParsableCommand {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [configuration] in
-                // A server that cannot start ends the wait for its address.
+                // If the server cannot start, the wait for its address ends.
                 defer { ready.finish() }
                 do {
                     try await server.runService()
@@ -151,7 +151,7 @@ struct Dev: AsyncParsableCommand {
         return created.text
     }
 
-    /// What to put into the app.
+    /// The values to put into the app.
     private func guide(
         _ server: String, _ store: String, _ clientKey: String, _ keys: AnswerKeyFiles, _ trust: String, _ folder: URL
     ) throws -> String {

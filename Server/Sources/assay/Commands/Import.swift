@@ -63,7 +63,7 @@ struct Import: AsyncParsableCommand {
         if outcome.report.rejectedCount > 0 { throw ExitCode.rejected }
     }
 
-    /// Prints the table, and why the import ended early.
+    /// Prints the table, and the reason if the import ended early.
     private func report(_ outcome: ImportRun.Outcome) -> ImportRun.Outcome {
         Terminal.write(outcome.report.text(seconds: outcome.seconds, isDry: dryRun))
         let rest = dryRun ? "" : "; run the same command again to go on"
@@ -81,7 +81,8 @@ struct Import: AsyncParsableCommand {
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
-    /// Imports into a copy of the ledger. Only a copy decides as the import will: a row can depend on any row before it.
+    /// Imports into a copy of the ledger. Only a copy gives the same decisions as the import, because a row can depend on any
+    /// earlier row.
     private func tried(_ reader: ImportReader) async throws -> ImportRun.Outcome {
         do {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))

@@ -155,7 +155,7 @@ struct Mint: ParsableCommand {
         try AppStoreAuthority(folder: URL(fileURLWithPath: authority, isDirectory: true))
     }
 
-    /// Xcode has no authority: its signer has a separate folder.
+    /// Xcode's evidence has no authority; its signer has a separate folder.
     private func xcodeSigner() throws -> XcodeSigner {
         try XcodeSigner(folder: URL(fileURLWithPath: authority + "-xcode", isDirectory: true))
     }

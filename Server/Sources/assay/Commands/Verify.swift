@@ -53,7 +53,7 @@ struct Verify: AsyncParsableCommand {
         let interrupts = output.endAtInterrupt()
         defer { interrupts.cancel() }
 
-        // Who waits for Apple uses no core.
+        // Waiting for Apple uses no core.
         let usual = question == nil ? ProcessInfo.processInfo.activeProcessorCount : AppleQuestion.atOnce
         await ParallelBatches(jobs: jobs ?? usual).run {
             reader.nextBatch(limit: question == nil ? 64 : 1)
@@ -80,7 +80,8 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension EvidenceReader {
-    /// Up to so many pieces or a megabyte, whichever comes first: 64 outweigh handing them to another core.
+    /// A batch has at most this many pieces or a megabyte, whichever comes first; 64 outweigh the cost of handing them to another
+    /// core.
     fileprivate mutating func nextBatch(limit: Int) -> [EvidenceItem]? {
         var batch: [EvidenceItem] = []
         var bytes = 0

@@ -48,7 +48,7 @@ final class UnreadBodyHandler: ChannelDuplexHandler, RemovableChannelHandler, @u
         context.write(data, promise: promise)
     }
 
-    /// Bytes are not read until they are requested.
+    /// Stops reading once the connection is closing, so the remaining bytes stay with the sender.
     func read(context: ChannelHandlerContext) {
         if !isClosing { context.read() }
     }

@@ -54,7 +54,7 @@ struct VerifyAudit: AsyncParsableCommand {
         }
     }
 
-    /// The checkpoints of the options, and what this server signed last.
+    /// The checkpoints of the options, and the last one that this server signed.
     private func checkpoints(_ keys: RecordKeys) throws -> [SignedCheckpoint] {
         do {
             let signed = try keys.lastSigned()

@@ -43,7 +43,7 @@ struct CreateKey: AsyncParsableCommand {
                 "There is no app '\(app)' in the settings; there are \(known.keys.sorted().joined(separator: ", ")).")
         }
         try await options.withLedger(creating: true) { ledger in
-            // The file comes first: a key that cannot be handed over would stay in use.
+            // The file is created first, because a key that could not be stored would stay valid.
             let file = try output.map { try SecretOutputFile(creating: $0) }
             do {
                 let created = try await ledger.perform(CreateAPIKey(app: app, name: name, scopes: Set(scope)))
