@@ -11,7 +11,7 @@ extension ServiceState {
             let template = NotificationTemplate(
                 event, app: try store.app(bundleID), customer: try store.customer(customerID),
                 product: try store.product(transaction.productID, of: bundleID))
-        else { throw StoreError(.wrongState, "No server is told of event \(number), '\(event.kind.rawValue)'.") }
+        else { throw StoreError(.wrongState, "No notification is sent for event \(number), '\(event.kind.rawValue)'.") }
         let fault = takeFault(.notification)
         var members = [Claim("signed_payload", .string(try issuer.signed(template, fault: fault)))]
         members.append(Claim("payload", .object(template.claims { _ in "…" })))

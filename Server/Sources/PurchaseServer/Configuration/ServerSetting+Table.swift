@@ -12,7 +12,7 @@ extension ServerSetting {
 
     package static let port = ServerSetting(
         "server.port", variable: "ASSAY_PORT", option: "--port", default: "8080",
-        "The port to listen on; 0 takes a free one"
+        "The port to listen on; 0 selects a free one"
     ) { value, _, configuration throws(SettingFault) in
         configuration.port = Int(try number(value, in: 0...65_535))
     }
@@ -142,7 +142,7 @@ extension ServerSetting {
 
     package static let addressPercentOfKey = ServerSetting(
         "limits.per_key.address_percent", default: "25",
-        "How many percent of the rate of a key with the scope client one address may take"
+        "The percentage of the rate of a key with the scope client that one address may use"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.addressPercentOfKey = Double(try number(value, in: 1...100))
     }
@@ -204,7 +204,7 @@ extension ServerSetting {
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
 
     package static let appStoreWait = ServerSetting(
-        "app_store.wait_hours", default: "72", "How many hours a claim waits at most for the App Store's word"
+        "app_store.wait_hours", default: "72", "The maximum hours a claim waits for the App Store's answer"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.waitHours = try number(value, in: 1...8760)
     }

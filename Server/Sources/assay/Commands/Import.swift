@@ -13,13 +13,13 @@ struct Import: AsyncParsableCommand {
             of the next two are needed. In a folder, the customer is the name of the file without its ending, or the name of the \
             folder inside that the file is in.
 
-            All purchases of each receipt are claimed for the customer, expired and refunded ones, too. A purchase that somebody \
-            has keeps its owner. order_id pays that order; imported_at is kept as a note. Rows are recorded in the order of the \
-            file, so the first of two customers with the same purchase gets it. Webhooks deliver nothing of it, unless \
+            All purchases of each receipt are claimed for the customer, including expired and refunded ones. A purchase that has \
+            an owner keeps it. The purchase pays the order in order_id; imported_at is kept as a note. Rows are recorded in the order of the \
+            file, so the first of two customers with the same purchase gets it. Webhooks do not deliver its events unless \
             --announce is given.
 
-            An import that was interrupted, even by kill -9, goes on if the same command is run again: what was recorded before \
-            is recognised and changes nothing. The app and its products must be in the settings of the latest start of the \
+            An import that was interrupted, even by kill -9, continues if the same command is run again: rows already recorded \
+            are recognised and change nothing. The app and its products must be in the settings of the latest start of the \
             server, which can run meanwhile.
 
             --dry-run imports into a copy of the database in TMPDIR, which is deleted afterwards, and prints the same report.

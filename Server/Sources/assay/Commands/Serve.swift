@@ -14,8 +14,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs the server: verifyReceipt as Apple answers it, and the purchase ledger.",
         discussion: """
-            Each option names the variable of the environment and the line of the settings file that say the same. An \
-            option is stronger than the environment, and that is stronger than the settings file, which also lists the \
+            Each option names the environment variable and the line of the settings file for the same setting. An \
+            option overrides the environment, and the environment overrides the settings file, which also lists the \
             apps. Without any setting the database is assay.sqlite in the current folder.
             """)
 

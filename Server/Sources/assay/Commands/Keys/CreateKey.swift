@@ -7,8 +7,8 @@ struct CreateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Creates a key and prints it once.",
         discussion: """
-            The scope says what the key may do: client (apps: submit and restore purchases), backend (servers: orders, \
-            entitlements, balances, the record) or admin (everything, operators' acts included). Repeat --scope for several. \
+            The scope determines what the key may do: client (apps: submit and restore purchases), backend (servers: orders, \
+            entitlements, balances, the record) or admin (everything, including operators' actions). Repeat --scope for several. \
             A key can be created before the server has started for the first time.
             """)
 
@@ -20,7 +20,7 @@ struct CreateKey: AsyncParsableCommand {
     @Option(name: .long, help: "client, backend or admin. Repeat for several.")
     var scope: [APIKeyScope]
 
-    @Option(name: .long, help: "A name that tells the key from others in lists.")
+    @Option(name: .long, help: "A name that distinguishes the key from others in lists.")
     var name = ""
 
     @Option(
