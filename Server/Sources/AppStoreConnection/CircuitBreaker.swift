@@ -26,7 +26,7 @@ public struct CircuitBreaker: Sendable {
         case call
         /// One call, to see whether the environment answers again.
         case probe
-        /// None until then.
+        /// No calls until then.
         case refused(retryAfter: Duration)
     }
 

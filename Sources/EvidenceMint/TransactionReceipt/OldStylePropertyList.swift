@@ -19,7 +19,7 @@ enum OldStylePropertyList {
     enum Value {
         /// Written between quotes.
         case text(String)
-        /// Written as it is.
+        /// Written unchanged.
         case raw([UInt8])
     }
 

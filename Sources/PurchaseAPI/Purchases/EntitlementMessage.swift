@@ -14,7 +14,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var shortfall: Int64?
     /// The start of the access; only if it is active and not a balance.
     public var since: String?
-    /// Until when, or when it ended; absent if it does not end.
+    /// When the access ends or ended; absent if it does not end.
     public var until: String?
     /// The transaction that it rests on; absent for a balance and for a grant by an operator.
     public var transactionID: String?

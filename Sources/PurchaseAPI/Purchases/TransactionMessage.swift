@@ -23,7 +23,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     /// ISO 4217.
     public var currency: String?
     public var offer: OfferMessage?
-    /// Whether it came by family sharing.
+    /// Whether the customer has it through Family Sharing.
     public var familyShared: Bool?
     /// The rule that gave it its owner.
     public var ownerReason: OwnerReason?

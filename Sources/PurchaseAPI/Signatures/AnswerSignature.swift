@@ -11,7 +11,7 @@ public struct AnswerSignature: Sendable, Equatable {
     public static let acceptField = "Accept-Signature"
     public static let inputField = "Signature-Input"
     public static let signatureField = "Signature"
-    /// What a signature is for (RFC 9421, 2.3): no other data signed with the same key has this tag.
+    /// The purpose of a signature (RFC 9421, 2.3): no other data signed with the same key has this tag.
     public static let tag = "assay-answer"
     /// RFC 9421, 3.3.6.
     public static let algorithm = "ed25519"

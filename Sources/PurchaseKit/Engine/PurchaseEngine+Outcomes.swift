@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseVerification
 
-/// The outcomes of a transaction: what is stored, and when the transaction is finished.
+/// Handles the outcomes of a transaction: what to store, and when to finish the transaction.
 extension PurchaseEngine {
     /// Store, finish, remove from the outbox: in this order.
     func grant(

@@ -110,7 +110,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// The customer whom the transaction's token names, or who is signed in. A purchase of somebody else waits for them.
+    /// The customer whom the transaction's token names, or who is signed in. A purchase of another customer waits for that
+    /// customer.
     private func customerID(of transaction: PaymentTransaction) -> String? {
         guard let token = transaction.appAccountToken else { return customer?.id }
         if let known = record.customers[token] { return known }

@@ -138,7 +138,7 @@ public actor PurchaseEngine {
 
     // MARK: Events
 
-    /// Every event from now on. Each call makes a stream of its own.
+    /// Every event from now on. Each call creates a separate stream.
     public func events() -> AsyncStream<PurchaseEvent> {
         let id = UUID()
         return AsyncStream { continuation in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the customer may use now.
+/// The present state of the customer's entitlement to a product.
 public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var productID: String
     public var environment: String?

@@ -103,7 +103,7 @@ public struct PurchaseConnection: Sendable {
         for (name, value) in fields where value.isEmpty { throw PurchaseError(.fieldMissing, expected: name) }
     }
 
-    /// The answer must be about what was asked. The signature proves it already; this finds a server that is wrong.
+    /// Checks that the answer belongs to the question. The signature already proves it; this finds errors of the server.
     private static func compare(_ answer: PurchaseAnswer, with request: PurchaseRequest) throws {
         let transaction = answer.transaction
         let pairs = [

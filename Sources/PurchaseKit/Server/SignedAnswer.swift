@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PurchaseAPI
 
-/// An answer with its signature, as it is stored: it is verified again whenever it is read.
+/// A stored answer with its signature. It is verified again whenever it is read.
 struct SignedAnswer: Sendable, Codable, Equatable {
     let status: Int
     let contentType: String

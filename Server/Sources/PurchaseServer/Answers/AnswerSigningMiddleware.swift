@@ -6,7 +6,7 @@ import PurchaseAPI
 import Synchronization
 
 /// Signs the answers to requests that ask for it, including errors. It is the outermost middleware, so that it signs what is
-/// sent. A request that does not ask costs one look at its header.
+/// sent. For other requests, it only checks one header.
 struct AnswerSigningMiddleware: RouterMiddleware {
     let signer: AnswerSigner
 

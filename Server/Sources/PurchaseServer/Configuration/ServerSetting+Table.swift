@@ -104,7 +104,7 @@ extension ServerSetting {
 
     package static let origin = ServerSetting(
         "record.origin", variable: "ASSAY_ORIGIN", option: "--origin", default: "random",
-        "The name of the log, such as example.com/assay, where its signing key is made"
+        "The name of the log, such as example.com/assay, for a new signing key"
     ) { value, _, configuration throws(SettingFault) in
         guard LogSigningKey.isOrigin(value.text) else {
             throw SettingFault("is '\(value.text)'", "Write a name without spaces and plus signs: example.com/assay")
@@ -164,14 +164,14 @@ extension ServerSetting {
 
     package static let uncountedAddresses = ServerSetting(
         "limits.uncounted_addresses", default: "127.0.0.0/8, ::1",
-        "Addresses whose connections are not counted by address; those of trusted proxies are not, either", isList: true
+        "Addresses whose connections are not counted by address, in addition to trusted proxies", isList: true
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.uncountedAddresses = try addressRanges(value)
     }
 
     package static let requestSeconds = ServerSetting(
         "limits.request_seconds", variable: "ASSAY_REQUEST_SECONDS", option: "--request-seconds", default: "30",
-        "How long a request may take to arrive, in seconds"
+        "The time limit for a request to arrive, in seconds"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.requestSeconds = try number(value, in: 1...86_400)
     }
@@ -185,7 +185,7 @@ extension ServerSetting {
 
     package static let appStoreProduction = ServerSetting(
         "app_store.verify_receipt_production", default: "https://buy.itunes.apple.com/verifyReceipt",
-        "The address that claims of apps with mode apple or both are asked about, for production"
+        "The address of verifyReceipt for claims of apps with mode apple or both, for production"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.verifyReceiptProduction = try appStoreURL(value)
     }
@@ -199,7 +199,7 @@ extension ServerSetting {
 
     package static let appStoreTrust = ServerSetting(
         "app_store.tls_trust", default: "none",
-        "The certificate authorities in PEM that these two addresses are trusted by, instead of the system's",
+        "The certificate authorities in PEM that are trusted for these two addresses, instead of the system's",
         path: .whole
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
 

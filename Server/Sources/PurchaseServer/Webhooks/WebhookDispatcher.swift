@@ -58,7 +58,7 @@ public final class WebhookDispatcher: Sendable {
         for sender in ended { sender.task.cancel() }
     }
 
-    /// Ends all deliveries, and records what was delivered.
+    /// Ends all deliveries, and records the delivered events.
     public func stop() async {
         let ended = running.withLock { running in
             defer { running = [] }

@@ -40,7 +40,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
         }
     }
 
-    /// The settings file, as it is named.
+    /// The path of the settings file, as given.
     func settingsPath(_ environment: [String: String]) -> String {
         config ?? environment[Self.configVariable] ?? Self.defaultConfig
     }

@@ -47,7 +47,7 @@ final class LogOutput: Sendable {
         if mustSchedule { queue.async { self.writeWaiting() } }
     }
 
-    /// Writes everything that waits. Call it before the program ends, and before something else is written to standard error.
+    /// Writes all waiting lines. Call it before the program ends, and before other output to standard error.
     func flush() {
         queue.sync { writeWaiting() }
     }

@@ -12,7 +12,7 @@ struct ProveSubmission: AsyncParsableCommand {
             this server signed last.
             """)
 
-    /// The number of attempts while the server signs what was just written: for three seconds.
+    /// The number of attempts while the server signs the new entries: for three seconds.
     private static let attempts = 12
 
     @OptionGroup var options: LedgerDatabaseOptions
