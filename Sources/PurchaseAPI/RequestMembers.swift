@@ -16,7 +16,7 @@ public struct RequestMembers {
     public enum Flaw: Error, Sendable, Equatable {
         /// The body is not a JSON object; the number of its bytes.
         case notAnObject(bytes: Int)
-        /// A member that must be there is missing, null or empty.
+        /// A required member is missing, null or empty.
         case missing(String)
         /// A member has the name of another API: camel case, hyphens, or the plural.
         case misnamed(String, expected: String)
@@ -118,14 +118,14 @@ public struct RequestMembers {
         return texts
     }
 
-    /// The words of an operator about an act, which must be there; empty if they are not, and then there is a flaw.
+    /// The operator's required reason for an action; empty if it is missing, which is noted as a flaw.
     public mutating func reason(_ key: some CodingKey) -> String {
         let reason = optionalReason(key)
         if reason == nil { miss(key.stringValue) }
         return reason ?? ""
     }
 
-    /// The words of an operator about an act, if they are there.
+    /// The operator's reason for an action, if there is one.
     public mutating func optionalReason(_ key: some CodingKey) -> String? {
         guard let text = text(key) else { return nil }
         guard Self.isReason(text) else {
@@ -138,7 +138,7 @@ public struct RequestMembers {
     /// The required format of the reason of an operator action.
     public static let reasonRule = "1 to 500 characters, not white space alone, without control characters"
 
-    /// Whether a text can be the reason of an operator's act.
+    /// Whether a text can be the reason of an operator's action.
     public static func isReason(_ text: String) -> Bool {
         isText(text, limit: 500) && !text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
             && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
@@ -149,7 +149,7 @@ public struct RequestMembers {
         text.utf8.count <= limit * 4 && text.unicodeScalars.count <= limit && !text.utf8.contains(0)
     }
 
-    /// An identifier that must be there; empty if it is not, and then there is a flaw.
+    /// A required identifier; empty if it is missing, which is noted as a flaw.
     public mutating func identifier(_ key: some CodingKey) -> String {
         guard let text = optionalIdentifier(key) else {
             miss(key.stringValue)
@@ -158,7 +158,7 @@ public struct RequestMembers {
         return text
     }
 
-    /// An identifier, if it is there.
+    /// An identifier, if it is present.
     public mutating func optionalIdentifier(_ key: some CodingKey) -> String? {
         guard let text = text(key) else { return nil }
         guard !text.isEmpty else {

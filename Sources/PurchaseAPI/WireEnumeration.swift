@@ -1,4 +1,4 @@
-/// One of several words on the wire. A word that this version does not know is kept as it came, so that an older client reads
+/// One of several words on the wire. A word that this version does not know is kept unchanged, so that an older client can read
 /// the answers of a newer server.
 ///
 /// Words are compared byte by byte: the comparison of strings normalizes Unicode, in quadratic time for hostile text.

@@ -17,8 +17,8 @@
 
     /// The app receipt of this device. The refresh may ask the customer for their password.
     ///
-    /// On the Mac, an app can also end with the status 173 at launch, whereupon the system fetches a receipt and starts it again. That is
-    /// the way of old systems, and not done here.
+    /// On the Mac, an app can also end with the status 173 at launch, whereupon the system fetches a receipt and starts it again.
+    /// That is the method of old systems, and is not used here.
     public struct DeviceReceipt: ReceiptSource {
         private let file: URL?
         private let refresher: Refresher

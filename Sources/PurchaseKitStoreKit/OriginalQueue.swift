@@ -6,13 +6,13 @@
     /// The payment queue of the original API (`SKPaymentQueue`). Make one at launch and keep it: StoreKit delivers transactions to
     /// observers only.
     ///
-    /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags behind it. Where
-    /// there is none, the receipt is the proof.
+    /// The proof of a purchase is StoreKit 2's signed transaction, which is there at once; the receipt on the disk lags behind
+    /// it. Without a signed transaction, the receipt is the proof.
     ///
     /// Unchecked, because the lock guards everything that changes.
     public final class OriginalQueue: NSObject, PaymentQueue, SKPaymentTransactionObserver, @unchecked Sendable {
         private let queue: SKPaymentQueue
-        /// Whether a payment that the customer began on the App Store goes on at once.
+        /// Whether a payment that the customer began on the App Store continues at once.
         private let shouldAddStorePayment: @Sendable (_ productID: String) -> Bool
         private let lock = NSLock()
         private let prefersSignedTransactions: Bool
@@ -25,7 +25,7 @@
         /// - Parameters:
         ///   - queue: the queue, as a rule `SKPaymentQueue.default()`.
         ///   - prefersSignedTransactions: whether to look for StoreKit 2's signed transaction of each purchase.
-        ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store goes on at once.
+        ///   - shouldAddStorePayment: whether a promoted purchase that the customer began on the App Store continues at once.
         public init(
             queue: SKPaymentQueue = .default(), prefersSignedTransactions: Bool = true,
             shouldAddStorePayment: @escaping @Sendable (_ productID: String) -> Bool = { _ in true }
@@ -177,7 +177,7 @@
         private let request: SKProductsRequest
         private var continuation: CheckedContinuation<Found, any Error>?
 
-        /// `SKProduct` is not marked as safe to hand over, and is not changed after it was received.
+        /// `SKProduct` is not `Sendable`, but does not change after it was received.
         struct Found: @unchecked Sendable {
             let value: SKProduct
         }
@@ -214,7 +214,7 @@
     }
 
     extension PaymentTransaction {
-        /// A transaction of the original API. Its proof is the app receipt, or its own receipt where there is none.
+        /// A transaction of the original API. Its proof is the app receipt, or its own receipt if there is no app receipt.
         public init(_ transaction: SKPaymentTransaction) {
             var state = State.purchasing
             switch transaction.transactionState {
@@ -239,7 +239,7 @@
                 failure: transaction.error.map { PurchaseError(.paymentFailed, found: $0.localizedDescription) })
         }
 
-        /// Whether both are the same transaction of the queue. A failed one has no id.
+        /// Whether both are the same transaction of the queue. A failed transaction has no id.
         fileprivate func isSame(as other: PaymentTransaction) -> Bool {
             state == other.state && productID == other.productID && transactionID == other.transactionID
         }

@@ -26,7 +26,7 @@ public struct PurchaseVerifier: Sendable {
         signedPayloadAuthority = SignedPayloadAuthority(anchors: anchors, memory: memory)
     }
 
-    /// A verifier with the same anchors and an empty memory of its own.
+    /// A verifier with the same anchors and a separate, empty memory.
     init(withoutMemoryOf verifier: PurchaseVerifier) {
         anchors = verifier.anchors
         memory = CertificatePathMemory()

@@ -24,8 +24,8 @@ public struct AppStoreConnectionSettings: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - production: `https://…`; `http://…` only with a loopback address.
-    ///   - sandbox: likewise.
-    ///   - trustFile: a PEM file with authorities; `nil` trusts the system's.
+    ///   - sandbox: in the same form.
+    ///   - trustFile: a PEM file with authorities; `nil` to trust the system's.
     /// - Throws: `AppStoreConnectionSettingsError`.
     public init(production: String, sandbox: String, trustFile: String? = nil) throws(AppStoreConnectionSettingsError) {
         verifyReceiptProduction = try Self.url(production)
@@ -57,7 +57,7 @@ public struct AppStoreConnectionSettings: Sendable, Equatable {
 /// A setting of the connection is wrong.
 public enum AppStoreConnectionSettingsError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalidURL(String)
-    /// Receipts would cross a network in the clear.
+    /// Receipts would be sent unencrypted over a network.
     case plainHTTP(String)
     /// The file of the trusted authorities cannot be used.
     case trustFile(String, reason: String)

@@ -1,6 +1,6 @@
-/// How many calls are on their way at once, and how many wait for their turn.
+/// Limits the calls in progress and the calls that wait for their turn.
 public actor CallLimit {
-    /// Calls of one app, so that one app does not take the connections of all.
+    /// Calls of one app, so that one app does not use all connections.
     public static let callsPerApp = 16
     /// Calls of all apps; the number of connections.
     public static let callsInAll = 64
@@ -15,7 +15,7 @@ public actor CallLimit {
 
     /// Waits for a turn.
     ///
-    /// - Returns: whether there is one; not if too many wait. A turn must be given back with `leave`.
+    /// - Returns: whether the caller got a turn; false if too many wait. A turn must be released with `leave`.
     public func enter(_ app: String) async -> Bool {
         if calls[app, default: 0] < Self.callsPerApp, all < Self.callsInAll {
             begin(app)
@@ -26,7 +26,7 @@ public actor CallLimit {
         return true
     }
 
-    /// Gives a turn back.
+    /// Releases a turn.
     public func leave(_ app: String) {
         all -= 1
         let left = calls[app, default: 1] - 1
@@ -43,6 +43,6 @@ public actor CallLimit {
         calls[app, default: 0] += 1
     }
 
-    /// The calls on their way and the waiting ones.
+    /// The calls in progress and the waiting ones.
     public var counts: (calls: Int, waiting: Int) { (all, waiting.count) }
 }

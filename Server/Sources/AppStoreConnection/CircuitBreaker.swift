@@ -1,14 +1,14 @@
-/// Stops asking an environment that does not answer, and asks it now and then whether it does again.
+/// Stops asking an environment that does not answer, and probes it now and then.
 ///
-/// A value without a clock: the time is a parameter.
+/// It has no clock: the time is a parameter.
 public struct CircuitBreaker: Sendable {
-    /// So many undetermined attempts within the window open the circuit.
+    /// The number of undetermined attempts within the window that opens the circuit.
     public static let threshold = 5
     /// The window.
     public static let window = Duration.seconds(30)
     /// The time between two probes, in seconds.
     public static let probeInterval = 15.0
-    /// How much that time is lengthened or shortened at most, so that several servers do not probe together.
+    /// The maximum random change of that time, so that several servers do not probe at the same moment.
     public static let jitter = 0.2
 
     private var state = State.closed(failures: [])
@@ -17,7 +17,7 @@ public struct CircuitBreaker: Sendable {
         /// The times of the last undetermined attempts, at most `threshold`.
         case closed(failures: [Duration])
         case open(probeAt: Duration)
-        /// A probe is on its way.
+        /// Whether a probe is in progress.
         case probing
     }
 
@@ -26,11 +26,11 @@ public struct CircuitBreaker: Sendable {
         case call
         /// One call, to see whether the environment answers again.
         case probe
-        /// None until then.
+        /// No calls until then.
         case refused(retryAfter: Duration)
     }
 
-    /// What a report changed.
+    /// The change that a report caused.
     public enum Change: Sendable, Equatable {
         case opened
         case closed
@@ -38,7 +38,7 @@ public struct CircuitBreaker: Sendable {
 
     public init() {}
 
-    /// Asks for a permit. Every permit but a refusal must be reported back.
+    /// Asks for a permit. Every permit except a refusal must be reported back.
     public mutating func permit(at now: Duration) -> Permit {
         switch state {
         case .closed: return .call
@@ -50,10 +50,10 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Reports what became of a call.
+    /// Reports the outcome of a call.
     ///
     /// - Parameters:
-    ///   - isAnswered: whether the environment answered, whatever it said about the receipt.
+    ///   - isAnswered: whether the environment answered, with any status for the receipt.
     ///   - random: from -1 to 1.
     public mutating func report(
         _ permit: Permit, isAnswered: Bool, at now: Duration, random: Double
@@ -70,7 +70,7 @@ public struct CircuitBreaker: Sendable {
             state = .open(probeAt: probeAt)
             return .opened
         case (.open, true), (.probing, true):
-            // Also the late answer to a call from before.
+            // Also for the late answer to an earlier call.
             state = .closed(failures: [])
             return .closed
         case (.probing, false) where permit == .probe:
@@ -80,7 +80,7 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Reports that the call of a permit was not made after all, or was given up before its end.
+    /// Reports that the call of a permit was not made, or was cancelled before its end.
     public mutating func giveBack(_ permit: Permit, at now: Duration) {
         guard permit == .probe, case .probing = state else { return }
         state = .open(probeAt: now)

@@ -1,6 +1,6 @@
 public import NIOCore
 
-/// The clock of the pauses and of the circuit breaker. Tests move one by hand.
+/// The clock of the pauses and of the circuit breaker. Tests use one that they move by hand.
 public struct ConnectionClock: Sendable {
     /// The time since some beginning; it never goes back.
     let now: @Sendable () -> Duration
@@ -27,9 +27,9 @@ public struct ConnectionClock: Sendable {
         sleep: { try await Task.sleep(for: $0) })
 }
 
-/// How long the parts of one attempt may take. They are measured by the network's own clock.
+/// The time limits of the parts of one attempt. They are measured by the network's own clock.
 public struct AttemptLimits: Sendable {
-    /// Until the connection is there, its encryption included.
+    /// Until the connection is established, including its encryption.
     public var connect: TimeAmount
     /// Between two pieces of the reply.
     public var read: TimeAmount

@@ -6,7 +6,7 @@ import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
-/// What an error of the network libraries means. Their own descriptions name functions and types.
+/// The meaning of an error of the network libraries. Their own descriptions name functions and types.
 enum NetworkError {
     static func meaning(
         of error: any Error, _ limits: AttemptLimits

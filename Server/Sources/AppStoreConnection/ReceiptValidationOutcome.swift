@@ -1,11 +1,11 @@
 public import PurchaseAPI
 
-/// What became of a question to `verifyReceipt`.
+/// The outcome of a question to `verifyReceipt`.
 public enum ReceiptValidationOutcome: Sendable {
-    /// Apple answered with a status that it will not change by itself: 0, 21003, 21004, 21006, 21010, or 21007 or 21008
-    /// after the switch to the other environment.
+    /// Apple answered with a final status: 0, 21003, 21004, 21006, 21010, or 21007 or 21008 after the switch to the other
+    /// environment.
     case conclusive(AppStoreReply)
-    /// There is no such answer. Nothing follows from it about the receipt; ask again.
+    /// There is no such answer, which says nothing about the receipt; ask again.
     case undetermined(UndeterminedValidation)
 }
 
@@ -15,7 +15,7 @@ public struct AppStoreReply: Sendable {
     public var status: VerifyReceiptStatus { response.status }
     /// The environment that answered.
     public let environment: ValidationEnvironment
-    /// The reply as it came, after decompression.
+    /// The reply as received, after decompression.
     public let json: [UInt8]
     /// The reply, decoded.
     public let response: VerifyReceiptResponse
@@ -28,18 +28,18 @@ public struct AppStoreReply: Sendable {
     }
 }
 
-/// Why there is no conclusive reply.
+/// The reason why there is no conclusive reply.
 public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringConvertible {
     public let code: Code
     /// The environment that was asked last.
     public let environment: ValidationEnvironment
-    /// What was seen instead of a conclusive reply, for people. It contains no secret and at most 200 bytes of text.
+    /// A description of what was received instead of a conclusive reply. It contains no secret and at most 200 bytes of text.
     public let seen: String
     /// The status, if a reply had one.
     public let status: VerifyReceiptStatus?
-    /// The last reply as it came, if there was one of at most `keptReplyBytes`.
+    /// The last reply as received, if there was one of at most `keptReplyBytes`.
     public let json: [UInt8]?
-    /// The earliest time to ask again, from now. Until then another call has no prospect, or the circuit breaker refuses it.
+    /// The earliest time to ask again, from now. An earlier call is unlikely to succeed, or the circuit breaker refuses it.
     public let retryAfter: Duration
 
     /// An undetermined outcome by its parts.
@@ -66,11 +66,11 @@ public struct UndeterminedValidation: Error, Sendable, Equatable, CustomStringCo
         case timeout = "app_store_timeout"
         /// The certificate of the server was not valid.
         case certificate = "app_store_certificate"
-        /// The reply had another HTTP status than 200, a redirect included.
+        /// The reply had an HTTP status other than 200, such as a redirect.
         case httpStatus = "app_store_http_status"
         /// The reply was not JSON of `verifyReceipt`.
         case unreadable = "app_store_unreadable"
-        /// The reply was larger than a reply may be.
+        /// The reply exceeded the size limit.
         case tooLarge = "app_store_too_large"
         /// The status says that Apple cannot answer now: 21002, 21005, 21009, 21100 to 21199, or an unknown one.
         case status = "app_store_status"

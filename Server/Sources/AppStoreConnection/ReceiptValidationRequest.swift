@@ -23,13 +23,13 @@ public struct ReceiptValidationRequest: Sendable {
     }
 
     /// Whether a receipt has auto-renewable subscriptions, which decides whether the shared secret is sent: Apple answers 21003
-    /// or 21004 to a secret beside a receipt that needs none.
+    /// or 21004 if a secret is sent with a receipt that needs none.
     public enum AutoRenewables: Sendable, Hashable {
-        /// The secret is sent; 21004 is Apple's last word.
+        /// The secret is sent; 21004 is final.
         case present
         /// The secret is not sent.
         case absent
-        /// The receipt does not tell. The secret is sent, and after 21004 the receipt is sent once more without it.
+        /// The receipt does not show it. The secret is sent, and after 21004 the receipt is sent once more without it.
         case unknown
     }
 }

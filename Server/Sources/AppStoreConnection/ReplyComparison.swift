@@ -1,12 +1,12 @@
 public import PurchaseAPI
 
-/// Compares a reply of `verifyReceipt` with what the receipt itself proves. Status 0 alone proves nothing: a reply can be another
-/// receipt's, or edited on its way.
+/// Compares a reply of `verifyReceipt` with what the receipt itself proves. Status 0 alone proves nothing: a reply can belong to
+/// another receipt, or have been edited on its way.
 public struct ReplyComparison: Sendable {
-    /// What differs, at most `most` of it.
+    /// The differences, at most `most`.
     public private(set) var contradictions: [Contradiction] = []
 
-    /// One difference is enough to refuse; more help a person.
+    /// One difference is enough to refuse; more are for people.
     private static let most = 20
 
     /// A field in which the reply and the receipt differ.
@@ -39,7 +39,7 @@ public struct ReplyComparison: Sendable {
             "receipt.original_application_version", proven.originalApplicationVersion,
             receipt.originalApplicationVersion)
         comparePurchases(receipt.inApp, proven.inApp)
-        // Newer than the receipt, so only what never changes can be compared.
+        // It is newer than the receipt, so only fields that never change can be compared.
         let byTransaction = Self.index(proven.inApp)
         for (position, latest) in (reply.latestReceiptInfo ?? []).enumerated() {
             guard let purchase = byTransaction[Array(latest.transactionID.utf8)] else { continue }
@@ -100,7 +100,7 @@ public struct ReplyComparison: Sendable {
         Dictionary(purchases.map { (Array($0.transactionID.utf8), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What the receipt does not have, the reply may add.
+    /// The reply may add fields that the receipt does not have.
     private mutating func compare(_ path: String, _ proven: String?, _ replied: String?) {
         guard let proven else { return }
         if let replied, replied.utf8.elementsEqual(proven.utf8) { return }
@@ -129,7 +129,7 @@ extension VerifyReceiptResponse.InAppPurchase {
         PurchaseField(name: name, value: read(self), read: read)
     }
 
-    /// The fields that no later event changes.
+    /// The fields that later events do not change.
     fileprivate var lastingFields: [PurchaseField] {
         [
             field("product_id") { $0.productID },

@@ -1,21 +1,21 @@
 public import PurchaseAPI
 
-/// What follows from the status of a reply.
+/// The conclusion from the status of a reply.
 public enum ReplyJudgement: Sendable, Equatable {
-    /// Apple's last word.
+    /// The reply is final.
     case conclusive
-    /// The receipt is of the other environment, which is asked next.
+    /// The receipt belongs to the other environment, which is asked next.
     case otherEnvironment
     /// Apple cannot answer now.
     case undetermined(Persistence)
 
-    /// How long an undetermined status lasts, as far as it tells.
+    /// How long an undetermined status is likely to last.
     public enum Persistence: Sendable, Equatable {
-        /// It may be gone after a moment, and says something about the store. It is asked again by the whole schedule.
+        /// It may pass after a moment, and concerns the store. The question is repeated by the whole schedule.
         case passing
-        /// It is asked again once: 21002 is also the answer to a malformed receipt.
+        /// The question is repeated once, because 21002 is also the answer to a malformed receipt.
         case perhapsTheReceipt
-        /// It is not asked again now: Apple says that it does not help, or the status is unknown.
+        /// The question is not repeated now: Apple says that a retry does not help, or the status is unknown.
         case lasting
     }
 
@@ -25,7 +25,7 @@ public enum ReplyJudgement: Sendable, Equatable {
     ///   - status: the status.
     ///   - retryFlag: the flag; it has a meaning only with 21100 to 21199. Absent, a retry may help.
     ///   - environment: the environment that was asked.
-    ///   - isSwitched: whether the other environment sent us here.
+    ///   - isSwitched: whether the other environment's reply led to this one.
     public init(
         status: VerifyReceiptStatus, retryFlag: Bool?, asked environment: ValidationEnvironment, isSwitched: Bool
     ) {
@@ -33,7 +33,7 @@ public enum ReplyJudgement: Sendable, Equatable {
         case .valid, .notAuthenticated, .secretMismatch, .expired, .accountNotFound: self = .conclusive
         case .sandboxReceiptAtProduction, .productionReceiptAtSandbox:
             let named: ValidationEnvironment = status == .sandboxReceiptAtProduction ? .sandbox : .production
-            // An address that names itself contradicts itself.
+            // An environment that refers the receipt to itself contradicts itself.
             self = isSwitched ? .conclusive : named == environment ? .undetermined(.lasting) : .otherEnvironment
         case .temporarilyUnavailable, .internalError: self = .undetermined(.passing)
         case .malformed: self = .undetermined(.perhapsTheReceipt)

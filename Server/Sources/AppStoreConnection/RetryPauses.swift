@@ -3,10 +3,10 @@ public enum RetryPauses {
     /// Three more attempts: after half a second, a second, and two.
     public static let seconds: [Double] = [0.5, 1, 2]
 
-    /// How much a pause is lengthened or shortened at most, so that servers that failed together do not return together.
+    /// The maximum random change of a pause, so that servers that failed at the same moment do not return at the same moment.
     public static let jitter = 0.5
 
-    /// The pause after so many undetermined attempts; `nil` if there is no further one.
+    /// The pause after this number of undetermined attempts; `nil` if there is no further attempt.
     ///
     /// - Parameter random: from -1 to 1.
     public static func pause(after attempts: Int, _ persistence: ReplyJudgement.Persistence, random: Double)

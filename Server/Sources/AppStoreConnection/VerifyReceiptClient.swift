@@ -5,8 +5,8 @@ import Synchronization
 
 /// The client of `verifyReceipt`.
 ///
-/// It asks production first; after 21007 it asks the sandbox. It retries what may pass, stops asking an environment that does
-/// not answer (`CircuitBreaker`), limits the calls of each app (`CallLimit`), and makes one call for identical receipts.
+/// It asks production first; after 21007 it asks the sandbox. It retries temporary failures, stops asking an environment that
+/// does not answer (`CircuitBreaker`), limits the calls of each app (`CallLimit`), and makes one call for identical receipts.
 public final class VerifyReceiptClient: ReceiptValidation {
     private let exchange: VerifyReceiptExchange
     private let clock: ConnectionClock
@@ -20,7 +20,7 @@ public final class VerifyReceiptClient: ReceiptValidation {
         var isClosed = false
     }
 
-    /// What makes two questions the same.
+    /// The fields by which two questions are the same.
     private struct Key: Hashable {
         let digest: [UInt8]
         let app: String
@@ -31,7 +31,7 @@ public final class VerifyReceiptClient: ReceiptValidation {
 
     /// - Parameters:
     ///   - settings: the addresses and the trusted authorities.
-    ///   - limits: how long the parts of an attempt may take.
+    ///   - limits: the time limits of the parts of an attempt.
     ///   - clock: the clock of pauses and circuit breakers.
     ///   - onCircuitChange: called when the circuit of an environment opens or closes, on the task of a call. It must not wait.
     /// - Throws: `AppStoreConnectionSettingsError` if the trusted authorities cannot be read.
@@ -52,7 +52,7 @@ public final class VerifyReceiptClient: ReceiptValidation {
         let call = state.withLock { state -> Task<ReceiptValidationOutcome, Never>? in
             guard !state.isClosed else { return nil }
             if let call = state.calls[key] { return call }
-            // A task of its own: the caller that began it may be cancelled while others wait for it.
+            // A separate task, because the caller that began it may be cancelled while others wait for it.
             let call = Task {
                 let outcome = await ask(request)
                 self.state.withLock { $0.calls[key] = nil }
@@ -153,8 +153,8 @@ extension VerifyReceiptClient {
         case otherEnvironment
         case undetermined(UndeterminedValidation, ReplyJudgement.Persistence)
 
-        /// Whether the environment answered. A status that is about the receipt, and not about the store, is an answer too;
-        /// otherwise one customer's receipt could open the circuit for all.
+        /// Whether the environment answered. A status that concerns the receipt and not the store is an answer too; otherwise one
+        /// customer's receipt could open the circuit for all.
         var isAnswered: Bool {
             switch self {
             case .conclusive, .otherEnvironment: true
@@ -163,7 +163,7 @@ extension VerifyReceiptClient {
         }
     }
 
-    /// One attempt, when it is its turn, if the circuit is closed.
+    /// Makes one attempt, in its turn, if the circuit is closed.
     private func attempt(
         _ body: [UInt8], _ app: String, _ environment: ValidationEnvironment, _ isSwitched: Bool
     ) async -> Attempt {

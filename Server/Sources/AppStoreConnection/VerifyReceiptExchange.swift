@@ -35,7 +35,7 @@ struct VerifyReceiptExchange: Sendable {
         }
         var pool = HTTPClient.Configuration.ConnectionPool(
             idleTimeout: .seconds(60), concurrentHTTP1ConnectionsPerHostSoftLimit: CallLimit.callsInAll)
-        // The retries are ours: the library's would not count.
+        // The client makes the retries, because the library's would not be counted.
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
@@ -66,7 +66,7 @@ struct VerifyReceiptExchange: Sendable {
             exchange.cancel()
         }
         timer.cancel()
-        // Of a reply that was cut off, nothing counts.
+        // A truncated reply is ignored.
         if isLate.load(ordering: .relaxed) {
             return .failure(.init(.timeout, environment, seen: "no whole reply in \(limits.whole.words)"))
         }
@@ -118,7 +118,7 @@ struct VerifyReceiptExchange: Sendable {
 }
 
 extension UndeterminedValidation {
-    /// When an outcome is asked for again that has no better time of its own, and that of the circuit breaker is not known.
+    /// The time of the next question if neither the outcome nor the circuit breaker determines one.
     static let usualRetry = Duration.seconds(5)
 
     fileprivate init(

@@ -7,7 +7,7 @@ import PurchaseLedger
 /// writes.
 struct HealthRoutes {
     let ledger: PurchaseLedger?
-    /// The check makes the server write, and needs no key; ten requests a second are more than any monitor sends.
+    /// The check writes to the database and needs no key. Ten requests a second are more than any monitor sends.
     private let probes: RateLimiter
 
     init(ledger: PurchaseLedger?, uptime: @escaping @Sendable () -> Double) {

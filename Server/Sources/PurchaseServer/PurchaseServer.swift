@@ -10,10 +10,10 @@ public import ServiceLifecycle
 ///   - configuration: the settings.
 ///   - desk: asks the App Store about claims; it must be among the services.
 ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
-///   - services: what runs beside the server and ends after it, such as the sealing of the record.
-///   - onReady: called once with the address, when the server takes connections.
-///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
+///   - ledger: where purchases are recorded; without one the server answers only `verifyReceipt`.
+///   - services: services that run beside the server and end after it, such as the sealing of the record.
+///   - onReady: called once with the address, when the server accepts connections.
+///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
 public func purchaseServer(
     _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil, logger: Logger,
     services: [any Service] = [],

@@ -32,9 +32,9 @@ public final class ReloadableServer: Sendable {
 
     /// - Parameters:
     ///   - configuration: the settings.
-    ///   - ledger: where purchases are recorded; without one the server answers `verifyReceipt` and nothing else.
+    ///   - ledger: where purchases are recorded; without one the server answers only `verifyReceipt`.
     ///   - desk: asks the App Store about claims of apps with the mode `apple` or `both`; it must run beside the server.
-    ///   - uptime: seconds since any moment, never going back; limits of requests in a time are counted by it.
+    ///   - uptime: seconds since any moment, never going back; rate limits are measured with it.
     public init(
         _ configuration: ServerConfiguration, ledger: PurchaseLedger? = nil, desk: AppStoreDesk? = nil,
         uptime: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
@@ -53,7 +53,7 @@ public final class ReloadableServer: Sendable {
         replaceSettings(by: configuration, ledger: ledger)
     }
 
-    /// Answers every later request under other settings. Requests that are being answered end under those before.
+    /// Answers every later request under other settings. Requests in progress end under the previous ones.
     ///
     /// Host, port, database, log level and format, the number of connections and the keys of the record stay as they were at the start
     /// (`ServerConfiguration.settingsThatNeedRestart`).
@@ -71,8 +71,8 @@ public final class ReloadableServer: Sendable {
     ///
     /// - Parameters:
     ///   - logger: where to log; messages are constant, facts are metadata, and no secret or receipt is among them.
-    ///   - services: what runs beside the server and ends after it, such as the sealing of the record.
-    ///   - onReady: called once with the address, when the server takes connections.
+    ///   - services: services that run beside the server and end after it, such as the sealing of the record.
+    ///   - onReady: called once with the address, when the server accepts connections.
     public func application(
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {

@@ -6,7 +6,7 @@ public import PurchaseVerification
 public struct ServerConfiguration: Sendable {
     /// The address to listen on.
     public var host = "127.0.0.1"
-    /// The port to listen on; 0 takes a free one.
+    /// The port to listen on; 0 selects a free one.
     public var port = 8080
     /// The database, as `sqlite:PATH`.
     public var database = "sqlite:assay.sqlite"
@@ -20,13 +20,13 @@ public struct ServerConfiguration: Sendable {
     public var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
     /// The shared secret of all apps; if it is set, requests for receipts with subscriptions must carry it.
     public var sharedSecret: String?
-    /// The shared secrets of apps by bundle id, for receipts of these; `sharedSecret` stands above them.
+    /// The shared secrets of apps by bundle id, for receipts of these; `sharedSecret` takes precedence over them.
     public var sharedSecrets: [String: String] = [:]
-    /// The apps whose purchases are recorded, by the names that keys are made for.
+    /// The apps whose purchases are recorded, by their names; each API key belongs to one of these names.
     public var apps: [String: RegisteredApp] = [:]
-    /// The proxies of the operator, whose `X-Forwarded-For` is believed; without them nobody's is.
+    /// The proxies of the operator, whose `X-Forwarded-For` is trusted. Without any, the header is ignored.
     public var trustedProxies: [AddressRange] = []
-    /// The keys of the record, and where its checkpoints go.
+    /// The keys of the record, and the places of its checkpoints.
     public var record = Record()
     /// Signs the answers to apps that ask for it; `nil` signs none.
     public var answerSigner: AnswerSigner?
@@ -62,7 +62,7 @@ public struct ServerConfiguration: Sendable {
 
     /// Limits of one client, and of all clients together.
     public struct Limits: Sendable {
-        /// The largest request body, in bytes: base64 of the largest size that the core takes (16 MiB), in JSON.
+        /// The largest request body, in bytes: base64 of the largest size that the core accepts (16 MiB), in JSON.
         public var bodyBytes = 17 << 20
         /// The largest body of a request to `/v1`, in bytes: a receipt of more than 1,000 purchases, or 100 signed transactions.
         public var apiBodyBytes = 1 << 20
@@ -73,31 +73,32 @@ public struct ServerConfiguration: Sendable {
         /// Connections at the same time; more wait in the system's queue.
         public var connections = 4096
         /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of all, so
-        /// that eight addresses are needed to shut everybody out; a client with a pool of connections has far fewer.
+        /// that eight addresses are needed to lock out everybody else; a client with a pool of connections has far fewer.
         public var connectionsPerAddress = 512
-        /// Addresses whose connections are not counted by address. Those of `trustedProxies` are not, either.
+        /// Addresses whose connections are not counted by address. Those of `trustedProxies` are not counted either.
         public var uncountedAddresses: [AddressRange] = AddressRange.loopback
-        /// Bytes of bodies that are held at the same time, of all requests together; a request beyond that is told to try again
-        /// later. A body counts only once its bytes are there, so slow senders take nothing from others.
+        /// Bytes of bodies that are held at the same time, of all requests together; a further request is asked to try again
+        /// later. Only bytes that have arrived count, so slow senders do not block others.
         public var bufferedBytes = 256 << 20
-        /// Pieces of evidence that are verified or wait for it at the same time; a request beyond that is told to try again
-        /// later. At 60 µs for a usual receipt, that is 60 ms of a core.
+        /// Pieces of evidence that are verified or wait for it at the same time; a further request is asked to try again later.
+        /// At 60 µs for a usual receipt, that is 60 ms of a core.
         public var waitingVerifications = 1024
-        /// The rate at which one address may call `/v1`, with any key, and `verifyReceipt`. More than two cores answer, so that it
-        /// does not slow a backend that sends everything from one address.
+        /// The rate at which one address may call `/v1`, with any key, and `verifyReceipt`. It is more than two cores can answer,
+        /// so it does not slow a backend that sends everything from one address.
         public var perAddress = RateLimit(perSecond: 50_000, burst: 100_000)
         /// The rate at which one key may call `/v1`.
         public var perKey = RateLimit(perSecond: 1000, burst: 2000)
-        /// The percentage of `perKey` that one address may take of a key with the scope `client`, which all installations of an app
-        /// share. A quarter, so that four addresses are needed to shut everybody out.
+        /// The percentage of `perKey` that one address may take of a key with the scope `client`, which all installations of an
+        /// app share. A quarter, so that four addresses are needed to lock out everybody else.
         public var addressPercentOfKey = 25.0
         /// The part of a key's rate that one address may take: at least one request at once.
         var perAddressOfKey: RateLimit {
             let part = addressPercentOfKey / 100
             return RateLimit(perSecond: perKey.perSecond * part, burst: max(1, (perKey.burst * part).rounded(.up)))
         }
-        /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Nobody's secret is
-        /// looked at beyond that; receipts that need none, and those of other apps, are answered.
+        /// The rate at which one address may send `verifyReceipt` a wrong shared secret for receipts of one app. Beyond it,
+        /// secrets from this address are no longer compared for this app; receipts that need none, and those of other apps, are
+        /// still answered.
         public var wrongSecrets = RateLimit(perSecond: 1, burst: 20)
 
         public init() {}

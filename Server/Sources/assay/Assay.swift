@@ -18,8 +18,8 @@ struct Assay: AsyncParsableCommand {
 
     static let version = "0.1.0"
 
-    /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's act was refused, or an
-    /// audit has findings.
+    /// Exit status 2 for wrong usage and for I/O, so that 1 means a negative result: evidence or an operator's action was
+    /// refused, or an audit has findings.
     static func main() async {
         if let complaint = CommandSuggestion.complaint(CommandLine.arguments.dropFirst()) {
             Terminal.complain(complaint)
@@ -39,8 +39,8 @@ struct Assay: AsyncParsableCommand {
         LogOutput.standardError.flush()
     }
 
-    /// Runs a command. A value that it refuses while it runs is its own, so the message names its help: the parser, which knows
-    /// only the command that it parsed last, would print the usage of the program.
+    /// Runs a command. If the command itself refuses a value, the message names the command's help; the parser would print the
+    /// usage of the program, because it knows only the command that it parsed last.
     private static func run(_ command: any ParsableCommand) async throws {
         var command = command
         do {
@@ -56,7 +56,7 @@ struct Assay: AsyncParsableCommand {
         }
     }
 
-    /// The status that a command asked for; success for help; everything else is wrong usage or I/O.
+    /// The status that a command requested; success for help; any other error is wrong usage or I/O.
     private static func status(of error: any Error) -> ExitCode {
         if let status = error as? ExitCode { return status }
         return exitCode(for: error) == .success ? .success : .unusable
@@ -64,7 +64,7 @@ struct Assay: AsyncParsableCommand {
 }
 
 extension ExitCode {
-    /// Evidence or an operator's act was refused, or an audit has findings.
+    /// Evidence or an operator's action was refused, or an audit has findings.
     static let rejected = ExitCode(1)
     /// Wrong usage, or something could not be read or written.
     static let unusable = ExitCode(2)

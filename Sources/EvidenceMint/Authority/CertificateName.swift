@@ -4,7 +4,7 @@ extension CertificateTemplate {
         /// The whole Name element (RFC 5280, 4.1.2.4).
         public var der: [UInt8]
 
-        /// A name from its DER bytes, taken as they are.
+        /// A name from its DER bytes, unchanged.
         public init(der: [UInt8]) {
             self.der = der
         }

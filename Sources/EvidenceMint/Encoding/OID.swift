@@ -4,7 +4,7 @@ extension CertificateTemplate {
         /// The numbers between the dots.
         public var arcs: [UInt64]
 
-        /// Takes the numbers as they are.
+        /// Stores the numbers without checks.
         public init(arcs: [UInt64]) {
             self.arcs = arcs
         }

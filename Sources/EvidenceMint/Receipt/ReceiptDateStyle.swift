@@ -27,7 +27,7 @@ extension ReceiptDateStyle {
         }
     }
 
-    /// The text of a date in a purchase, which has the same form everywhere.
+    /// The text of a date in a purchase, which has the same format everywhere.
     static func plain(_ date: Date) -> String {
         CivilTime(date).internet + "Z"
     }

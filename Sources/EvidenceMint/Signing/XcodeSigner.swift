@@ -43,7 +43,7 @@ public struct XcodeSigner: Sendable {
     }
 
     /// Signs data: ES256, with `kid`, `typ` and an `x5c` of one certificate in the header.
-    /// - Parameter template: written as it is; `asXcodeWritesIt` gives it Xcode's environment and dates.
+    /// - Parameter template: the content, written unchanged; `asXcodeWritesIt` sets Xcode's environment and dates.
     /// - Returns: the compact JWS.
     /// - Throws: the errors of the crypto library if the key cannot sign.
     public func encode(_ template: some SignedPayloadTemplate) throws -> String {

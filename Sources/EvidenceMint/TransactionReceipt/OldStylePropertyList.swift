@@ -19,7 +19,7 @@ enum OldStylePropertyList {
     enum Value {
         /// Written between quotes.
         case text(String)
-        /// Written as it is.
+        /// Written unchanged.
         case raw([UInt8])
     }
 
@@ -39,7 +39,7 @@ enum OldStylePropertyList {
         return bytes
     }
 
-    /// Lists in lists, so many deep.
+    /// Nested lists of this depth.
     static func nestedLists(depth: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(ascii: "("), count: depth) + [UInt8](repeating: UInt8(ascii: ")"), count: depth)
     }

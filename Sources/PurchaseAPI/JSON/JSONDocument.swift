@@ -1,9 +1,10 @@
 import Foundation
 
-/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that nothing of it is lost: neither the order
-/// of the members, nor the digits of a number, nor white space.
+/// JSON as it was written (RFC 8259): each value with its place in the bytes, so that the order of the members, the digits of
+/// numbers and white space are preserved.
 ///
-/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes a value beside its own.
+/// The values are in one array instead of a tree of objects, so hostile JSON takes at most 16 bytes for each value in addition to
+/// its own size.
 struct JSONDocument: Sendable, Equatable {
     let bytes: [UInt8]
     /// The values in the order in which they begin; the members of an object are a name and a value each.
@@ -34,11 +35,11 @@ struct JSONDocument: Sendable, Equatable {
         var bytes = 1 << 30
         /// Each value takes 16 bytes.
         var values = 1 << 26
-        /// The reader and the writer recur once a level.
+        /// The reader and the writer recurse once for each level.
         var depth = 64
     }
 
-    /// Why bytes are not read.
+    /// The reason why the bytes cannot be read.
     enum Flaw: Error, Equatable {
         /// They are not JSON, from this offset on.
         case malformed(offset: Int)
@@ -51,7 +52,7 @@ struct JSONDocument: Sendable, Equatable {
     /// Reads one value with the white space around it.
     static func read(_ bytes: [UInt8], bounds: Bounds = Bounds()) -> Result<JSONDocument, Flaw> {
         guard bytes.count <= bounds.bytes else { return .failure(.tooMuch("\(bytes.count) bytes")) }
-        // Strings are not checked one by one. What is not UTF-8 is repaired, and differs then.
+        // Strings are not checked one by one. Invalid UTF-8 is repaired, so the text then differs.
         guard
             !bytes.contains(where: { $0 >= 0x80 }) || String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
         else { return .failure(.malformed(offset: 0)) }

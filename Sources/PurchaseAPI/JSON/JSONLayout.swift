@@ -1,10 +1,10 @@
-/// How JSON was written that was read into a typed value, so that the value is written back as it came: the order of the
+/// The layout of JSON that was read into a typed value, so that the value can be written back in the same form: the order of the
 /// members, the white space, the escapes, and the members that the type does not have.
 ///
-/// The values themselves are written by the type. So a value that was misread does not come back as it was.
+/// The type writes the values themselves. So a value that was misread is not written back unchanged.
 struct JSONLayout: Sendable, Equatable {
     private let source: JSONDocument
-    /// The values that the type does not have, or would write with another value. They are kept as they came.
+    /// The values that the type does not have, or would write with another value. They are kept unchanged.
     private let unread: Set<Int>
     /// The members that the type writes and an object did not have, with their values: `null` and the like.
     private let added: [Int: [AddedMember]]
@@ -19,8 +19,8 @@ struct JSONLayout: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - source: what was read.
-    ///   - written: what the type writes for it.
+    ///   - source: the JSON that was read.
+    ///   - written: the JSON that the type writes for it.
     init(of source: JSONDocument, written: JSONDocument) {
         var comparison = Comparison(source: source, written: written)
         comparison.compare(0, 0, path: "")
@@ -30,7 +30,7 @@ struct JSONLayout: Sendable, Equatable {
         unreadPaths = comparison.paths
     }
 
-    /// What the type writes now, in this layout.
+    /// The JSON that the type writes now, in this layout.
     func arranged(_ written: JSONDocument) -> [UInt8] {
         var arranger = Arranger(layout: self, written: written)
         arranger.result.reserveCapacity(source.bytes.count)
@@ -47,7 +47,7 @@ struct JSONLayout: Sendable, Equatable {
         source.text(of: node) == written.text(of: other)
     }
 
-    /// Finds what the type does not have.
+    /// Finds the members that the type does not have.
     private struct Comparison {
         let source: JSONDocument
         let written: JSONDocument

@@ -7,7 +7,7 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
     public var quantity: Int64
     /// The remaining balance, even if an earlier request took the units.
     public var balance: Int64
-    /// Units that were used and then refunded, or used of a purchase that is another customer's now.
+    /// Units that were used and then refunded, or used from a purchase that now belongs to another customer.
     public var shortfall: Int64
     public var consumedAt: String
     /// Whether an earlier request took the units.

@@ -3,18 +3,18 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var productID: String
     public var productType: ProductType
     public var environment: EnvironmentName
-    /// `active` alone entitles.
+    /// Only `active` grants access.
     public var state: State
     /// The reason why it is not active; absent if it is active.
     public var reason: Reason?
     /// The remaining units; only for consumables.
     public var balance: Int64?
-    /// Units that were used and then refunded, or used of a purchase that is another customer's now; only of
+    /// Units that were used and then refunded, or used from a purchase that now belongs to another customer; only for
     /// consumables.
     public var shortfall: Int64?
     /// The start of the access; only if it is active and not a balance.
     public var since: String?
-    /// Until when, or when it ended; absent if it does not end.
+    /// When the access ends or ended; absent if it does not end.
     public var until: String?
     /// The transaction that it rests on; absent for a balance and for a grant by an operator.
     public var transactionID: String?
@@ -46,7 +46,7 @@ public struct EntitlementMessage: Codable, Sendable, Equatable {
 }
 
 extension EntitlementMessage {
-    /// Whether something may be used; `active` alone entitles.
+    /// Whether something may be used; Only `active` grants access.
     public struct State: WireEnumeration {
         public let rawValue: String
 
@@ -80,7 +80,7 @@ extension EntitlementMessage {
         public static let billingRetry = Reason(rawValue: "billing_retry")
         /// Apple refunded or revoked it.
         public static let revoked = Reason(rawValue: "revoked")
-        /// A receipt states a cancellation date.
+        /// The receipt states a cancellation date.
         public static let cancelled = Reason(rawValue: "cancelled")
         public static let upgraded = Reason(rawValue: "upgraded")
         /// A later period of another product has taken its place.

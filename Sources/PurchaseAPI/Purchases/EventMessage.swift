@@ -20,9 +20,9 @@ public struct EventMessage: Codable, Sendable, Equatable {
     public var shortfall: Int64?
     /// When the access that the event is about ends.
     public var until: String?
-    /// The reason of an operator's act, or the fields that contradict each other.
+    /// The reason of an operator's action, or the fields that contradict each other.
     public var reason: String?
-    /// The claim that a decision is about (`claim_decided`), or the App Store's word (`contradicted`).
+    /// The claim that a decision is about (`claim_decided`), or the App Store's answer (`contradicted`).
     public var submissionID: String?
     /// The entry of the record that caused the event.
     public var entryID: String

@@ -11,7 +11,7 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var appAccountToken: String
     public var status: Status
     public var createdAt: String
-    /// Until when it waits for its payment.
+    /// The time until which it waits for its payment.
     public var expiresAt: String
     public var paidAt: String?
     public var fulfilledAt: String?

@@ -1,4 +1,4 @@
-/// A submission as it is recorded.
+/// A recorded submission.
 public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var submissionID: String
     public var receivedAt: String
@@ -19,9 +19,9 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var evidenceSHA256: String?
     /// The bytes of the evidence as it was sent; absent in lists.
     public var evidenceSize: Int64?
-    /// The part of it that is kept: `whole`, `prefix` or `none`; absent in lists.
+    /// The part of the evidence that is kept: `whole`, `prefix` or `none`; absent in lists.
     public var evidenceKept: String?
-    /// The key that it came with.
+    /// The key of the request.
     public var keyID: String?
     public var sourceAddress: String?
     /// The hash of its leaf in the Merkle log, in hexadecimal.
@@ -34,7 +34,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var decision: SubmissionDecision?
     /// The claim that this decision is about.
     public var decides: String?
-    /// The entry of the App Store's word on the claim. Its evidence is the reply as it came.
+    /// The entry of the App Store's answer about the claim. Its evidence is the unchanged reply.
     public var appStoreAnswerID: String?
     /// When the App Store is asked again.
     public var nextAttemptAt: String?

@@ -1,4 +1,4 @@
-/// A purchase as the App Store states it, and whose it is. Times are RFC 3339 in UTC.
+/// A purchase as the App Store states it, and its owner. Times are RFC 3339 in UTC.
 public struct TransactionMessage: Codable, Sendable, Equatable {
     public var transactionID: String
     public var originalTransactionID: String
@@ -23,7 +23,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     /// ISO 4217.
     public var currency: String?
     public var offer: OfferMessage?
-    /// Whether it came by family sharing.
+    /// Whether the customer has it through Family Sharing.
     public var familyShared: Bool?
     /// The rule that gave it its owner.
     public var ownerReason: OwnerReason?

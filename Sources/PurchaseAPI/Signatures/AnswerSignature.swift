@@ -5,13 +5,13 @@
 /// path and host, which a studio's relay may change. The random nonce proves that the answer is new, so the clock of the device does
 /// not matter.
 ///
-/// This is the part that server and apps share; keys and cryptography are theirs.
+/// Server and apps share this part; each has its own keys and cryptography.
 public struct AnswerSignature: Sendable, Equatable {
     /// The names of the fields.
     public static let acceptField = "Accept-Signature"
     public static let inputField = "Signature-Input"
     public static let signatureField = "Signature"
-    /// What a signature is for (RFC 9421, 2.3): nothing else that the same key signs has this tag.
+    /// The purpose of a signature (RFC 9421, 2.3): no other data signed with the same key has this tag.
     public static let tag = "assay-answer"
     /// RFC 9421, 3.3.6.
     public static let algorithm = "ed25519"
@@ -95,7 +95,7 @@ public struct AnswerSignature: Sendable, Equatable {
 }
 
 extension AnswerSignature {
-    /// What a request asks for.
+    /// The signature that a request asks for.
     public struct Wanted: Sendable, Equatable {
         /// The label of the signature.
         public var label: String
@@ -152,7 +152,7 @@ extension AnswerSignature {
             let nonce = parameters.value("nonce")?.string
         else { return nil }
         let found = AnswerSignature(label: label, created: created, keyID: keyID, nonce: nonce)
-        // Written again it must be the same, or the signed text would be another one.
+        // Serialised again, it must be identical; otherwise the signed text would differ.
         guard found.parameters == .list(items, parameters: parameters) else { return nil }
         return (found, bytes)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension StructuredDictionary {
-    /// Reads the text of a field (RFC 9651, 4.2.2). Names that occur twice are refused: which of two signatures of the same
-    /// name counts should not be a question.
+    /// Reads the text of a field (RFC 9651, 4.2.2). Names that occur twice are refused, because it would be ambiguous which of
+    /// the two signatures counts.
     ///
     /// - Returns: `nil` if it is malformed, or larger than the limits.
     public init?(_ text: String) {

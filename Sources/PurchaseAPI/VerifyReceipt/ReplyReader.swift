@@ -53,7 +53,7 @@ struct ReplyReader {
         }
     }
 
-    /// A date: its milliseconds, or else its text in Greenwich.
+    /// A date: its milliseconds, or otherwise its text in Greenwich time.
     func date(_ name: StaticString, _ millisecondsName: StaticString, of node: Int) -> AppleDate? {
         if let milliseconds = number(millisecondsName, of: node), milliseconds <= Self.lastDate {
             return AppleDate(millisecondsSince1970: Int64(milliseconds))

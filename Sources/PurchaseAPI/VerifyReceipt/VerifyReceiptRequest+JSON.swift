@@ -22,8 +22,8 @@ extension VerifyReceiptRequest {
 /// Reads a request in the usual form: one object with the known keys, each at most once, its texts in ASCII and without
 /// escapes, except for the `\/` that some writers use for each slash in base64.
 ///
-/// It gives up on everything else, malformed JSON included, and leaves it to Foundation, which knows all of JSON and takes
-/// nearly half as long for it as the receipt's signature takes. A test compares the two.
+/// Everything else, including malformed JSON, is left to Foundation, which reads all of JSON but takes nearly half as long as the
+/// check of the receipt's signature. A test compares the two.
 private struct PlainRequestScanner {
     private var position = 0
 

@@ -1,7 +1,7 @@
 public import PurchaseVerification
 
-/// The app, in values that are compiled into it. What `Info.plist` says can be changed on the device together with the receipt, so
-/// it is no reference.
+/// The app, in values that are compiled into it. `Info.plist` is no reference, because it can be changed on the device together
+/// with the receipt.
 public struct AppIdentity: Sendable {
     /// The bundle id.
     public let bundleID: String

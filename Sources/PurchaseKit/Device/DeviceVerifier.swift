@@ -54,8 +54,8 @@ public struct DeviceVerifier: Sendable {
         return .verified(verified)
     }
 
-    /// An empty file is no forgery. What Apple signed and this version of the app cannot read, or does not accept, is no forgery
-    /// either, except evidence of another app.
+    /// An empty file is no forgery. Neither is evidence that Apple signed but this version of the app cannot read or does not
+    /// accept, unless it belongs to another app.
     private static func verdict(_ error: VerificationError) -> Verdict {
         switch (error.code, error.code.stage) {
         case (.evidenceEmpty, _): .undetermined(PurchaseError(.receiptMissing))
@@ -90,7 +90,7 @@ public struct DeviceVerifier: Sendable {
         try evidence.facts.requireDevice(device)
     }
 
-    /// Two errors that must be told apart: the receipt is not of this purchase yet, or the purchase is not of this product.
+    /// Distinguishes two errors: the receipt does not contain this purchase yet, or the purchase is of another product.
     private static func error(of transaction: PaymentTransaction, in evidence: VerifiedEvidence) -> PurchaseError? {
         guard let found = evidence.facts(proving: transaction) else {
             return PurchaseError(

@@ -1,7 +1,7 @@
 public import Foundation
 import PurchaseAPI
 
-/// What proves a purchase to the server.
+/// The evidence that proves a purchase to the server.
 public enum PurchaseEvidence: Sendable, Codable, Equatable {
     /// A signed transaction of StoreKit 2. It is preferred, also for purchases by the original API, because the receipt on the
     /// disk lags behind.

@@ -1,12 +1,12 @@
 import Foundation
 import PurchaseVerification
 
-/// What signed evidence says about one of its transactions.
+/// The facts that signed evidence states about one of its transactions.
 extension VerifiedEvidence {
     /// The transaction of the evidence that proves a transaction of the queue.
     ///
-    /// A restored transaction of the original API has an id of its own, which the receipt need not contain. Its original proves it; of
-    /// a subscription, the newest period that was not withdrawn.
+    /// A restored transaction of the original API has an id of its own, which the receipt need not contain. Its original
+    /// transaction proves it; for a subscription, the newest period that was not withdrawn.
     func facts(proving transaction: PaymentTransaction) -> TransactionFacts? {
         let all = facts.transactions
         if let own = all.first(where: { transaction.transactionID?.isSame(as: $0.transactionID) ?? false }) {
@@ -33,7 +33,7 @@ extension VerifiedEvidence {
         return transaction.transactionReason == .renewal || transaction.inAppOwnershipType == .familyShared
     }
 
-    /// Why the purchase is worth nothing any more; `nil` if it is not withdrawn.
+    /// The reason why the purchase was withdrawn; `nil` if it was not.
     func withdrawal(of transactionID: String) -> PurchaseError? {
         switch self {
         case .signedTransaction(let transaction):

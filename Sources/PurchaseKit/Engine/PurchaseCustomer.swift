@@ -4,7 +4,7 @@ public import Foundation
 public struct PurchaseCustomer: Sendable, Codable, Equatable {
     /// The customer's id in the purchase server.
     public var id: String
-    /// The customer's UUID, which the server gives with each order, and which purchases carry.
+    /// The customer's UUID. The server returns it with each order, and purchases carry it.
     public var appAccountToken: UUID?
 
     /// A customer.

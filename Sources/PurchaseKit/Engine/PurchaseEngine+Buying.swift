@@ -8,13 +8,13 @@ extension PurchaseEngine {
     ///
     /// - Parameters:
     ///   - productID: the product.
-    ///   - quantity: the quantity; more than 1 only of consumables.
+    ///   - quantity: the quantity; more than 1 only for consumables.
     ///   - order: the order that it pays, if the backend made one.
     /// - Returns: the outcome; `pending` if the transaction comes later.
     @discardableResult
     public func buy(_ productID: String, quantity: Int = 1, order: PurchaseOrder? = nil) async -> PurchaseOutcome {
         guard !productID.isEmpty else { return .failed(PurchaseError(.fieldMissing, expected: "product_id")) }
-        // Before anybody pays: what the server would refuse to read could never be granted.
+        // Checked before the customer pays: a purchase that the server refuses to read could never be granted.
         if let order, order.orderID.isEmpty { return .failed(PurchaseError(.fieldMissing, expected: "order_id")) }
         guard server == nil || customer != nil else { return .failed(PurchaseError(.customerUnknown)) }
         let token = order?.appAccountToken ?? customer?.appAccountToken
@@ -52,7 +52,7 @@ extension PurchaseEngine {
         }
     }
 
-    /// Handles a transaction, whatever its state: those of `updates`, and those that the app has got by itself.
+    /// Handles a transaction in any state, from `updates` or received by the app itself.
     @discardableResult
     public func handle(_ transaction: PaymentTransaction) async -> PurchaseOutcome {
         await handle(transaction, started: nil)
@@ -77,12 +77,12 @@ extension PurchaseEngine {
         guard let key = transaction.key, !key.transactionID.isEmpty, !transaction.productID.isEmpty else {
             return .undetermined(PurchaseError(.fieldMissing, expected: "transaction_id and product_id"))
         }
-        // The same transaction comes by the purchase, by updates and by a repetition, perhaps at the same time.
+        // The same transaction can arrive from the purchase, from `updates` and from a repetition at the same time.
         while let running = handling[key.transactionID] {
             let outcome = await running.value
             if settled[TransactionVersion(transaction, key)] != nil { return outcome }
             if handling[key.transactionID] == running { handling[key.transactionID] = nil }
-            // What was not finished a moment ago is not tried again at once.
+            // A transaction that could not be finished a moment ago is not tried again at once.
             if case .undetermined = outcome, record.entry(key)?.transaction == transaction { return outcome }
         }
         let task = Task { await self.settle(transaction, key, started) }

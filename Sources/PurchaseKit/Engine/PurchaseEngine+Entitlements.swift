@@ -3,10 +3,11 @@ import PurchaseAPI
 import PurchaseVerification
 
 extension PurchaseEngine {
-    /// What the customer may use now, one for each product.
+    /// The customer's current entitlements, one for each product.
     ///
-    /// With a server, its last signed answers count: until their `until`, and at most seven days after they came, so also offline.
-    /// They are verified again each time. What no answer names counts as it was granted on this device, within the same seven days.
+    /// With a server, its last signed answers count, also offline: until their `until`, and at most seven days after they
+    /// arrived. They are verified again each time. A product that no answer names counts as granted on this device, for the same
+    /// seven days.
     ///
     /// - Throws: `PurchaseError` with the code `store_damaged` or `store_failed`.
     public func entitlements() throws -> [PurchaseEntitlement] {
@@ -24,7 +25,7 @@ extension PurchaseEngine {
                 let until = entitlement.until.flatMap { Timestamp($0)?.date }
                 found[entitlement.productID] = PurchaseEntitlement(
                     productID: entitlement.productID, environment: entitlement.environment.rawValue,
-                    // What is left is counted by the server's clock: the device's can be wrong by years.
+                    // The remaining time is counted by the server's clock, because the device's can be wrong by years.
                     isActive: age <= offlineSeconds && !isEnded && entitlement.state == .active
                         && (until.map { age < $0.timeIntervalSince(signedAt) } ?? true),
                     until: until, balance: entitlement.balance, source: .server)
@@ -66,8 +67,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// Ends what was granted on this device of products that the App Store withdraws without a transaction, and reports each as
-    /// `revoked`. Consumables stay: nobody can return what may be used up. A restore or the server's next answer corrects it.
+    /// Ends purchases granted on this device whose products the App Store withdraws without a transaction, and reports each as
+    /// `revoked`. Consumables stay, because they may be used up. A restore or the server's next answer corrects it.
     public func withdraw(_ productIDs: [String]) {
         let now = trustedNow()
         var ended: [GrantedPurchase] = []
@@ -98,7 +99,7 @@ extension PurchaseEngine {
         return try encoder.encode(ExportedPurchases(granted: record.granted, consumed: record.consumed))
     }
 
-    /// Adds exported purchases. One that is there already is not added again.
+    /// Adds exported purchases. A purchase that is already in the record is not added again.
     ///
     /// The text is believed, so it must come from a place that the customer cannot write to.
     public func importPurchases(_ data: Data) throws {
@@ -129,7 +130,7 @@ extension PurchaseEngine {
 
     // MARK: Diagnostics
 
-    /// The state of the kit for a report of an error.
+    /// The state of the kit for an error report.
     public func diagnostics() throws -> PurchaseDiagnostics {
         try load()
         return PurchaseDiagnostics(
@@ -152,8 +153,8 @@ extension PurchaseEngine {
         Set(messages(of: stored).entitlements.map(\.productID))
     }
 
-    /// The entitlements in a stored answer, and when it was signed; none if its signature does not verify any more, as after a change
-    /// of the pinned keys.
+    /// The entitlements in a stored answer, and when it was signed; nothing if its signature no longer verifies, for example
+    /// after the pinned keys changed.
     private func messages(
         of stored: PurchaseRecord.StoredAnswer
     ) -> (entitlements: [EntitlementMessage], signedAt: Date) {
@@ -198,14 +199,14 @@ extension PurchaseEngine {
         return entitlement
     }
 
-    /// The time for what ends. It never goes back, and while the app runs it goes on by the uptime, so that setting the clock back
-    /// prolongs nothing but the time in which the app does not run.
+    /// The time by which entitlements end. It never goes back, and follows the uptime while the app runs. So setting the clock
+    /// back extends an entitlement only while the app is not running.
     func trustedNow() -> Date {
         let uptime = time.uptime
         var now = max(time.now, record.clockMark ?? .distantPast)
         if let seen = seenTime { now = max(now, seen.date.addingTimeInterval(max(0, uptime - seen.uptime))) }
         seenTime = (now, uptime)
-        // Written down once a minute, not for every question.
+        // Stored once a minute, not for every call.
         if now.timeIntervalSince(record.clockMark ?? .distantPast) >= 60 { _ = changes { $0.clockMark = now } }
         return now
     }

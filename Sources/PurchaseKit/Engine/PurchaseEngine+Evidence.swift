@@ -4,19 +4,20 @@ public import PurchaseVerification
 extension PurchaseEngine {
     /// The evidence of a transaction.
     enum Gathered {
-        /// Verified here, or, if the value is `nil`, for the server alone to judge.
+        /// The evidence as verified here; `nil` if only the server judges it.
         case verified(PurchaseEvidence, VerifiedEvidence?)
         case refused(PurchaseError)
         case undetermined(PurchaseError)
     }
 
-    /// Gathers and verifies the evidence: the signed transaction, else the app receipt, else the transaction receipt.
+    /// Gathers and verifies the evidence: the signed transaction, or otherwise the app receipt, or otherwise the transaction
+    /// receipt.
     func evidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         guard let text = transaction.signedTransaction, !text.isEmpty else {
             return await receiptEvidence(for: transaction, mayRefresh: mayRefresh)
         }
         let evidence = PurchaseEvidence.signedTransaction(text)
-        // Why StoreKit does not vouch for it is the server's to judge.
+        // The server judges why StoreKit does not vouch for it.
         if !transaction.isVerifiedByStoreKit, server != nil { return .verified(evidence, nil) }
         switch await verifier.verify(evidence, proves: transaction) {
         case .refused(let error):
@@ -30,7 +31,8 @@ extension PurchaseEngine {
     }
 
     /// If the receipt does not prove the purchase, it is refreshed once and checked again. The first failure is not reported; the
-    /// second one, or the refresh's own error, is. The refresh may ask for a password, so without permission the app is told instead.
+    /// second failure, or the error of the refresh, is. The refresh may ask for a password, so without permission the app
+    /// receives an event instead.
     private func receiptEvidence(for transaction: PaymentTransaction, mayRefresh: Bool) async -> Gathered {
         let first = await loadedEvidence(for: transaction)
         guard case .undetermined(let error) = first, error.isMendedByRefresh else { return first }
@@ -104,7 +106,8 @@ extension PurchaseEngine {
 }
 
 extension PurchaseError {
-    /// Whether another receipt may help. Before the first unlock no receipt fits the device, and a setting of the app stays as it is.
+    /// Whether another receipt may help. It cannot help before the first unlock of the device, or against an environment that the
+    /// app does not accept.
     fileprivate var isMendedByRefresh: Bool {
         code != .deviceUnknown && code.rawValue != ReasonCode.environmentNotAccepted.rawValue
             && code.rawValue != ReasonCode.environmentNotVouchedFor.rawValue

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseVerification
 
-/// The outcomes of a transaction: what is stored, and when the transaction is finished.
+/// Handles the outcomes of a transaction: what to store, and when to finish the transaction.
 extension PurchaseEngine {
     /// Store, finish, remove from the outbox: in this order.
     func grant(
@@ -50,7 +50,7 @@ extension PurchaseEngine {
             changes({ record in
                 record.put(refused)
                 if endsPurchase { ended = record.end(refused.purchaseKey, at: now) }
-                // It says that the purchase entitles to nothing any more.
+                // It says that the purchase no longer grants anything.
                 if let answer { record.keep(answer, products: products) }
             })
         else {
@@ -108,7 +108,7 @@ extension PurchaseEngine {
         return changes { $0.remove(entry.key) }
     }
 
-    /// StoreKit delivers it again, so it may have missed that it was finished.
+    /// StoreKit delivers it again, so the call that finished it may have been lost.
     func finishAgain(_ transaction: PaymentTransaction) async {
         do {
             try await queue.finish(transaction)
@@ -118,7 +118,7 @@ extension PurchaseEngine {
     }
 
     func settle(_ outcome: PurchaseOutcome, of entry: OutboxEntry) {
-        // A run that settles more has other problems; forgetting costs a request for what is delivered again.
+        // Forgotten transactions cost only one more request if they are delivered again.
         if settled.count >= 10_000 { settled.removeAll() }
         settled[TransactionVersion(entry.transaction, entry.key)] = outcome
     }

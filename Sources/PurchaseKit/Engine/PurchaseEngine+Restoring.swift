@@ -22,7 +22,7 @@ extension PurchaseEngine {
             try load()
             let restored = try await queue.restore().filter { $0.state == .restored || $0.state == .purchased }
             let transactions = await claimWaiting(restored, &summary)
-            // Those that cannot be decided now are tried again from the outbox.
+            // Transactions that cannot be decided now are tried again from the outbox.
             try change { record in
                 for transaction in transactions {
                     guard let key = transaction.key, record.entry(key) == nil else { continue }
@@ -36,7 +36,7 @@ extension PurchaseEngine {
         return summary
     }
 
-    /// Claims what waits with its own customer and order, which a restore does not know, and returns the others.
+    /// Claims the waiting transactions with their own customer and order, which a restore does not know, and returns the others.
     private func claimWaiting(
         _ transactions: [PaymentTransaction], _ summary: inout RestoreSummary
     ) async -> [PaymentTransaction] {
@@ -50,7 +50,7 @@ extension PurchaseEngine {
                 summary.undetermined[key.transactionID] = PurchaseError(.customerUnknown)
             } else if entry.wasStarted {
                 summary.add(await handle(entry.transaction), of: entry.key)
-                // The copy leaves the queue as every other.
+                // The copy is finished like every other transaction.
                 if !entry.key.matches(key) { others.append(transaction) }
             } else {
                 others.append(transaction)

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseAPI
 import PurchaseVerification
 
-/// From a transaction to its outcome. The order of the steps is what makes a crash harmless (docs/purchase-kit.md).
+/// From a transaction to its outcome. The order of the steps makes a crash harmless (docs/purchase-kit.md).
 extension PurchaseEngine {
     func settle(
         _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
@@ -41,7 +41,7 @@ extension PurchaseEngine {
             entry.prove(by: evidence, verified)
             var unpaid: StartedPurchase?
             if let matched, verified?.isWithoutCall == true {
-                // It is not the purchase that was started, which may still arrive.
+                // It is not the started purchase, which may still arrive.
                 (entry.wasStarted, entry.orderID, unpaid) = (false, nil, matched)
             }
             let prepared = entry
@@ -61,8 +61,8 @@ extension PurchaseEngine {
 
     // MARK: The entry
 
-    /// The entry of a transaction in the outbox, stored before anything else is done, and the started purchase that it was taken for
-    /// because product and token are the same.
+    /// The transaction's entry in the outbox, stored before anything else is done, and the started purchase with the same product
+    /// and token.
     private func enter(
         _ transaction: PaymentTransaction, _ key: TransactionKey, _ started: StartedPurchase?
     ) throws -> (OutboxEntry, matched: StartedPurchase?) {
@@ -110,7 +110,8 @@ extension PurchaseEngine {
         }
     }
 
-    /// The customer whom the transaction's token names, or who is signed in. A purchase of somebody else waits for them.
+    /// The customer whom the transaction's token names, or who is signed in. A purchase of another customer waits for that
+    /// customer.
     private func customerID(of transaction: PaymentTransaction) -> String? {
         guard let token = transaction.appAccountToken else { return customer?.id }
         if let known = record.customers[token] { return known }
@@ -120,7 +121,7 @@ extension PurchaseEngine {
 
     // MARK: Decisions
 
-    /// What was decided in an earlier run, or by another delivery of the same purchase.
+    /// The decision of an earlier run, or of another delivery of the same purchase.
     private func knownOutcome(_ entry: OutboxEntry) -> PurchaseOutcome? {
         if entry.decision == .refused {
             return .refused(PurchaseError(entry.code ?? .purchaseRevoked))
@@ -158,7 +159,7 @@ extension PurchaseEngine {
         }
     }
 
-    /// What is neither granted nor refused finishes nothing: also an unknown disposition, and none.
+    /// A transaction is finished only if it is granted or refused, not if the disposition is unknown or absent.
     func apply(
         _ decision: ServerDecision, to entry: inout OutboxEntry, _ verified: VerifiedEvidence?
     ) async -> PurchaseOutcome {

@@ -9,7 +9,7 @@ import PurchaseAPI
 ///     await engine.signIn(PurchaseCustomer(id: "alice"))
 ///     let outcome = await engine.buy("com.example.app.coins")
 ///
-/// Make one for the whole life of the app: two over the same store would overwrite each other's record.
+/// Create one engine for the whole life of the app: two engines with the same store would overwrite each other's record.
 public actor PurchaseEngine {
     let queue: any PaymentQueue
     let receipts: any ReceiptSource
@@ -27,14 +27,14 @@ public actor PurchaseEngine {
     var startedInThisRun: [StartedPurchase] = []
     /// Transactions of these purchases.
     var refreshable: Set<String> = []
-    /// What is being handled, so that the same transaction is not handled twice at once.
+    /// The transactions being handled, so that none is handled twice at the same time.
     var handling: [String: Task<PurchaseOutcome, Never>] = [:]
-    /// What was finished in this run.
+    /// The transactions finished in this run.
     var settled: [TransactionVersion: PurchaseOutcome] = [:]
-    /// When to start again, by the uptime, because the store or the queue failed; `nil` if neither did.
+    /// When to start again, by the uptime, after the store or the queue failed; `nil` if neither failed.
     var nextStart: Double?
     var failedStarts = 0
-    /// The time that was seen last, and when by the uptime.
+    /// The latest time seen, and the uptime at that moment.
     var seenTime: (date: Date, uptime: Double)?
     private var listeners: [UUID: AsyncStream<PurchaseEvent>.Continuation] = [:]
     private var handler: (@Sendable (PurchaseEvent) -> Void)?
@@ -67,7 +67,7 @@ public actor PurchaseEngine {
 
     // MARK: Running
 
-    /// Runs until its task is cancelled: handles what is unfinished, every transaction that arrives, and each repetition.
+    /// Runs until its task is cancelled: handles unfinished transactions, every transaction that arrives, and each repetition.
     public func run() async {
         let updates = queue.updates()
         let withdrawals = queue.withdrawals()
@@ -80,7 +80,7 @@ public actor PurchaseEngine {
         }
     }
 
-    /// Handles the union of what the queue has not finished and what the outbox keeps. `run` calls it.
+    /// Handles all transactions that the queue has not finished or the outbox keeps. `run` calls it.
     public func start() async {
         let failed = failedStarts
         nextStart = nil
@@ -93,20 +93,21 @@ public actor PurchaseEngine {
             startAgainLater()
         }
         let known = transactions.compactMap(\.key)
-        // What the queue does not know any more was finished by another device, or is not finished only in the record.
+        // Entries that the queue no longer knows were finished by another device, or only the record does not show yet that they
+        // were.
         transactions += record.outbox.filter { entry in !known.contains { $0.matches(entry.key) } }.map(\.transaction)
         for transaction in transactions { await handle(transaction) }
         if failedStarts == failed { failedStarts = 0 }
     }
 
-    /// Tries everything again that waits, now.
+    /// Tries again, now, everything that waits.
     public func retryNow() async {
         guard loads() else { return }
         for entry in record.outbox { await handle(entry.transaction) }
     }
 
-    /// Refreshes the receipt, which may ask the customer for their password, and tries everything again that waits. Call it when the
-    /// customer asks for it, after the event `refreshNeeded`.
+    /// Refreshes the receipt, which may ask the customer for their password, and tries again everything that waits. Call it when
+    /// the customer asks for it, after the event `refreshNeeded`.
     public func refreshAndRetry() async {
         do {
             try await receipts.refresh()
@@ -119,9 +120,9 @@ public actor PurchaseEngine {
 
     // MARK: The customer
 
-    /// Sets the customer to whom purchases go that name nobody else, and handles those that waited for one.
+    /// Sets the customer who receives purchases that name no other customer, and handles the purchases that waited for one.
     ///
-    /// A customer without an id is nobody: purchases wait.
+    /// With a customer without an id, purchases wait.
     public func signIn(_ customer: PurchaseCustomer) async {
         guard !customer.id.isEmpty else { return signOut() }
         self.customer = customer
@@ -132,12 +133,12 @@ public actor PurchaseEngine {
         for entry in record.outbox where entry.customerID == nil { await handle(entry.transaction) }
     }
 
-    /// Purchases that name nobody wait from now on.
+    /// From now on, purchases that name no customer wait.
     public func signOut() { customer = nil }
 
     // MARK: Events
 
-    /// Every event from now on. Each call makes a stream of its own.
+    /// Every event from now on. Each call creates a separate stream.
     public func events() -> AsyncStream<PurchaseEvent> {
         let id = UUID()
         return AsyncStream { continuation in
@@ -146,10 +147,10 @@ public actor PurchaseEngine {
         }
     }
 
-    /// Calls a closure with every event from now on, in the place of the closure before.
+    /// Calls a closure with every event from now on. It replaces the previous closure.
     public func onEvent(_ handler: (@Sendable (PurchaseEvent) -> Void)?) { self.handler = handler }
 
-    /// Tells a delegate of every outcome from now on. The delegate is not retained.
+    /// Reports every outcome from now on to a delegate. The delegate is not retained.
     public func setDelegate(_ delegate: (any PurchaseDelegate)?) { self.delegate = delegate }
 
     /// Reports that the App Store asks for the purchase of a product that the customer chose there (`shouldAddStorePayment`,

@@ -1,28 +1,28 @@
 public import Foundation
 
-/// What the customer may use now.
+/// The present state of the customer's entitlement to a product.
 public struct PurchaseEntitlement: Sendable, Codable, Equatable {
     public var productID: String
     public var environment: String?
-    /// Whether it counts now.
+    /// Whether it is active now.
     public var isActive: Bool
     /// Until when; `nil` if it does not end.
     public var until: Date?
-    /// The remaining units; only of consumables.
+    /// The remaining units; only for consumables.
     public var balance: Int64?
-    /// Who says so.
+    /// The origin of this entitlement.
     public var source: Source
 
     /// The origin of an entitlement.
     public enum Source: String, Sendable, Codable {
-        /// A signed answer of the server.
+        /// The entitlement is in a signed answer of the server.
         case server
-        /// What was granted on this device.
+        /// The purchase was granted on this device.
         case device
     }
 }
 
-/// The state of the kit for a report of an error: no evidence, no key and no customer.
+/// The state of the kit for an error report: no evidence, no key and no customer.
 public struct PurchaseDiagnostics: Sendable, Codable, Equatable {
     public var startedPurchases: Int
     public var waiting: [Waiting]

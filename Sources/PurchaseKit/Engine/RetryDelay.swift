@@ -1,7 +1,7 @@
 import Foundation
 
-/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour. A server that asks for a longer one gets it, up to an hour:
-/// the signature does not cover `Retry-After`, so nobody must be able to postpone a purchase for good.
+/// The pauses between attempts: 4 seconds, 8, 16 and so on, up to an hour. A server that asks for a longer one gets it, up to an
+/// hour: the signature does not cover `Retry-After`, so it must not be able to postpone a purchase for good.
 enum RetryDelay {
     static let longest: Double = 3600
 
@@ -9,7 +9,7 @@ enum RetryDelay {
         min(longest, max(2 * Double(1 << min(max(attempts, 1), 11)), retryAfter ?? 0))
     }
 
-    /// Whether an attempt is due. One that is further away than any pause was planned by another clock: the device's was set back.
+    /// Whether an attempt is due. An attempt further away than the longest pause is due too: the device's clock was set back.
     static func isDue(_ date: Date?, at now: Date) -> Bool {
         guard let date else { return true }
         return date <= now || date > now.addingTimeInterval(longest)
@@ -17,7 +17,7 @@ enum RetryDelay {
 }
 
 extension PurchaseEngine {
-    /// Repeats what is due, until its task is cancelled.
+    /// Repeats attempts that are due, until its task is cancelled.
     func keepRetrying() async {
         while !Task.isCancelled {
             await retryDue()
@@ -30,7 +30,7 @@ extension PurchaseEngine {
         }
     }
 
-    /// Tries again what is due. `run` calls it every few seconds.
+    /// Repeats the attempts that are due. `run` calls it every few seconds.
     public func retryDue() async {
         if let nextStart {
             if nextStart <= time.uptime { await start() }

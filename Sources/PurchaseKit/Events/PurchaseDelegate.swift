@@ -1,6 +1,6 @@
 /// Learns of each verified purchase, in the form of RRVerificationController and RMStore.
 ///
-/// `events()` says more. Both methods may be called again for the same transaction.
+/// `events()` reports more. Both methods may be called again for the same transaction.
 public protocol PurchaseDelegate: AnyObject, Sendable {
     /// The purchase was verified: granted if it is valid, refused otherwise. It is stored by now, and the engine finishes its transaction
     /// when this method returns: if the process ends before, the next run calls it again.

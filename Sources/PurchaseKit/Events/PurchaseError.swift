@@ -29,7 +29,7 @@ public struct PurchaseError: Error, Sendable, Codable, Equatable {
         detail = error.code.sentence
     }
 
-    /// An error of something outside; its own words become the found fact.
+    /// An error from outside the kit; its description becomes the found fact.
     init(_ code: Code, _ error: any Error) {
         if let error = error as? PurchaseError {
             self = error
@@ -73,7 +73,7 @@ extension PurchaseError {
         public static let purchaseRevoked = Code(rawValue: "purchase_revoked")
         /// An upgrade took its place.
         public static let purchaseUpgraded = Code(rawValue: "purchase_upgraded")
-        /// Nobody is signed in to whom the purchase could go.
+        /// No customer is signed in to receive the purchase.
         public static let customerUnknown = Code(rawValue: "customer_unknown")
 
         // On the way to the server.
@@ -89,13 +89,13 @@ extension PurchaseError {
         public static let answerUnsigned = Code(rawValue: "answer_unsigned")
         /// The signature names a key that the app does not pin.
         public static let answerKeyUnknown = Code(rawValue: "answer_key_unknown")
-        /// The answer is one to another request.
+        /// The answer belongs to another request.
         public static let answerNonceMismatch = Code(rawValue: "answer_nonce_mismatch")
         /// The signature does not match the content that arrived.
         public static let answerDigestMismatch = Code(rawValue: "answer_digest_mismatch")
         /// The signature does not match status, type, content and this request.
         public static let answerSignatureInvalid = Code(rawValue: "answer_signature_invalid")
-        /// The signed answer is not what the server answers here.
+        /// The signed answer does not have the format of this endpoint's answers.
         public static let answerMalformed = Code(rawValue: "answer_malformed")
         /// The signed answer is about another transaction, product or customer.
         public static let answerMismatch = Code(rawValue: "answer_mismatch")
@@ -109,7 +109,7 @@ extension PurchaseError {
         public static let queueFailed = Code(rawValue: "queue_failed")
         /// The payment failed or was cancelled.
         public static let paymentFailed = Code(rawValue: "payment_failed")
-        /// There are fewer units than should be consumed.
+        /// The balance is lower than the quantity to consume.
         public static let balanceInsufficient = Code(rawValue: "balance_insufficient")
 
         /// The app's backend consumes units, because the server counts them.

@@ -2,7 +2,8 @@ public import Foundation
 
 /// Something that happened. Events name a transaction and never contain its evidence.
 ///
-/// An event can be missed, for example when the app ends. What a customer may use is `PurchaseEngine.entitlements()`, not the sum of events.
+/// An event can be missed, for example when the app ends. Use `PurchaseEngine.entitlements()` for what a customer may use, not
+/// the sum of events.
 public struct PurchaseEvent: Sendable {
     public let kind: Kind
     public let transactionID: String?
@@ -12,18 +13,18 @@ public struct PurchaseEvent: Sendable {
     public let error: PurchaseError?
     /// The submission in the server's record.
     public let submissionID: String?
-    /// How often it was tried.
+    /// The number of attempts.
     public let attempt: Int?
-    /// When it is tried again.
+    /// The time of the next attempt.
     public let nextAttempt: Date?
     /// The summary; only of `restored`.
     public let summary: RestoreSummary?
 
-    /// What happened.
+    /// The kind of the event.
     public enum Kind: String, Sendable, CaseIterable {
         /// The purchase is stored.
         case granted
-        /// Apple or the server says that it is worthless to this customer; its transaction is finished.
+        /// Apple or the server refused it for this customer; its transaction is finished.
         case refused
         /// It could not be verified now; it is tried again.
         case undetermined

@@ -10,10 +10,10 @@ public protocol PaymentQueue: Sendable {
 
     /// Asks the customer to pay.
     ///
-    /// - Throws: what the queue says about a purchase that did not begin; the engine never cancels an order for it.
+    /// - Throws: the queue's error if the purchase did not begin; the engine never cancels an order because of it.
     func buy(_ payment: PaymentRequest) async throws -> PaymentResult
 
-    /// Tells the App Store that the purchase was delivered, or is worthless. Finishing a finished transaction does nothing.
+    /// Informs the App Store that the purchase was delivered or refused. Finishing a finished transaction does nothing.
     func finish(_ transaction: PaymentTransaction) async throws
 
     /// Restores earlier purchases, and returns all of them when the App Store has sent the last.
@@ -24,7 +24,7 @@ public protocol PaymentQueue: Sendable {
 }
 
 extension PaymentQueue {
-    /// None: in StoreKit 2 a withdrawn purchase arrives as a transaction.
+    /// Returns no products: in StoreKit 2 a withdrawn purchase arrives as a transaction.
     public func withdrawals() -> AsyncStream<[String]> { AsyncStream { $0.finish() } }
 }
 

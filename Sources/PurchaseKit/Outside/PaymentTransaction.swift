@@ -33,7 +33,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public enum State: String, Sendable, Codable {
         /// The customer has not paid yet.
         case purchasing
-        /// It waits for somebody's approval, such as a parent's.
+        /// It waits for an approval, such as a parent's.
         case deferred
         /// The payment failed or was cancelled. A purchase that was interrupted can still arrive later, as another transaction.
         case failed
@@ -67,7 +67,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     }
 }
 
-/// Evidence is neither printed nor dumped: it ends in logs.
+/// Evidence is neither printed nor dumped, because such output ends up in logs.
 extension PaymentTransaction: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "\(productID) \(transactionID ?? "without an id") \(state.rawValue)" }
     public var debugDescription: String { description }

@@ -9,17 +9,17 @@ public import Foundation
     import Musl
 #endif
 
-/// A store in a file with an HMAC, so that a document that was edited is found and nothing of it is believed.
+/// A store in a file with an HMAC, so that an edited document is detected and not trusted.
 ///
-/// The key comes from the caller: on Apple's systems keep a random one in the Keychain. Whoever has file and key can write
-/// anything, and the HMAC does not notice that the file was replaced by an older copy of itself.
+/// The key comes from the caller: on Apple's systems keep a random one in the Keychain. Anyone who has both the file and the key
+/// can write anything, and the HMAC does not detect that the file was replaced by an older copy.
 public struct FilePurchaseStore: PurchaseStore {
     private let file: URL
     private let key: SymmetricKey
 
     /// The first line, before the HMAC in hexadecimal.
     private static let header = "assay-purchases-1 "
-    /// Above any real record: a thousand waiting purchases with a receipt of 60 kB each.
+    /// Larger than any real record: enough for a thousand waiting purchases with a receipt of 60 kB each.
     private static let largest = 64 << 20
 
     /// - Parameters:
@@ -69,8 +69,8 @@ public struct FilePurchaseStore: PurchaseStore {
         try Self.flush(folder: file.deletingLastPathComponent().path)
     }
 
-    /// Puts a damaged file aside, so that the engine starts empty: StoreKit delivers what is unfinished, a restore brings what the App
-    /// Store or the server knows, and balances of a kit without a server are lost.
+    /// Renames a damaged file, so that the engine starts empty. StoreKit delivers unfinished transactions again, a restore
+    /// returns the purchases that the App Store or the server knows, and balances of a kit without a server are lost.
     ///
     /// - Returns: where the file is now; `nil` if there was none.
     @discardableResult

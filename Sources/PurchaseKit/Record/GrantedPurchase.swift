@@ -20,7 +20,7 @@ public struct GrantedPurchase: Sendable, Codable, Equatable {
     /// The submission in the server's record.
     public var submissionID: String?
 
-    /// A purchase by its parts, for the migration of what an app stored before.
+    /// A purchase from its parts, for the migration of purchases that an app stored before.
     public init(
         key: TransactionKey, originalTransactionID: String? = nil, productID: String, kind: ProductKind? = nil,
         quantity: Int64 = 1, customerID: String? = nil, orderID: String? = nil, purchaseDate: Date? = nil,

@@ -8,9 +8,9 @@ struct OutboxEntry: Codable, Equatable {
     var customerID: String?
     /// The order that it pays.
     var orderID: String?
-    /// Whether it came with a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer code.
+    /// Whether it results from a call of `buy`. Others are sent as restores: a renewal, a shared purchase, an offer code.
     var wasStarted: Bool
-    /// What proved it at the last attempt.
+    /// The evidence of the last attempt.
     var evidence: PurchaseEvidence?
     /// The transaction of the evidence that proves it; another one for a restored transaction of the original API.
     var provenID: String?
@@ -19,7 +19,7 @@ struct OutboxEntry: Codable, Equatable {
     var nextAttempt: Date?
     /// The code of the last attempt.
     var code: PurchaseError.Code?
-    /// What was decided and stored; then only finishing is left.
+    /// The outcome that was decided and stored; then only finishing is left.
     var decision: Decision?
 
     enum Decision: String, Codable {
@@ -37,7 +37,7 @@ struct OutboxEntry: Codable, Equatable {
         TransactionKey(environment: transaction.environment, transactionID: provenID ?? transaction.transactionID ?? "")
     }
 
-    /// Notes what proves it; `verified` is `nil` if the server alone judges it.
+    /// Notes its evidence; `verified` is `nil` if only the server judges it.
     mutating func prove(by evidence: PurchaseEvidence, _ verified: VerifiedEvidence?) {
         self.evidence = evidence
         guard let verified else { return }

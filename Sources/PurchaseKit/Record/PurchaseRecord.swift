@@ -2,9 +2,10 @@ import Foundation
 
 /// Everything that is stored, as one document: each change replaces it as a whole, so a crash leaves the state before or after.
 struct PurchaseRecord: Codable, Equatable {
-    /// The version of the document. A newer one is refused, not guessed at.
+    /// The version of the document. A newer version is refused.
     static let currentVersion = 1
-    /// More started purchases than this wait for nothing; the oldest is dropped. Its transaction still names its customer by token.
+    /// The maximum number of started purchases; beyond it the oldest is dropped. Its transaction still names its customer by
+    /// token.
     static let startedLimit = 50
 
     var version = currentVersion
@@ -40,7 +41,8 @@ struct PurchaseRecord: Codable, Equatable {
         }
     }
 
-    /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy is theirs, whoever is signed in.
+    /// The customer whom the original of a transaction waits for, or was granted to: a renewal or a copy belongs to them, whoever
+    /// is signed in.
     func customerID(ofOriginal transaction: PaymentTransaction) -> String? {
         guard let original = transaction.originalTransactionID, original != transaction.transactionID else {
             return nil
@@ -66,8 +68,8 @@ struct PurchaseRecord: Codable, Equatable {
     /// The granted purchase of a transaction.
     func granted(_ key: TransactionKey) -> GrantedPurchase? { granted.first { $0.key.matches(key) } }
 
-    /// Stores a purchase under its transaction; one that is there is not added again. One that had ended counts again: its refund was
-    /// reversed.
+    /// Stores a purchase under its transaction, at most once. A purchase that had ended becomes active again, because its refund
+    /// was reversed.
     mutating func grant(_ purchase: GrantedPurchase) {
         guard let index = granted.firstIndex(where: { $0.key.matches(purchase.key) }) else {
             granted.append(purchase)
@@ -78,12 +80,12 @@ struct PurchaseRecord: Codable, Equatable {
         granted[index].customerID = purchase.customerID ?? granted[index].customerID
     }
 
-    /// Adds a purchase that was granted elsewhere; one that is there stays as it is.
+    /// Adds a purchase that was granted elsewhere; an existing one is not changed.
     mutating func add(_ purchase: GrantedPurchase) {
         if granted(purchase.key) == nil { granted.append(purchase) }
     }
 
-    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund is of all of them.
+    /// Ends a granted purchase, and the copies that restoring made of it under ids of their own: a refund applies to all of them.
     mutating func end(_ key: TransactionKey, at date: Date) -> GrantedPurchase? {
         guard let index = granted.firstIndex(where: { $0.key.matches(key) }), granted[index].endedAt == nil else {
             return nil
@@ -95,7 +97,7 @@ struct PurchaseRecord: Codable, Equatable {
         return granted[index]
     }
 
-    /// Keeps an answer, in the place of those that say nothing that it does not say.
+    /// Keeps an answer, and removes earlier ones that say nothing more than it does.
     mutating func keep(_ answer: StoredAnswer, products: (StoredAnswer) -> Set<String>) {
         let own = products(answer)
         guard !own.isEmpty else { return }
@@ -105,8 +107,8 @@ struct PurchaseRecord: Codable, Equatable {
 }
 
 extension GrantedPurchase {
-    /// Whether both are the same purchase under two ids. Periods of a subscription share an original, too, and are purchases of their
-    /// own.
+    /// Whether both are the same purchase under two ids. Periods of a subscription also share an original, but are separate
+    /// purchases.
     fileprivate func isCopy(of other: GrantedPurchase) -> Bool {
         let original = originalTransactionID ?? key.transactionID
         return original == other.originalTransactionID ?? other.key.transactionID && productID == other.productID

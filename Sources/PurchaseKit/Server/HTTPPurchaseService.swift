@@ -69,7 +69,7 @@ private final class HTTPExchanges: NSObject, URLSessionDataDelegate, @unchecked 
         if hasEnded { continuation.resume(throwing: PurchaseError(.connectionFailed, found: "cancelled")) }
     }
 
-    /// An answer of another place is not the one that was asked: the redirect itself is the answer.
+    /// A redirect is not followed; it is itself the answer.
     func urlSession(
         _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,
         newRequest _: URLRequest, completionHandler: @escaping (URLRequest?) -> Void

@@ -11,7 +11,7 @@ public struct PurchaseConnection: Sendable {
 
     /// - Parameters:
     ///   - service: carries requests to the server.
-    ///   - key: an API key with the scope `client`. It can be extracted from the app: it submits and restores, and nothing else.
+    ///   - key: an API key with the scope `client`. It can be extracted from the app, so it may only submit and restore.
     ///   - answerKeys: the keys of the server's answers.
     public init(service: any PurchaseService, key: String, answerKeys: AnswerKeys) {
         self.service = service
@@ -19,7 +19,7 @@ public struct PurchaseConnection: Sendable {
         self.answerKeys = answerKeys
     }
 
-    /// What the server answered.
+    /// The server's answer.
     enum Decision<Answer: Sendable>: Sendable {
         case accepted(Answer, SignedAnswer)
         /// An error, and the pause in seconds that the server asks for.
@@ -41,7 +41,7 @@ public struct PurchaseConnection: Sendable {
         return decision
     }
 
-    /// Sends evidence of which a customer gets everything that is theirs.
+    /// Sends evidence for a restore: the customer gets every purchase in it that is theirs.
     ///
     /// - Throws: `PurchaseError`; nothing is then known about the purchases.
     func restore(_ request: RestoreRequest) async throws -> Decision<RestoreAnswer> {
@@ -103,7 +103,7 @@ public struct PurchaseConnection: Sendable {
         for (name, value) in fields where value.isEmpty { throw PurchaseError(.fieldMissing, expected: name) }
     }
 
-    /// The answer must be about what was asked. The signature proves it already; this finds a server that is wrong.
+    /// Checks that the answer belongs to the question. The signature already proves it; this finds errors of the server.
     private static func compare(_ answer: PurchaseAnswer, with request: PurchaseRequest) throws {
         let transaction = answer.transaction
         let pairs = [

@@ -1,7 +1,7 @@
 import PurchaseAPI
 import PurchaseVerification
 
-/// What the server decided about one transaction.
+/// The server's decision about one transaction.
 struct ServerDecision {
     let disposition: Disposition?
     let error: PurchaseError
@@ -14,7 +14,7 @@ struct ServerDecision {
 }
 
 extension ServerDecision {
-    /// A problem: an unknown disposition, or none, finishes nothing.
+    /// A problem document. With an unknown or absent disposition, the transaction is not finished.
     init(_ problem: ProblemDocument, retryAfter: Double?) {
         disposition = problem.disposition
         error = PurchaseError(

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import PurchaseAPI
 
-/// An answer with its signature, as it is stored: it is verified again whenever it is read.
+/// A stored answer with its signature. It is verified again whenever it is read.
 struct SignedAnswer: Sendable, Codable, Equatable {
     let status: Int
     let contentType: String
     let body: Data
     let input: String
     let signature: String
-    /// What was sent: `Content-Digest` of the request.
+    /// The `Content-Digest` of the request.
     let requestDigest: String
     let nonce: String
 
@@ -28,14 +28,14 @@ struct SignedAnswer: Sendable, Codable, Equatable {
         body = Data(answer.body)
         (self.contentType, self.input, self.signature) = (contentType, input, signature)
         (self.requestDigest, self.nonce) = (requestDigest, nonce)
-        // The digest of what arrived is what the signature must cover, so this comparison only tells the causes apart.
+        // The signature must cover the digest of the received content, so this comparison only distinguishes the causes.
         if let stated = answer.headers[ContentDigest.field.lowercased()], stated != contentDigest {
             throw PurchaseError(.answerDigestMismatch)
         }
     }
 
-    /// Verifies the signature, against the content that arrived and the request that was sent. When it was signed is not compared
-    /// with the clock of the device: the nonce proves that it is new.
+    /// Verifies the signature, against the content that arrived and the request that was sent. The signing time is not compared
+    /// with the device's clock, because the nonce proves that the answer is new.
     ///
     /// - Returns: when the server signed it, by the server's clock, in seconds since 1970.
     @discardableResult

@@ -34,14 +34,14 @@ struct AppReceiptContainer {
             throw VerificationError(
                 .payloadMalformed, expected: error.expected, found: error.found ?? error.code.sentence)
         } catch let error where error == BERTranscoder.indefiniteLength {
-            // The signature is over the content as it is; only the reading of it needs definite lengths.
+            // The signature covers the content unchanged; only reading it needs definite lengths.
             let definite = try BERTranscoder.definite(Array(der[content]))
             let slice = definite[...]
             return (definite, try AppReceiptPayload.attributes(slice.span, content: 0..<definite.count))
         }
     }
 
-    /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and nothing else that is evidence begins so.
+    /// Whether the bytes can be a container of this kind: it is a SEQUENCE, and no other kind of evidence begins with one.
     static func isRecognized(_ bytes: [UInt8]) -> Bool { bytes.first == DERTag.sequence }
 
     /// The one embedded certificate with the issuer and serial number of the signer (RFC 5652, 5.3).

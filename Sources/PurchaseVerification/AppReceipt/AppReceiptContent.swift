@@ -1,17 +1,17 @@
-/// An app receipt that the verifier vouches for. Only `PurchaseVerifier` makes one, so to hold one is the proof.
+/// An app receipt that the verifier vouches for. Only `PurchaseVerifier` creates one, so having one proves that it was verified.
 public typealias AppReceipt = AppReceiptContent<Verified>
 
-/// The same content, read from bytes that nobody vouches for: for showing, never for granting. Only `inspect` makes one.
+/// The same content, read from unverified bytes: for display, never for granting. Only `inspect` creates one.
 public typealias UnverifiedAppReceipt = AppReceiptContent<Unverified>
 
 /// The content was verified: signature, certificate path, markers and the caller's policies.
 public enum Verified {}
 
-/// The content was only read.
+/// The content was read but not verified.
 public enum Unverified {}
 
 /// The content of an app receipt (Apple, "Validating receipts on the device"; the meaning of each attribute as measured,
-/// docs/receipt-format.md). The parameter tells whether it was verified; there is no public initialiser.
+/// docs/receipt-format.md). The type parameter states whether it was verified; there is no public initialiser.
 public struct AppReceiptContent<Trust>: Sendable {
     let payload: AppReceiptPayload
     private let path: CertificatePath?
@@ -50,10 +50,10 @@ public struct AppReceiptContent<Trust>: Sendable {
     /// The bundle id with its DER header, as it goes into the device hash.
     var bundleIDValue: [UInt8]? { payload.raw(payload.record.bundleIDValue) }
 
-    /// When this receipt was made; its certificates are judged at this moment (attribute 12).
+    /// When this receipt was made; the validity of its certificates is checked at this time (attribute 12).
     public var creationDate: Timestamp? { payload.record.creationDate }
 
-    /// In a receipt that Apple's server made in answer to another one: when that one was made (attribute 8).
+    /// In a receipt that Apple's server made from an older receipt: the creation date of the older one (attribute 8).
     public var sentReceiptCreationDate: Timestamp? { payload.record.sentReceiptCreationDate }
 
     /// When the app was first bought (attribute 18).
@@ -80,7 +80,7 @@ public struct AppReceiptContent<Trust>: Sendable {
     /// The purchases, in the order of the receipt.
     public var inAppPurchases: InAppPurchaseList<Trust> { InAppPurchaseList(payload: payload) }
 
-    /// Every attribute of the receipt itself as it stands, purchases (17) included, known or not.
+    /// Every attribute of the receipt itself, unchanged, including purchases (17) and unknown attributes.
     public var attributes: [ReceiptAttribute] { payload.attributes() }
 }
 
@@ -112,7 +112,7 @@ extension AppReceiptPayload {
         compact.range.map { Array(bytes[$0]) }
     }
 
-    /// Text of an attribute that no check needs: absent, too, where it has another form.
+    /// Text of an attribute that no check needs; also absent if it has another format.
     func descriptiveText(_ type: Int64) -> String? {
         guard let value = value(of: type, in: range) else { return nil }
         let bytes = bytes[...]
@@ -123,7 +123,7 @@ extension AppReceiptPayload {
         }
     }
 
-    /// A number of an attribute that no check needs: absent, too, where it has another form.
+    /// A number of an attribute that no check needs; also absent if it has another format.
     func descriptiveNumber(_ type: Int64) -> UInt64? {
         guard let value = value(of: type, in: range) else { return nil }
         let bytes = bytes[...]

@@ -39,7 +39,7 @@ public struct InAppPurchaseContent<Trust>: Sendable {
     /// When the paid period ends; only for auto-renewable subscriptions (attribute 1708).
     public var expiresDate: Timestamp? { record.expiresDate }
 
-    /// When Apple took the purchase back (attribute 1712).
+    /// When Apple refunded or revoked the purchase (attribute 1712).
     public var cancellationDate: Timestamp? { record.cancellationDate }
 
     /// The App Store's number of the product; 0 in the sandbox (attribute 1710).

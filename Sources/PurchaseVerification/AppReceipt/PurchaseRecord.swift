@@ -56,7 +56,7 @@ struct PurchaseRecord: Sendable {
     private static let firstType: Int64 = 1700
 }
 
-/// The short way: a purchase of which every attribute is as Apple writes it.
+/// The fast path: a purchase whose attributes are all in the form that Apple writes.
 extension PurchaseRecord {
     /// The purchase, if its encoding is the usual one in every respect; `any` reads all others from the start,
     /// including malformed ones.
@@ -80,7 +80,7 @@ extension PurchaseRecord {
             seen |= attribute.bit
             position = attribute.end
         }
-        // A purchase that cannot be named is refused, with words, by the long way.
+        // The slow path refuses a purchase without an identifier, with a description.
         guard purchase.isNamed else { return nil }
         return purchase
     }
@@ -89,7 +89,7 @@ extension PurchaseRecord {
         productID.range?.isEmpty == false && transactionID.range?.isEmpty == false
     }
 
-    /// Takes in an attribute; whether its value has the usual form.
+    /// Stores an attribute, and returns whether its value has the usual form.
     @inline(__always)
     private mutating func take(_ attribute: UsualAttribute, _ bytes: RawSpan) -> Bool {
         switch attribute.type {
@@ -185,7 +185,7 @@ extension PurchaseRecord {
     }
 }
 
-/// The long way: the rules.
+/// The slow path: the rules.
 extension PurchaseRecord {
     @inline(never)
     private static func any(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(VerificationError) -> PurchaseRecord {

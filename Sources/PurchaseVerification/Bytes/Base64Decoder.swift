@@ -1,9 +1,9 @@
 import CBase64
 
-/// Strict base64 (RFC 4648, 4): nothing but the alphabet, complete, with padding only at the end.
+/// Strict base64 (RFC 4648, 4): only the alphabet, complete, with padding only at the end.
 ///
-/// Of a receipt, nearly all bytes come through here, so whole blocks are decoded by a processor's own look-ups where it has them,
-/// and two characters at a time elsewhere (docs/decisions.md, 57). Tests compare both with Foundation's decoder.
+/// Nearly all bytes of a receipt are decoded here, so whole blocks are decoded with the processor's vector look-ups if it has
+/// them, and otherwise two characters at a time (docs/decisions.md, 57). Tests compare both with Foundation's decoder.
 enum Base64Decoder {
     /// How whole blocks are decoded.
     enum Way: Sendable {
@@ -13,13 +13,13 @@ enum Base64Decoder {
         case table
     }
 
-    /// The same for text in an array.
+    /// Decodes text in an array.
     static func decode(_ text: [UInt8], by way: Way = usualWay) -> [UInt8]? {
         let slice = text[...]
         return decode(slice.span, by: way)
     }
 
-    /// The decoded bytes, or `nil` where the text is not base64.
+    /// The decoded bytes, or `nil` if the text is not base64.
     static func decode(_ text: Span<UInt8>, by way: Way = usualWay) -> [UInt8]? {
         let count = text.count
         guard count > 0 else { return [] }
@@ -28,7 +28,7 @@ enum Base64Decoder {
         let size = count / 4 * 3 - padding
         var isValid = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, written in
-            // The span checks each store. What is not written is never seen: then the text is no base64.
+            // The span checks each store. Bytes that are not written are never read, because the text is then not base64.
             var output = buffer.extracting(..<size).mutableSpan
             guard let decoded = decodeBlocks(text, into: &output, by: way) else { return }
             isValid = decodeRest(text, from: decoded, padding: padding, into: &output)
@@ -46,7 +46,7 @@ enum Base64Decoder {
     private static func decodeBlocks(
         _ text: Span<UInt8>, into output: inout MutableSpan<UInt8>, by way: Way
     ) -> Int? {
-        // Too short for a block of either; the tables are not asked for.
+        // Too short for a block in either way, so the tables are not needed.
         guard text.count >= 24 else { return 0 }
         switch way {
         case .vectors: return decodeVectors(text, into: &output)
@@ -67,7 +67,7 @@ enum Base64Decoder {
         let input = text.bytes
         let count = text.count
         let pairs = pairs.span
-        // Two bytes are never beyond this, so that no look-up is checked by itself.
+        // Two bytes never exceed this, so look-ups need no separate bounds check.
         guard pairs.count == 1 << 16 else { return nil }
         var bytes = output.mutableBytes
         var met: UInt16 = 0
@@ -86,7 +86,7 @@ enum Base64Decoder {
         return met & notInAlphabet == 0 ? position : nil
     }
 
-    /// Eight characters, the first of them lowest, as six bytes. What was found for each pair is added to `met`.
+    /// Eight characters, the first of them lowest, as six bytes. The result for each pair is added to `met`.
     @inline(__always)
     private static func decodeEight(_ text: UInt64, _ pairs: Span<UInt16>, _ met: inout UInt16) -> UInt64 {
         let first = pairs[Int(text & 0xFFFF)]
@@ -97,7 +97,7 @@ enum Base64Decoder {
         return UInt64(first) << 36 | UInt64(second) << 24 | UInt64(third) << 12 | UInt64(fourth)
     }
 
-    /// The twelve bits of two characters, by both of them as they lie in memory. Of these 128 kB one text uses 16.
+    /// The twelve bits of two characters, indexed by both characters as they are in memory. One text uses 16 kB of these 128 kB.
     private static let pairs: ContiguousArray<UInt16> = {
         var pairs = ContiguousArray<UInt16>(repeating: notInAlphabet, count: 1 << 16)
         for (first, firstValue) in values.enumerated() where firstValue < 64 {
@@ -108,10 +108,10 @@ enum Base64Decoder {
         return pairs
     }()
 
-    /// Stands for two characters of which one is not in the alphabet.
+    /// Marks two characters, at least one of which is not in the alphabet.
     private static let notInAlphabet: UInt16 = 1 << 15
 
-    /// Decodes what is left, four characters at a time, the last ones with their padding.
+    /// Decodes the rest, four characters at a time, the last ones with their padding.
     private static func decodeRest(
         _ text: Span<UInt8>, from start: Int, padding: Int, into bytes: inout MutableSpan<UInt8>
     ) -> Bool {

@@ -1,8 +1,8 @@
-/// Searches in text, 64 and 16 characters at a time: evidence is mostly long strings in which nothing is to be found.
+/// Searches in text, 64 and 16 characters at a time: evidence is mostly long strings without matches.
 extension Span where Element == UInt8 {
     private typealias Block = SIMD16<UInt8>
 
-    /// The offset of the first such byte at or behind the start; `nil` where there is none.
+    /// The offset of the first such byte at or after the start; `nil` if there is none.
     func offset(of byte: UInt8, from start: Int) -> Int? {
         var position = start
         while position + 64 <= count {
@@ -22,11 +22,11 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or
-    /// what is no printable ASCII; the end where there is none.
+    /// The offset of the first byte at or behind the start that needs a look in a quoted string: a quote, a backslash, or a byte
+    /// that is not printable ASCII; the end if there is none.
     @inline(__always)
     func endOfPlainText(from start: Int) -> Int {
-        // Most strings end within their first block. Those that do not are long.
+        // Most strings end within their first block; the others are long.
         guard start + 16 <= count else { return endOfLongPlainText(from: start) }
         if let offset = Self.firstSet(Self.specials(block(start))) { return start + offset }
         return endOfLongPlainText(from: start + 16)
@@ -61,7 +61,7 @@ extension Span where Element == UInt8 {
     @inline(__always)
     private static func equal(_ block: Block, _ byte: UInt8) -> Block { mask(block .== Block(repeating: byte)) }
 
-    /// 255 where a byte needs a look in a quoted string. Signed, bytes from 0x80 on are below zero.
+    /// 255 for each byte that needs a look in a quoted string. Signed, bytes from 0x80 on are below zero.
     @inline(__always)
     private static func specials(_ block: Block) -> Block {
         let signed = unsafeBitCast(block, to: SIMD16<Int8>.self)
@@ -69,7 +69,7 @@ extension Span where Element == UInt8 {
         return controls | equal(block, 0x22) | equal(block, 0x5C)
     }
 
-    // As vectors of 0 and 255: what a mask itself offers is no inlined code, but a call for each lane.
+    // As vectors of 0 and 255, because the operations of a mask are not inlined but call a function for each lane.
     @inline(__always)
     private static func mask(_ mask: SIMDMask<SIMD16<Int8>>) -> Block { unsafeBitCast(mask, to: Block.self) }
 

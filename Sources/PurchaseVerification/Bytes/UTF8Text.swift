@@ -20,7 +20,7 @@ extension Span where Element == UInt8 {
         case 0...0x7F: return 1
         case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
         case 0xE0: (length, second) = (3, 0xA0...0xBF)
-        // D800 to DFFF are halves of UTF-16 pairs and no characters.
+        // D800 to DFFF are halves of UTF-16 pairs, not characters.
         case 0xED: (length, second) = (3, 0x80...0x9F)
         case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
         case 0xF0: (length, second) = (4, 0x90...0xBF)

@@ -61,7 +61,7 @@ struct SignedAttributes {
         }
     }
 
-    /// Checks that the attributes speak of this content.
+    /// Checks that the attributes describe this content.
     func require(_ digest: MessageDigest, _ bytes: Span<UInt8>) throws(VerificationError) {
         guard let contentType, let messageDigest else {
             throw VerificationError(.signedAttributesMalformed, expected: "content type and message digest")

@@ -6,7 +6,7 @@
 
 /// Apple's roots, as Apple publishes them. A test checks each against its fingerprint.
 ///
-/// Receipts end in Apple Root CA, StoreKit 2's signed data in G3; G2 is Apple's third root and may come to be used.
+/// Receipts chain to Apple Root CA, and StoreKit 2's signed data to G3. G2 is Apple's third root and may be used in the future.
 package enum AppleRootCertificate: String, CaseIterable, Sendable {
     case appleRootCA = "Apple Root CA"
     case appleRootCAG2 = "Apple Root CA - G2"
@@ -21,7 +21,7 @@ package enum AppleRootCertificate: String, CaseIterable, Sendable {
         }
     }
 
-    /// The certificate in DER, or nothing if the text below were damaged: then nothing would verify.
+    /// The certificate in DER, or empty if the text below were damaged; then no evidence would verify.
     package var der: [UInt8] {
         [UInt8](Data(base64Encoded: base64) ?? Data())
     }
@@ -87,12 +87,12 @@ package enum AppleRootCertificate: String, CaseIterable, Sendable {
 }
 
 extension TrustAnchor {
-    /// Apple's three roots. They vouch for production and sandbox and for nothing else.
+    /// Apple's three roots. They vouch only for production and sandbox.
     public static let apple: [TrustAnchor] = AppleRootCertificate.allCases.compactMap { root in
         do throws(VerificationError) {
             return try TrustAnchor(root.der, .apple)
         } catch {
-            // A root that cannot be read trusts nothing; the test of the fingerprints would have failed before.
+            // An unreadable root is left out; the test of the fingerprints would have failed first.
             return nil
         }
     }

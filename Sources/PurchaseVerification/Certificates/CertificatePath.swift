@@ -47,8 +47,8 @@ struct CertificatePathBuilder {
         self.moment = moment
     }
 
-    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it:
-    /// the verdict must not depend on whether the rest of the chain was seen before.
+    /// Adds a certificate that may be on the path. An unreadable one is an error only if no path is found without it: the result
+    /// must not depend on whether the rest of the chain was seen before.
     mutating func add(_ read: () throws(VerificationError) -> Certificate) {
         do throws(VerificationError) {
             let candidate = try read()
@@ -82,7 +82,7 @@ struct CertificatePathBuilder {
     /// Finds the issuer of the last certificate of the chain: first among the anchors, then among the candidates.
     private mutating func extend(_ chain: [Certificate]) throws(VerificationError) -> CertificatePath? {
         guard let current = chain.last, let leaf = chain.first else { return nil }
-        // Only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
+        // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
         // contain one. This evidence contains its intermediate, which must be correct in every respect.
         for anchor in anchors where anchor.certificate.isSelfIssued && anchor.certificate.subject == current.issuer {
             if try issued(chain, by: anchor.certificate) {

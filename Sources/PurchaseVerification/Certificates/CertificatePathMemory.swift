@@ -1,5 +1,5 @@
-/// The certificate paths that were verified before, for all kinds of evidence: a receipt with a known chain costs one
-/// signature check instead of three.
+/// The certificate paths verified before, for all kinds of evidence: a receipt with a known chain costs one signature check
+/// instead of three.
 ///
 /// A path enters only after it was fully verified, so nobody without a trusted authority's key can fill the memory; if
 /// it is full, the oldest entry is removed. Validity is not remembered: the caller checks it for each piece of
@@ -9,9 +9,9 @@ final class CertificatePathMemory: Sendable {
     private enum Entry: Sendable {
         /// The bytes of its leaf and of its intermediates, all of which the evidence must hold.
         case chain(CertificatePath)
-        /// The whole header of a signed payload: on a hit nothing of it is decoded.
+        /// The whole header of a signed payload: on a hit it is not decoded.
         case header([UInt8], CertificatePath)
-        /// The leaf of a transaction receipt, whose issuer does not travel.
+        /// The leaf of a transaction receipt, which does not contain its issuer.
         case transactionReceiptLeaf(VerifiedLeaf)
     }
 

@@ -1,5 +1,5 @@
-/// Base64 as clients send it (RFC 4648): strict first, and if that fails with the known repairs, each of which is named
-/// in the result.
+/// Base64 as clients send it (RFC 4648): decoded strictly first, and if that fails with the known repairs. The result names each
+/// repair.
 enum Base64Text {
     /// Whether all of the first bytes could be base64 in one of its encodings.
     static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -9,7 +9,7 @@ enum Base64Text {
         return true
     }
 
-    /// Without white space at either end.
+    /// The text without white space at either end.
     static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         // Some editors put a byte order mark in front.
         let afterMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0

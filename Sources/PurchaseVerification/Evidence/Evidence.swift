@@ -6,7 +6,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
     case transactionReceipt = "transaction_receipt"
     /// StoreKit 2's proof of one purchase (JWS).
     case signedTransaction = "signed_transaction"
-    /// How a subscription will go on (JWS).
+    /// The renewal state of a subscription (JWS).
     case signedRenewalInfo = "signed_renewal_info"
     /// StoreKit 2's proof of the download of the app (JWS).
     case appTransaction = "app_transaction"
@@ -14,7 +14,7 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
     case notification
 }
 
-/// Evidence with its text encoding taken off.
+/// Evidence without its text encoding.
 public struct Evidence: Sendable {
     /// The form by which it was recognised.
     public let form: Form
@@ -59,7 +59,7 @@ public struct Evidence: Sendable {
         case compactJWS = "compact JWS"
     }
 
-    /// Recognises evidence and takes its encoding off.
+    /// Recognises evidence and removes its text encoding.
     ///
     /// - Throws: `evidence_empty`, `evidence_too_large`, `evidence_unrecognized`, `base64_malformed`.
     public init(_ evidence: [UInt8]) throws(VerificationError) {
@@ -98,7 +98,7 @@ public struct Evidence: Sendable {
         switch list.first {
         case UInt8(ascii: "{"):
             form = .transactionReceipt
-            // Mostly there is nothing to trim.
+            // Usually there is nothing to trim.
             bytes = list.count == decoded.count ? decoded : Array(list)
         case nil: throw VerificationError(.evidenceEmpty)
         default:
@@ -107,7 +107,7 @@ public struct Evidence: Sendable {
         }
     }
 
-    /// A description of bytes that were encoded in base64 and are not evidence. Two mistakes of senders have a name.
+    /// A description of bytes that were encoded in base64 and are not evidence. Two common mistakes of senders are named.
     private static func description(ofDecoded bytes: ArraySlice<UInt8>) -> String {
         // The start of base64 of a SEQUENCE of more than 127 bytes, and of a property list.
         let isReceipt = bytes.starts(with: Array("MI".utf8)) || bytes.starts(with: Array("ew".utf8))

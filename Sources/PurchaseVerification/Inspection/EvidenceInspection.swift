@@ -85,7 +85,7 @@ public struct UnverifiedCertificate: Sendable {
     public let serialNumber: String
     public let notBefore: Timestamp
     public let notAfter: Timestamp
-    /// The kind of key, such as `RSA 2048`, or why it is not accepted.
+    /// The kind of key, such as `RSA 2048`, or the reason why it is not accepted.
     public let publicKey: String
     public let signatureAlgorithm: String
     /// Whether it carries the marker of receipt signing certificates.

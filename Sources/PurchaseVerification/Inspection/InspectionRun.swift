@@ -1,4 +1,4 @@
-/// Collects checks: each runs if all that it needs is there.
+/// Collects checks. Each runs if everything that it needs is available.
 struct InspectionRun {
     private(set) var checks: [EvidenceInspection.Check] = []
 

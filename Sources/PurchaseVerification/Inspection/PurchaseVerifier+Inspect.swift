@@ -2,7 +2,7 @@ extension PurchaseVerifier {
     /// Makes every check separately and reads as much as possible, without vouching for any of it.
     ///
     /// - Parameters:
-    ///   - evidence: evidence of any kind, in any encoding that `verify` takes.
+    ///   - evidence: evidence of any kind, in any encoding that `verify` accepts.
     ///   - policies: the caller's policies, each of which is shown as a check.
     public func inspect(_ evidence: [UInt8], policies: [any PurchasePolicy]) -> EvidenceInspection {
         // An inspection must not change the memory of verified evidence.

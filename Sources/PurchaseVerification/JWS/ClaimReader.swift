@@ -31,7 +31,7 @@ struct ClaimReader {
     /// Whether there is a claim of this name.
     func has(_ name: StaticString) -> Bool { place(of: name) != nil }
 
-    // A claim on which a check or a decision rests. It may be absent or `null`, but of no other type.
+    // A claim on which a check or a decision rests. It may be absent or `null`, but not of another type.
 
     mutating func claim(_ name: StaticString) throws(VerificationError) -> String? {
         try claim(name, "String") { document, place in document.text(document.nodes[place]) }
@@ -73,7 +73,7 @@ struct ClaimReader {
         return value
     }
 
-    // A claim that only describes: of another type than expected, it stays among the others as it is.
+    // A purely descriptive claim: if its type differs from the expected one, it is kept unread among the other claims.
 
     mutating func description(_ name: StaticString) -> String? {
         description(name) { document, place in document.text(document.nodes[place]) }
@@ -136,7 +136,7 @@ struct ClaimReader {
         return Value(rawValue: raw)
     }
 
-    /// A value of an open set that only describes.
+    /// A purely descriptive value of an open set.
     mutating func openDescription<Value: OpenValue>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value?
     where Value.RawValue == String {
         let raw: String? = description(name) { document, place in
@@ -151,7 +151,7 @@ struct ClaimReader {
         return Value(rawValue: raw)
     }
 
-    /// The claims that were not read, as they are.
+    /// The claims that were not read, unchanged.
     func others() throws(VerificationError) -> [String: JSONValue] {
         var others: [String: JSONValue] = [:]
         var place = object + 1
@@ -228,8 +228,8 @@ extension String {
 }
 
 extension Timestamp {
-    /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are no fault in
-    /// themselves: Xcode writes one where there is no date, and no certificate was valid at any.
+    /// Rounded down to the millisecond; `nil` outside of the years that a claim may name. Dates before 1970 are accepted here:
+    /// Xcode writes one for an absent date, and no certificate was valid before 1970.
     init?(signedMilliseconds: Double) {
         guard signedMilliseconds >= Double(VerificationBudget.earliestMilliseconds),
             signedMilliseconds < Double(VerificationBudget.latestMilliseconds)

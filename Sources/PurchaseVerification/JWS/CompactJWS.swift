@@ -41,7 +41,7 @@ struct CompactJWS: Sendable {
     /// The decoded header.
     func decodedHeader() throws(VerificationError) -> [UInt8] { try Self.decode(bytes, header, "header") }
 
-    /// Whether a text has this form: it begins as base64url of a JSON object does, and has a dot.
+    /// Whether a text has this form: it begins like base64url of a JSON object, and contains a dot.
     static func isRecognized(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count > 2, text.first == UInt8(ascii: "e") else { return false }
         switch text[text.startIndex + 1] {

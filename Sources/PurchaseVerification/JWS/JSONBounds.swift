@@ -2,13 +2,13 @@
 /// within the limits of `VerificationBudget`.
 ///
 /// A decoder hashes the names of members as `String`, which takes quadratic time for text that Unicode has to reorder. So a name
-/// is ASCII without escapes, and short. Decoders differ in what they make of two equal members, of half a surrogate pair, or of a
-/// comma before a closing brace; here all of these are refused, so that whoever reads the JSON reads the same.
+/// is ASCII without escapes, and short. Decoders differ in how they handle two equal members, half a surrogate pair, or a comma
+/// before a closing brace. All of these are refused here, so that every decoder reads the same.
 public enum JSONBounds {
-    /// Checks JSON in one pass whose time grows with its size and with nothing else.
+    /// Checks JSON in one pass, in time proportional to its size.
     ///
     /// - Parameter json: the bytes, UTF-8 without a byte order mark.
-    /// - Returns: what was expected where the check fails, in words; `nil` where it passes.
+    /// - Returns: a description of what was expected where the check fails; `nil` if it passes.
     public static func excess(of json: Span<UInt8>) -> String? {
         do throws(JSONScanner.Failure) {
             _ = try JSONScanner.nodes(of: json)

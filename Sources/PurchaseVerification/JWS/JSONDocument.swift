@@ -1,10 +1,10 @@
-/// A JSON document that passed `JSONBounds`, with its values read where somebody asks for them.
+/// A JSON document that passed `JSONBounds`, with its values read on access.
 struct JSONDocument: Sendable {
     let bytes: [UInt8]
     /// In the order of the document, the outermost value first.
     let nodes: [JSONNode]
 
-    /// - Throws: what was expected where the bytes are not JSON within the bounds.
+    /// - Throws: a description of what was expected, if the bytes are not JSON within the bounds.
     init(_ bytes: [UInt8]) throws(JSONScanner.Failure) {
         self.bytes = bytes
         let slice = bytes[...]
@@ -45,7 +45,7 @@ struct JSONDocument: Sendable {
         }
     }
 
-    /// The places of the elements of an array, or of the members of an object; none of any other value.
+    /// The places of the elements of an array, or of the members of an object; empty for any other value.
     func children(of place: Int) -> [Int] {
         guard nodes.indices.contains(place) else { return [] }
         var children: [Int] = []
@@ -72,7 +72,7 @@ struct JSONDocument: Sendable {
         return texts
     }
 
-    /// Any value as it is; `nil` where a number in it is too large.
+    /// Any value unchanged; `nil` if it contains a number that is too large.
     func value(at place: Int) -> JSONValue? {
         guard nodes.indices.contains(place) else { return nil }
         let node = nodes[place]
@@ -122,7 +122,7 @@ private enum JSONEscape {
             case UInt8(ascii: "u"):
                 var units = [codeUnit(&rest)]
                 if UTF16.isLeadSurrogate(units[0]) {
-                    // The other half of the pair, behind its own backslash and letter.
+                    // The other half of the pair, after its own backslash and letter.
                     rest = rest.dropFirst(2)
                     units.append(codeUnit(&rest))
                 }

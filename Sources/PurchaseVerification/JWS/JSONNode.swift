@@ -1,4 +1,4 @@
-/// A value of a JSON document: its kind, and where it and its name lie. It owns no bytes.
+/// A value of a JSON document: its kind, and the positions of it and its name. It owns no bytes.
 struct JSONNode: Sendable {
     /// The kind of the value, by its first bytes.
     enum Kind: UInt8, Sendable {
@@ -20,15 +20,15 @@ struct JSONNode: Sendable {
     private let nameStart: UInt32
     private let textStart: UInt32
     private let textEnd: UInt32
-    /// The place of the value behind this one and all that it holds.
+    /// The index of the next value after this one and everything in it.
     var next: UInt32
     private let nameCount: UInt8
     let kind: Kind
 
     /// - Parameters:
-    ///   - name: where the characters of its name lie; empty where it has none.
-    ///   - text: where the value lies, a string with its quotes; of an array or object only its opening bracket.
-    ///   - next: the place of the value behind it.
+    ///   - name: the positions of the characters of its name; empty if it has none.
+    ///   - text: the position of the value, including the quotes of a string; only the opening bracket of an array or object.
+    ///   - next: the index of the next value.
     init(_ kind: Kind, name: Range<Int>, text: Range<Int>, next: Int) {
         self.kind = kind
         // The scanner keeps documents below 4 GB, and names below 65 bytes.
@@ -41,10 +41,10 @@ struct JSONNode: Sendable {
 
     var name: Range<Int> { Int(nameStart)..<(Int(nameStart) &+ Int(nameCount)) }
 
-    /// The value as it is written. A string has its quotes.
+    /// The value as written, including the quotes of a string.
     var text: Range<Int> { Int(textStart)..<Int(max(textStart, textEnd)) }
 
-    /// The characters between the quotes; empty for what is no string.
+    /// The characters between the quotes; empty for other values.
     var characters: Range<Int> {
         switch kind {
         // A string has two quotes at least.

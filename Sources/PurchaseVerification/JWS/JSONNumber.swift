@@ -1,6 +1,6 @@
 /// The values of numbers whose form the scanner has checked (RFC 8259, 6).
 enum JSONNumber {
-    /// The number, if it is whole and fits. Exact: nothing is rounded on the way.
+    /// The number, if it is whole and fits. It is exact: nothing is rounded.
     static func integer<Number: FixedWidthInteger>(_ text: ArraySlice<UInt8>) -> Number? {
         let isNegative = text.first == UInt8(ascii: "-")
         // A number of this many digits fits into 64 bits.
@@ -11,13 +11,13 @@ enum JSONNumber {
         return scaled(magnitude, exponent, isNegative)
     }
 
-    /// The number nearest to what is written; `nil` where it is too large.
+    /// The number nearest to the written one; `nil` if it is too large.
     static func double(_ text: ArraySlice<UInt8>) -> Double? {
         let number = Double(String(decoding: text, as: UTF8.self))
         return number?.isFinite == true ? number : nil
     }
 
-    /// The number of at most 18 decimal digits and nothing else.
+    /// A number that consists of at most 18 decimal digits only.
     private static func digits(_ text: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         for byte in text {
@@ -28,8 +28,7 @@ enum JSONNumber {
         return number
     }
 
-    /// All digits without the zeros at their end, and the power of ten that they are multiplied by; `nil` beyond what any
-    /// whole number of 64 bits needs.
+    /// All digits without the zeros at their end, and their power of ten; `nil` beyond the range of 64-bit whole numbers.
     private static func scientific(_ text: ArraySlice<UInt8>) -> (digits: ArraySlice<UInt8>, exponent: Int)? {
         var digits: ArraySlice<UInt8> = []
         var exponent = 0
@@ -40,7 +39,7 @@ enum JSONNumber {
                 isFraction = true
             } else if byte | 0x20 == UInt8(ascii: "e") {
                 guard let written = Int(String(decoding: rest, as: UTF8.self)) else { return nil }
-                // Far beyond what the digits of one number can outweigh.
+                // Larger than any exponent that the digits of one number can compensate.
                 exponent += max(-1000, min(1000, written))
                 break
             } else {
@@ -65,7 +64,7 @@ enum JSONNumber {
             let byte = place < digits.count ? digits[digits.startIndex + place] : UInt8(ascii: "0")
             let (product, overflow) = number.multipliedReportingOverflow(by: 10)
             guard !overflow, let digit = Number(exactly: byte &- UInt8(ascii: "0")) else { return nil }
-            // Counted downwards, because the least number has no positive twin.
+            // Counted downwards, because the smallest number has no positive counterpart.
             let (sum, sumOverflow) =
                 isNegative ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
             guard !sumOverflow else { return nil }

@@ -1,4 +1,4 @@
-/// One pass over a JSON document. It notes where each value lies, so that nobody has to walk over the bytes again.
+/// One pass over a JSON document. It notes the position of each value, so that the bytes are not scanned again.
 struct JSONScanner {
     private var position = 0
     private var nodes: [JSONNode] = []
@@ -86,7 +86,7 @@ struct JSONScanner {
         return isObject ? .object : .array
     }
 
-    /// Passes over a member's name and the colon behind it.
+    /// Skips a member's name and the colon after it.
     private mutating func name(_ json: Span<UInt8>) throws(Failure) -> Range<Int> {
         skipWhiteSpace(json)
         guard isNext(UInt8(ascii: "\""), json) else { throw failure("a member name in quotes") }
@@ -136,7 +136,7 @@ struct JSONScanner {
         return 1 << UInt64((Int(json[name.lowerBound]) &+ Int(json[last]) &* 7 &+ name.count &* 5) & 63)
     }
 
-    /// Passes over a string, from its opening quote to behind its closing one.
+    /// Skips a string, including both quotes.
     private mutating func string(_ json: Span<UInt8>) throws(Failure) -> JSONNode.Kind {
         position += 1
         var kind = JSONNode.Kind.string
@@ -180,7 +180,7 @@ struct JSONScanner {
         }
     }
 
-    /// The UTF-16 code unit of `\uXXXX`; `nil` where none is written there.
+    /// The UTF-16 code unit of `\uXXXX`; `nil` if there is none.
     private func codeUnit(_ json: Span<UInt8>, at start: Int) -> UInt32? {
         guard start + 6 <= json.count, json[start] == UInt8(ascii: "\\"), json[start + 1] == UInt8(ascii: "u") else {
             return nil
@@ -216,7 +216,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes over a number (RFC 8259, 6).
+    /// Skips a number (RFC 8259, 6).
     private mutating func number(_ json: Span<UInt8>) throws(Failure) -> JSONNode.Kind {
         let start = position
         var kind = JSONNode.Kind.integer

@@ -1,4 +1,4 @@
-/// Any JSON, for claims that have no field of their own.
+/// Any JSON, for claims without a field.
 public enum JSONValue: Sendable {
     case null
     case boolean(Bool)

@@ -38,7 +38,7 @@ extension PurchaseVerifier {
         do throws(VerificationError) {
             try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
             let claims = try AnySignedClaims(jws.payload)
-            // Only a notification may be undated; then its parts are asked for their dates.
+            // Only a notification may have no date; then the dates of its parts are used.
             let stated = if let date = claims.signedDate { date } else { try SigningDate(jws.payload).moment }
             guard let signingDate = stated, path.isValid(at: signingDate) else { return nil }
             return claims
@@ -59,7 +59,7 @@ extension PurchaseVerifier {
         }
     }
 
-    /// A notification with the signed data that it carries, each verified by itself and compared with the envelope.
+    /// A notification with the signed data that it carries, each verified separately and compared with the envelope.
     private func notification(
         _ claims: NotificationClaims, _ payload: [UInt8]
     ) throws(VerificationError) -> AppStoreNotification {

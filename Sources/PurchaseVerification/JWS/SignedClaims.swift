@@ -1,8 +1,8 @@
 /// The claims of one kind of signed data.
 public protocol SignedClaims: AnyObject, Sendable {
-    /// When Apple signed the data; its certificates are judged at this moment.
+    /// When Apple signed the data; the validity of its certificates is checked at this time.
     var signedDate: Timestamp? { get }
-    /// Every claim without a field of its own.
+    /// Every claim that has no field.
     var otherClaims: [String: JSONValue] { get }
 }
 
@@ -34,7 +34,7 @@ enum AnySignedClaims: Sendable {
         }
     }
 
-    /// When the data says it was signed. An app transaction says so by another name.
+    /// The stated signing date. An app transaction states it under another name.
     var signedDate: Timestamp? {
         switch self {
         case .transaction(let claims): claims.signedDate
@@ -57,7 +57,7 @@ extension ClaimReader {
     /// Whether only a notification has these claims.
     fileprivate var isNotification: Bool { has("notificationType") || has("notificationUUID") }
 
-    /// The kind whose own claims are there.
+    /// The kind whose distinguishing claims are present.
     fileprivate var kind: EvidenceKind {
         get throws(VerificationError) {
             if isNotification { return .notification }
@@ -70,7 +70,7 @@ extension ClaimReader {
     }
 }
 
-/// The one date that is read before the signature is checked, and used for the certificates alone.
+/// The only date that is read before the signature is checked. It is used only for the certificates.
 struct SigningDate {
     let moment: Timestamp?
 
@@ -90,7 +90,7 @@ struct SigningDate {
 }
 
 extension ClaimReader {
-    /// When the payload itself says that it was signed.
+    /// The signing date that the payload itself states.
     fileprivate var signingDate: Timestamp? {
         mutating get throws(VerificationError) {
             if let creationDate = try date("receiptCreationDate") { return creationDate }

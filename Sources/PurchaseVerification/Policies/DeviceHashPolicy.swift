@@ -35,7 +35,7 @@ extension AppReceiptContent {
         hash.update(data: opaqueValue)
         hash.update(data: bundleIDValue)
         let digest = hash.finalize()
-        // The comparison of digests takes the same time wherever they differ.
+        // The digests are compared in constant time.
         guard digest == found else {
             throw VerificationError(
                 .deviceHashMismatch, expected: hexadecimal(digest), found: hexadecimal(found))

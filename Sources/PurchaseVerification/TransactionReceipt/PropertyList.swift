@@ -2,14 +2,14 @@
 ///
 ///     { "key" = "value"; "key" = "value"; }
 ///
-/// The reader takes exactly this, with keys of plain ASCII, each once. Nested lists, data, unquoted strings, comments, escapes in
-/// a key and anything behind the closing brace are refused: no receipt has them, and every freedom is one more way to say two
-/// things at once.
+/// The reader accepts exactly this form, with keys of plain ASCII, each once. Nested lists, data, unquoted strings, comments,
+/// escapes in a key and anything after the closing brace are refused: no receipt has them, and each would be one more way to
+/// write an ambiguous list.
 struct PropertyList: Sendable {
     let bytes: [UInt8]
     let entries: [Entry]
 
-    /// One entry: where the characters between the quotes lie.
+    /// One entry: the positions of the characters between the quotes.
     struct Entry: Sendable {
         let key: Range<Int>
         let value: Range<Int>
@@ -23,7 +23,7 @@ struct PropertyList: Sendable {
         entries = try reader.entries(slice.span)
     }
 
-    /// The characters of a key's value as they stand between the quotes; `nil` where the key is not there.
+    /// The characters of a key's value between the quotes, unchanged; `nil` if the key is absent.
     func value(_ key: StaticString) -> Range<Int>? {
         let characters = bytes[...]
         let list = entries[...]
@@ -42,7 +42,7 @@ struct PropertyList: Sendable {
         return nil
     }
 
-    /// Whether exactly these characters stand there.
+    /// Whether the value has exactly these characters.
     func holds(_ name: StaticString, at range: Range<Int>) -> Bool {
         let characters = bytes[...]
         return name.withUTF8Buffer { (name: UnsafeBufferPointer<UInt8>) in characters.span.isEqual(range, name.span) }
@@ -54,7 +54,7 @@ struct PropertyList: Sendable {
         return characters.span.offset(of: UInt8(ascii: "\\"), from: 0) != nil
     }
 
-    /// The text of a value, with its escapes taken off.
+    /// The text of a value, with its escapes decoded.
     func text(_ range: Range<Int>) -> String {
         let raw = bytes[range]
         guard hasEscape(range) else { return String(decoding: raw, as: UTF8.self) }
@@ -162,7 +162,7 @@ private struct PropertyListReader {
             if byte == UInt8(ascii: "\"") {
                 let range = start..<position
                 position += 1
-                // Almost every string is ASCII; only others can be no text at all.
+                // Almost every string is ASCII; only other strings can be invalid UTF-8.
                 if hasOthers, !bytes.extracting(range).isUTF8 {
                     throw VerificationError(.propertyListMalformed, expected: "UTF-8 text")
                 }

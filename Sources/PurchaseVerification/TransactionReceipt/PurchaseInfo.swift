@@ -1,6 +1,6 @@
 /// The parsed signed part of a transaction receipt: one purchase.
 ///
-/// It is a class because it is handed around whole (docs/decisions.md, 6).
+/// It is a class because it is passed around whole (docs/decisions.md, 6).
 final class PurchaseInfo: Sendable {
     let list: PropertyList
     let purchaseDate: Timestamp
@@ -65,7 +65,7 @@ final class PurchaseInfo: Sendable {
         }
         guard let range = list.value(millisecondsKey), !range.isEmpty else { return inWords }
         guard let moment = milliseconds(bytes.span, range) else { throw malformed(list, millisecondsKey, range) }
-        // The words have no milliseconds.
+        // The text variant has no milliseconds.
         if let inWords, inWords.millisecondsSince1970 != moment.millisecondsSince1970 / 1000 * 1000 {
             throw VerificationError(
                 .purchaseInfoMalformed, expected: "\(inWords) in \(millisecondsKey)", found: "\(moment)")

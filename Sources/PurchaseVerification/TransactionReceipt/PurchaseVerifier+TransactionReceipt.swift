@@ -17,7 +17,7 @@ extension PurchaseVerifier {
 }
 
 extension TransactionReceiptContainer {
-    /// Checks that the key signed version byte and purchase-info.
+    /// Checks that the key signed the version byte and purchase-info.
     func requireSignature(by key: PublicKey) throws(VerificationError) {
         guard case .rsa(let key) = key else {
             throw VerificationError(.publicKeyUnacceptable, expected: "an RSA key", found: key.kind)

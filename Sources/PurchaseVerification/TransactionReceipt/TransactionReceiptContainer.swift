@@ -1,4 +1,4 @@
-/// The outer property list of a transaction receipt: what was signed, and the signature over it.
+/// The outer property list of a transaction receipt: the signed content, and the signature over it.
 struct TransactionReceiptContainer: Sendable {
     let signature: SignatureField
     /// The decoded `purchase-info`: the signed bytes.
@@ -20,7 +20,7 @@ struct TransactionReceiptContainer: Sendable {
     ///   `signature_field_malformed`, `signature_version_unsupported`, `purchase_info_malformed`.
     init(_ bytes: [UInt8]) throws(VerificationError) {
         let list = try PropertyList(bytes)
-        // Fields at this level are not signed, so none may be here that could be mistaken for a signed one.
+        // Fields at this level are not signed, so a field here must not look like a signed one.
         try Self.requireKnownKeys(list)
         guard let signature = list.value("signature") else {
             throw VerificationError(.transactionReceiptFieldMissing, expected: "signature")

@@ -45,10 +45,10 @@ public struct TransactionReceiptContent<Trust>: Sendable {
     /// When it was first bought (`original-purchase-date-ms`).
     public var originalPurchaseDate: Timestamp? { info.originalPurchaseDate }
 
-    /// When the paid period ends; only of auto-renewable subscriptions (`expires-date`).
+    /// When the paid period ends; only for auto-renewable subscriptions (`expires-date`).
     public var expiresDate: Timestamp? { info.expiresDate }
 
-    /// When Apple took the purchase back (`cancellation-date-ms`).
+    /// When Apple refunded or revoked the purchase (`cancellation-date-ms`).
     public var cancellationDate: Timestamp? { info.cancellationDate }
 
     /// The App Store's number of the product (`item-id`).

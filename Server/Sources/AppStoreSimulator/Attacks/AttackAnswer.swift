@@ -9,7 +9,7 @@ struct AttackAnswer {
     private let transactionIDs: [String]
 
     init(_ answer: AttackClient.Answer, at target: Attack.Target) {
-        // An answer that is not JSON, or JSON that no honest server sends, neither accepts nor refuses.
+        // An answer that is not JSON, or not JSON of a correct server, counts neither as accepted nor as refused.
         let json =
             JSONBounds.excess(of: [UInt8](answer.body)) == nil
             ? (try? JSONDecoder().decode(Content.self, from: answer.body)) ?? Content() : Content()

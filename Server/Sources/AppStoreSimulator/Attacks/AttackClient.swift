@@ -11,7 +11,7 @@ struct AttackClient: Sendable {
     /// The time limit of an attack, from the connection to the end of its answer.
     let timeLimit: Duration
 
-    /// The largest answer that is read. Those of a drop-in have a few kilobytes for the evidence that is sent here.
+    /// The largest answer that is read. A drop-in's answers to this evidence have a few kilobytes.
     static let answerBytes = 1 << 20
 
     /// The reasons why there is no usable answer.

@@ -33,7 +33,7 @@ public struct AttackRun: Sendable {
 
     /// The result of the attacks on one target.
     public enum Outcome: Hashable, Sendable {
-        /// All were made; so many were answered wrongly.
+        /// All attacks were made; this number was answered wrongly.
         case attacked(wrong: Int)
         /// Nothing answers at the target.
         case notThere

@@ -197,7 +197,7 @@ struct AttackTable: Sendable {
         }
     }
 
-    /// Compact JWS travels as it is, everything else as base64.
+    /// Compact JWS is sent unchanged, all other evidence as base64.
     private static func text(_ evidence: [UInt8]) -> (text: String, isSignedPayload: Bool) {
         if evidence.starts(with: "eyJ".utf8) { return (String(decoding: evidence, as: UTF8.self), true) }
         return (Data(evidence).base64EncodedString(), false)

@@ -84,7 +84,7 @@ extension StoreTransaction.Revocation {
 }
 
 extension NotificationTemplate {
-    /// The notification that a server gets for an event; nil if it gets none.
+    /// The notification that a server receives for an event; nil if it receives none.
     init?(_ event: StoreEvent, app: StoreApp, customer: StoreCustomer, product: StoreProduct?) {
         guard let notification = event.notification, let transaction = event.transaction else { return nil }
         let signed = SignedTransactionTemplate(

@@ -10,7 +10,7 @@ public enum StoreFault: String, CaseIterable, Sendable {
     case emptyInApp = "empty-in-app"
     /// The newest purchase is missing; the receipt holds only earlier purchases.
     case replayedTransactionID = "replayed-transaction-id"
-    /// The receipt is another customer's.
+    /// The receipt belongs to another customer.
     case otherUsersReceipt = "other-users-receipt"
     /// The receipt of one app and product that was sent by every app in 2012.
     case cannedReceipt = "canned-receipt"

@@ -57,7 +57,7 @@ public struct Scenario: Sendable {
     }
 }
 
-/// What is wrong with a file of a scenario.
+/// An error in a scenario file.
 public struct ScenarioError: Error, Sendable, CustomStringConvertible {
     /// The line, from 1; nil if the error is about the whole file.
     public let line: Int?

@@ -15,7 +15,7 @@ public struct ScenarioRun: Sendable {
         public let step: String
         /// The time of the store afterwards.
         public let time: String
-        /// What differs from the expected answer; empty if nothing does.
+        /// The differences from the expected answer; empty if there are none.
         public let differences: [String]
     }
 
@@ -164,7 +164,8 @@ public struct ScenarioRun: Sendable {
         }
     }
 
-    /// What the answer lacks: every expected field must be in it, and a refusal must be expected by its code.
+    /// The expected parts that the answer lacks: it must contain every expected field, and a refusal must be expected by its
+    /// code.
     private static func differences(_ answer: Answer, _ step: ScenarioStep) -> [String] {
         guard let expected = step.expected else { return answer.isRefused ? [refusal(answer)] : [] }
         if answer.isRefused, expected["code"] == nil { return [refusal(answer)] }
@@ -190,7 +191,7 @@ public struct ScenarioRun: Sendable {
         return "the store refused it: \(code): \(answer.object["detail"] as? String ?? "")"
     }
 
-    /// A value as it is written in JSON, without the quotes of a string. `true` and `1` differ.
+    /// A value as written in JSON, without the quotes of a string. `true` and `1` differ.
     private static func text(_ value: Any) -> String {
         if let text = value as? String { return text }
         do {

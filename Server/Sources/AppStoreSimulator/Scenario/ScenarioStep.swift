@@ -1,14 +1,14 @@
-/// One step of a scenario: an action, the name of the purchase that it is about, and what its answer must hold.
+/// One step of a scenario: an action, the name of the purchase that it applies to, and the expected content of its answer.
 struct ScenarioStep: Sendable {
     let action: Action
     private let actionName: String
     /// The line of the step in the file.
     let line: Int?
-    /// What the step is about: a purchase by its name, or the fields of the request.
+    /// The subject of the step: a purchase by its name, or the fields of the request.
     let subject: Subject
     /// The name under which later steps refer to the purchase that this one makes.
     let name: String?
-    /// What the answer must hold; nil if the request only has to succeed.
+    /// The expected content of the answer; nil if the request only has to succeed.
     let expected: ScenarioFields?
 
     enum Subject: Sendable {

@@ -37,7 +37,7 @@ struct ScenarioValue: Sendable {
         scalar = node.scalar?.string
     }
 
-    /// The text of a scalar, as it is written; nil for lists and mappings.
+    /// The text of a scalar, unchanged; nil for lists and mappings.
     let scalar: String?
 
     /// The value as `JSONSerialization` takes it.
@@ -81,7 +81,7 @@ struct ScenarioFields: Sendable {
         (self.name, line, self.fields) = (name, fields.line, fields.fields)
     }
 
-    /// The names, as they are written.
+    /// The names as written.
     var names: [String] { fields.map(\.name) }
 
     subscript(_ field: String) -> ScenarioValue? { fields.first { $0.name == field }?.value }
@@ -101,7 +101,7 @@ struct ScenarioFields: Sendable {
         }
     }
 
-    /// Refuses fields that nobody reads.
+    /// Refuses unknown fields.
     func check(_ known: [String]) throws(ScenarioError) {
         for (field, value) in fields where !known.contains(field) {
             throw ScenarioError(value.line, UnknownField(field, known: known).words)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The door for apps: what StoreKit does on a device. The control API is for testers, who decide how a payment goes.
+/// The interface for apps: the work of StoreKit on a device. The control API is for testers, who decide the outcome of payments.
 struct AppRoutes {
     let service: StoreService
 
@@ -148,7 +148,7 @@ struct AppRoutes {
 }
 
 extension Request {
-    /// A parameter of the query that must be there.
+    /// A required parameter of the query.
     fileprivate func query(_ name: Substring) throws -> String {
         guard let value = uri.queryParameters[name], !value.isEmpty else {
             throw StoreError(.invalidValue, "The query needs '\(name)'.")
@@ -191,7 +191,7 @@ private struct ModeChange: RequestBody {
 private struct PaymentAnswer: Encodable {
     /// `purchased`, `ask-to-buy`, `interrupted` or `cancelled`.
     let result: String
-    /// Of a payment that waits.
+    /// Only for a payment that waits.
     let paymentID: String?
     let transaction: TransactionAnswer?
 }

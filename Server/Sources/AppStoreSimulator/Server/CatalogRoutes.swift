@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Apps, products and customers; the state as a whole; and its end.
+/// Apps, products and customers; the whole state; and its deletion.
 struct CatalogRoutes {
     let service: StoreService
 
@@ -133,7 +133,7 @@ private struct NewCustomer: RequestBody {
     static let members: [BodyMember] = ["customer_id", "environment", "device_id", "storefront"]
 }
 
-/// Everything at a glance; of events only the newest hundred.
+/// The whole state, with only the newest hundred events.
 struct StateAnswer: Encodable {
     let clock: ClockAnswer
     let apps: [StoreApp]

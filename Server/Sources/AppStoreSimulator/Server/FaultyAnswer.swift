@@ -65,7 +65,7 @@ struct FaultyAnswer {
         return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
     }
 
-    /// A valid answer without end, so that only its size is wrong.
+    /// A valid answer of unlimited length, so that only its size is wrong.
     private func huge() -> Response {
         let size = fault?.bytes ?? Self.hugeBody
         let body = ResponseBody { writer in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The name of a host as the header `Host` and URLs write it (RFC 3986, 3.2.2), as bytes in small letters.
+/// The name of a host as the header `Host` and URLs write it (RFC 3986, 3.2.2), as bytes in lower case.
 ///
 /// Compared byte by byte: text from a client is never hashed or compared as a `String`, which takes quadratic time for
 /// hostile Unicode.
@@ -29,7 +29,7 @@ struct HostName: Equatable, Sendable {
         self = host
     }
 
-    /// Takes a name or an address, IPv6 with or without brackets.
+    /// Accepts a name or an address, IPv6 with or without brackets.
     /// - Returns: nil if the text is neither.
     init?(name: some Collection<UInt8>) {
         var name = Array(name)

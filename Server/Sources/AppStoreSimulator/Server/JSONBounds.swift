@@ -1,5 +1,5 @@
-/// Checks JSON byte by byte for structures that cost Foundation too much time or memory, and for equal members, of
-/// which decoders take the first or the last. (The core has its own check; the simulator never imports it.)
+/// Checks JSON byte by byte for structures that cost Foundation too much time or memory, and for repeated members, of which
+/// decoders use the first or the last. (The core has its own check; the simulator never imports it.)
 enum JSONBounds {
     /// The limit that the text exceeds, in words; nil if it exceeds none. Foundation checks whether the text is JSON.
     static func excess(of json: [UInt8]) -> String? {
@@ -64,7 +64,7 @@ enum JSONBounds {
         /// The offset of the closing quote, or the end of the JSON.
         let end: Int
         let count: Int
-        /// Whether it is ASCII, and no escape makes it anything else.
+        /// Whether it is ASCII, also after its escapes are decoded.
         let isPlain: Bool
         /// Whether it has an escape, such as `\/`.
         let hasEscape: Bool

@@ -40,7 +40,7 @@ struct ListQuery: Sendable {
         return number
     }
 
-    /// Whether a row of this customer is asked for.
+    /// Whether the query asks for rows of this customer.
     func includes(_ customer: String?) -> Bool {
         guard let customerID else { return true }
         return customer.map { $0.utf8.elementsEqual(customerID.utf8) } ?? false

@@ -108,7 +108,7 @@ struct EntityTag {
 
 /// The small part of the state that a page shows all the time.
 private struct Overview: Encodable {
-    /// Changes with every change of content, and never by time alone.
+    /// Changes with every change of content, not with time alone.
     let revision: Int
     let clock: ClockAnswer
     let apps: [StoreApp]

@@ -7,15 +7,14 @@ import NIOCore
 
 /// Refuses requests that a page of another origin can make a browser send, before they reach a route.
 ///
-/// The simulator has no API keys: everybody who reaches it may do everything, and its evidence passes for a purchase on
-/// every server that trusts its authority. Any web page can point its own host name to 127.0.0.1 (DNS rebinding), and
-/// then has the same origin as the simulator; only the header `Host` still shows the page's name. Without rebinding, a
-/// page can post a form, which shows in `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers,
-/// 2.4).
+/// The simulator has no API keys: every client that reaches it has full access, and every server that trusts its authority
+/// accepts its evidence as a purchase. Any web page can point its own host name to 127.0.0.1 (DNS rebinding), and then has the
+/// same origin as the simulator; only the header `Host` still shows the page's name. Without rebinding, a page can post a form,
+/// which shows in `Origin` and `Sec-Fetch-Site` (Fetch, 3.2; Fetch Metadata Request Headers, 2.4).
 ///
 /// It looks at bytes only. A request that passes has a target in ASCII of bounded length, so the router may compare it.
 struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == SimulatorRequestContext {
-    /// The hosts that the operator named. Loopback names need not be among them.
+    /// The hosts that the operator named. Loopback names are always allowed.
     let allowedHosts: [HostName]
     let next: Next
 
@@ -94,7 +93,7 @@ struct RequestGate<Next: HTTPResponder>: HTTPResponder where Next.Context == Sim
 }
 
 extension HTTPRequest {
-    /// The values of a header, by its name in small letters. Names are tokens in ASCII (RFC 9110, 5.1).
+    /// The values of a header, by its name in lower case. Names are tokens in ASCII (RFC 9110, 5.1).
     fileprivate func values(_ name: String) -> [String.UTF8View] {
         headerFields.filter { $0.name.canonicalName == name }.map(\.value.utf8)
     }

@@ -3,15 +3,15 @@ public import Foundation
 
 /// The settings of a simulator, with defaults that work on a developer's machine.
 public struct SimulatorConfiguration: Sendable {
-    /// The address to listen on. Everybody who reaches it may do everything, so do not use it on an open network.
+    /// The address to listen on. Every client that reaches it has full access, so do not use it on an open network.
     public var host = "127.0.0.1"
     /// Names or addresses by which clients reach the simulator, in addition to `host` and the names of the loopback
     /// interface: the allowed values of the header `Host`. A request for any other host gets 421, so that a page in a
     /// browser cannot reach the simulator under its own host name (DNS rebinding).
     public var allowedHosts: [String] = []
-    /// The port to listen on; 0 takes a free port.
+    /// The port to listen on; 0 selects a free port.
     public var port = 8090
-    /// HTTPS on a port of its own, beside plain HTTP; nil for none.
+    /// HTTPS on a separate port, in addition to plain HTTP; nil for none.
     public var https: HTTPS?
     /// The SQLite file that keeps the state; nil keeps it in memory.
     public var database: String?
@@ -29,7 +29,7 @@ public struct SimulatorConfiguration: Sendable {
 
     /// The bundle id of a sample shop that a store without apps opens with; nil opens an empty store.
     public var sampleApp: String?
-    /// Follows the store's clock; nil if nobody does.
+    /// Follows the store's clock; nil if it is not followed.
     public var time: SimulatorTime?
 
     /// The defaults.
@@ -37,7 +37,7 @@ public struct SimulatorConfiguration: Sendable {
 
     /// The settings of HTTPS.
     public struct HTTPS: Sendable {
-        /// The port to listen on; 0 takes a free port.
+        /// The port to listen on; 0 selects a free port.
         public var port: Int
         /// Issues the certificates. Clients must trust its root.
         public var authority: ServerCertificateAuthority

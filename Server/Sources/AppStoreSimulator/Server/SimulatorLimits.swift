@@ -1,7 +1,7 @@
 /// The limits for data from clients, each with its reason.
 enum SimulatorLimits {
-    /// The longest path with its query. The longest that there is, an action on a transaction, has 80 bytes, and customers and
-    /// apps have names of at most 255 bytes, each of which may be written with three.
+    /// The longest path with its query. The longest route, an action on a transaction, has 80 bytes, and customers and apps have
+    /// names of at most 255 bytes, each of which may be percent-encoded as three.
     static let targetBytes = 2048
     /// One header field. Browsers and clients send hundreds of bytes; no header that the simulator reads has more.
     static let headerFieldBytes = 8 << 10
@@ -9,7 +9,7 @@ enum SimulatorLimits {
     static let headerBytes = 16 << 10
     /// The size of a body of the control API, which describes one thing.
     static let controlBody = 1 << 20
-    /// A body of `verifyReceipt`: more than Apple takes.
+    /// A body of `verifyReceipt`: more than Apple accepts.
     static let verifyReceiptBody = 17 << 20
 
     /// The longest name of a member. Those that the simulator knows have at most 27 bytes.
@@ -19,6 +19,6 @@ enum SimulatorLimits {
     static let unicodeTextBytes = 1024
     /// The depth of nesting in JSON: a product's offers are at level 4.
     static let jsonDepth = 16
-    /// The number of values in JSON: for small values Foundation takes dozens of times their size.
+    /// The number of values in JSON: for small values, Foundation needs dozens of times their size.
     static let jsonValues = 4096
 }

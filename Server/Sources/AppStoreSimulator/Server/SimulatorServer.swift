@@ -20,7 +20,7 @@ import NIOCore
 ///   - authority: signs the evidence. A verifier must trust its `trustedCertificatesPEM`; Apple's roots do not vouch
 ///     for it.
 ///   - logger: the logger of the server.
-///   - onReady: called once with the address, when the server takes connections.
+///   - onReady: called once with the address, when the server accepts connections.
 ///   - onHTTPSReady: the same for HTTPS, if the settings have it.
 /// - Throws: `SimulatorConfigurationError`.
 public func simulatorServer(

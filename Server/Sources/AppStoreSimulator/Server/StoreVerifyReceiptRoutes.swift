@@ -32,7 +32,7 @@ struct StoreVerifyReceiptRoutes {
     private func answer(
         _ request: Request, at environment: StoreEnvironment, _ context: SimulatorRequestContext
     ) async throws -> Response {
-        // Apple's servers take no chunked request (docs/ask-apple.md).
+        // Apple's servers accept no chunked requests (docs/ask-apple.md).
         guard request.headers[.contentLength] != nil || request.headers[.transferEncoding] == nil else {
             return Self.response(VerifyReceiptResponse(status: .init(rawValue: 21199)).json())
         }

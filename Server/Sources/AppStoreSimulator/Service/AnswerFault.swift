@@ -14,14 +14,14 @@ struct AnswerFault: Codable, Equatable, RequestBody {
     var exception: String?
     /// The delay of the answer, in addition to any other fault.
     var milliseconds: Int?
-    /// For the kind `edited`: what is edited; by default the expiry.
+    /// For the kind `edited`: the edited field; by default the expiry.
     var edit: Edit?
     /// For the kind `huge-body`: its size; by default a byte more than 32 MiB.
     var bytes: Int?
     /// The time of the store's clock from which on the fault applies.
     var from: Date?
-    /// The time of the store's clock from which on it does not apply any more. A fault with an end applies to all answers until
-    /// then, whatever its count.
+    /// The time of the store's clock at which the fault ends. A fault with an end applies to all answers until then, and its
+    /// count is ignored.
     var until: Date?
     /// The number of answers that the fault still applies to.
     var count: Int
@@ -37,7 +37,7 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         /// Reads one of the words above.
         init(from decoder: any Decoder) throws { self = try Self.word(from: decoder) }
 
-        /// What the answer is, in words.
+        /// A description of the answer.
         var explanation: String {
             switch self {
             case .status: "an answer with the named status"
@@ -56,7 +56,7 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         }
     }
 
-    /// What an edited answer has changed.
+    /// The field that an edited answer changes.
     enum Edit: String, Codable, Sendable, CaseIterable {
         /// Every product has another id.
         case product
@@ -64,7 +64,7 @@ struct AnswerFault: Codable, Equatable, RequestBody {
         case expiry
         /// Every transaction has another id.
         case transaction
-        /// The bundle id is another.
+        /// The bundle id is a different one.
         case bundle
         /// The other environment.
         case environment

@@ -11,12 +11,12 @@ struct CertificateFault: Codable, Equatable, RequestBody {
         case expired
         case unknownIssuer = "unknown-issuer"
 
-        /// What the certificate is, in words.
+        /// A description of the certificate.
         var explanation: String {
             switch self {
-            case .wrongHost: "valid, but for the name wrong.example alone"
-            case .expired: "of the right name, but expired the day before the start of the simulator"
-            case .unknownIssuer: "of the right name, but of an authority that nobody trusts"
+            case .wrongHost: "valid, but only for the name wrong.example"
+            case .expired: "with the right name, but expired the day before the start of the simulator"
+            case .unknownIssuer: "with the right name, but from an untrusted authority"
             }
         }
     }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// How the payments of customers go, and those that wait: what lies between the customer's tap and the sale.
+/// The outcomes of customers' payments, and the payments that wait: everything between the customer's tap and the sale.
 struct PaymentDesk: Codable, Equatable, Sendable {
     private(set) var modes: [String: PaymentMode] = [:]
     private(set) var waiting: [WaitingPayment] = []
-    /// Customers whose receipt stays as it is at a purchase, until it is refreshed: on a device it lags behind.
+    /// Customers whose receipt does not change at a purchase, but only at the next refresh, as on a device where it lags behind.
     private(set) var laggingReceipts: [String] = []
     private var payments = 0
 
-    /// More payments than this cannot wait at the same time.
+    /// The maximum number of payments that can wait at the same time.
     static let waitingLimit = 1000
 
     func mode(of customerID: String) -> PaymentMode { modes[customerID] ?? .normal }
 
     func receiptLags(of customerID: String) -> Bool { laggingReceipts.contains(customerID) }
 
-    /// Sets how the payments of a customer go from now on.
+    /// Sets the outcome of a customer's payments from now on.
     mutating func set(_ mode: PaymentMode, receiptLags: Bool, for customerID: String) {
         modes[customerID] = mode == .normal ? nil : mode
         laggingReceipts.removeAll { $0 == customerID }
@@ -43,12 +43,12 @@ struct PaymentDesk: Codable, Equatable, Sendable {
     }
 }
 
-/// How a customer's payments go.
+/// The outcome of a customer's payments.
 enum PaymentMode: String, Codable, CaseIterable, Sendable {
     case normal
     /// A parent must approve it.
     case askToBuy = "ask-to-buy"
-    /// The customer must confirm something outside of the app first; the app sees a failed payment.
+    /// The customer must first confirm something outside of the app; the app sees a failed payment.
     case interrupted
     /// The customer cancels.
     case cancelled

@@ -2,8 +2,8 @@ import EvidenceMint
 import Foundation
 
 extension ServiceState {
-    /// The notification of an event, as a JSON object: `signed_payload` as it is sent, and its decoded parts `payload`,
-    /// `transaction` and `renewal_info`.
+    /// The notification of an event, as a JSON object: `signed_payload` as sent, and its decoded parts `payload`, `transaction`
+    /// and `renewal_info`.
     /// - Throws: `unknown_event`, and `wrong_state` if the event has no notification.
     mutating func notification(of number: Int, by issuer: EvidenceIssuer) throws -> [UInt8] {
         let event = try store.event(number)
@@ -11,7 +11,7 @@ extension ServiceState {
             let template = NotificationTemplate(
                 event, app: try store.app(bundleID), customer: try store.customer(customerID),
                 product: try store.product(transaction.productID, of: bundleID))
-        else { throw StoreError(.wrongState, "No server is told of event \(number), '\(event.kind.rawValue)'.") }
+        else { throw StoreError(.wrongState, "No notification is sent for event \(number), '\(event.kind.rawValue)'.") }
         let fault = takeFault(.notification)
         var members = [Claim("signed_payload", .string(try issuer.signed(template, fault: fault)))]
         members.append(Claim("payload", .object(template.claims { _ in "…" })))

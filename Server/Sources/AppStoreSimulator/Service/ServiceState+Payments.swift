@@ -1,7 +1,7 @@
 import Foundation
 
 extension ServiceState {
-    /// Lets an app ask a customer to pay, as the customer's mode has it.
+    /// Lets an app ask a customer to pay, according to the customer's mode.
     /// - Returns: the transaction, or the payment that waits; neither if the customer cancelled.
     mutating func pay(
         _ productID: String, of bundleID: String, by customerID: String, _ options: AppStore.PurchaseOptions
@@ -20,7 +20,7 @@ extension ServiceState {
         }
     }
 
-    /// Completes a payment that waits: its transaction arrives at the app by itself.
+    /// Completes a payment that waits: its transaction arrives at the app as an update.
     mutating func approve(_ paymentID: String) throws(StoreError) -> StoreTransaction {
         let payment = try payments.take(paymentID)
         return try sell(
@@ -39,7 +39,7 @@ extension ServiceState {
         return transaction
     }
 
-    /// The transactions of a customer that the app has not finished, oldest first. A restored copy and what it is a copy of are one.
+    /// The transactions of a customer that the app has not finished, oldest first. A restored copy and its source count as one.
     func unfinished(of bundleID: String, _ customerID: String) -> [StoreTransaction] {
         store.transactions.filter {
             $0.bundleID == bundleID && $0.customerID == customerID && !$0.isFinished && $0.restoredAs == nil

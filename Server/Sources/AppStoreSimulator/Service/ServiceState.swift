@@ -21,7 +21,7 @@ struct ServiceState: Sendable {
 
     /// Advances the store to the time of its clock.
     mutating func catchUp(_ world: Date) throws(StoreError) {
-        // A running clock stops at its last time, where everything else still works.
+        // A running clock stops at its last time; everything else still works there.
         let target = min(clock.now(world), AppStore.lastDate).inWholeSeconds
         guard target > store.now else { return }
         try store.moveClock(to: target, stopsEarly: true)
@@ -50,7 +50,7 @@ struct ServiceState: Sendable {
         clock = StoreClock(storeTime: store.now, worldTime: world, rate: rate ?? clock.rate)
     }
 
-    /// Takes the fault that is next for a kind of evidence.
+    /// Takes the next fault for a kind of evidence.
     mutating func takeFault(_ kind: EvidenceFault.Kind) -> String? {
         guard let index = evidenceFaults.firstIndex(where: { $0.kind == kind }) else { return nil }
         let fault = evidenceFaults[index].fault
@@ -59,7 +59,7 @@ struct ServiceState: Sendable {
         return fault
     }
 
-    /// Takes the fault that is next for an answer, by the store's clock.
+    /// Takes the next fault for an answer, by the store's clock.
     mutating func takeAnswerFault() -> AnswerFault? {
         let now = store.now
         answerFaults.removeAll { $0.isOver(at: now) }
@@ -72,7 +72,7 @@ struct ServiceState: Sendable {
         return fault
     }
 
-    /// Takes the fault that is next for the certificate of a connection.
+    /// Takes the next fault for the certificate of a connection.
     mutating func takeCertificateFault() -> CertificateFault.Kind? {
         guard let fault = certificateFaults.first?.fault else { return nil }
         certificateFaults[0].count -= 1

@@ -20,7 +20,7 @@ enum StoreJSON {
         return try decoder.decode(type, from: data)
     }
 
-    /// A time that there is: Foundation takes February 30 and 25 o'clock, and goes on counting.
+    /// Checks that the time exists: Foundation accepts February 30 and 25 o'clock, and carries over.
     private static func date(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

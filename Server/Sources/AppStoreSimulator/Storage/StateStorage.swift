@@ -5,7 +5,7 @@ import Foundation
 protocol StateStorage: Sendable {
     /// All rows of all tables.
     func load() throws -> [StateTable: [String: Data]]
-    /// Writes all changes, or none of them.
+    /// Writes all changes or none.
     func save(_ changes: [StateChange]) throws
 }
 

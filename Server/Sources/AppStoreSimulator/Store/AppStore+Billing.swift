@@ -37,7 +37,7 @@ extension AppStore {
         return subscription
     }
 
-    /// Stops the renewal at the end of the period, or takes that back.
+    /// Stops the renewal at the end of the period, or turns it on again.
     /// - Throws: `unknown_subscription`, `wrong_state` if it has ended.
     @discardableResult
     public mutating func setAutoRenewal(

@@ -20,8 +20,8 @@ extension AppStore {
     }
 
     /// Sells a product, and refreshes the customer's receipt. A non-consumable that the customer owns already is restored; a
-    /// subscription that expired in the same group goes on under its old name; another product of the group is an upgrade or a
-    /// downgrade.
+    /// subscription that expired in the same group continues under its old identifier; another product of the group is an upgrade
+    /// or a downgrade.
     /// - Returns: the transaction; for a downgrade, which waits for the next period, the present one.
     /// - Throws: `unknown_app`, `unknown_product`, `unknown_customer`, `not_for_sale`, `invalid_value`, `already_subscribed`,
     ///   `unknown_offer`, `not_eligible`, `wrong_state`.
@@ -104,7 +104,7 @@ extension AppStore {
         }
     }
 
-    /// The ids of production have 15 digits, those of the sandbox 16, of which the first is 2.
+    /// Ids of production have 15 digits, those of the sandbox have 16, starting with 2.
     private static let productionOffset: UInt64 = 500_000_000_000_000
     private static let sandboxOffset: UInt64 = 2_000_000_000_000_000
 

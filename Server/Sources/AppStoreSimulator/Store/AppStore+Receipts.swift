@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppStore {
-    /// Makes the customer's receipt again: finished consumables leave it, everything else stays.
+    /// Creates the customer's receipt again, without finished consumables.
     /// - Throws: `unknown_app`, `unknown_customer`.
     @discardableResult
     public mutating func refreshReceipt(of bundleID: String, for customerID: String) throws(StoreError) -> StoreReceipt

@@ -12,7 +12,7 @@ extension AppStore {
         return transaction
     }
 
-    /// The store gives no money back.
+    /// The store declines the refund.
     /// - Throws: `unknown_transaction`, `wrong_state`.
     @discardableResult
     public mutating func declineRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {
@@ -66,8 +66,7 @@ extension AppStore {
         return transaction
     }
 
-    /// Reverses all refunds of a transaction. A subscription goes on if its period or its grace
-    /// period still runs.
+    /// Reverses all refunds of a transaction. A subscription continues if its period or its grace period has not ended.
     /// - Throws: `unknown_transaction`, `wrong_state`.
     @discardableResult
     public mutating func reverseRefund(of transactionID: String) throws(StoreError) -> StoreTransaction {

@@ -42,7 +42,7 @@ extension AppStore {
         renew(&subscription, product, terms, from: subscription.expiresDate, recovers: false)
     }
 
-    /// The money could not be taken.
+    /// The payment failed.
     private mutating func failBilling(_ subscription: inout StoreSubscription) {
         subscription.expirationIntent = 2
         subscription.gracePeriodExpiresDate = gracePeriodEnd(of: subscription)
@@ -62,7 +62,7 @@ extension AppStore {
         return days > 0 ? subscription.expiresDate.addingTimeInterval(Double(days) * 86_400) : nil
     }
 
-    /// Takes the money and begins a period.
+    /// Collects the price and begins a period.
     /// - Parameter recovers: whether earlier attempts failed.
     mutating func renew(
         _ subscription: inout StoreSubscription, _ product: StoreProduct, _ terms: StoreProduct.Terms, from start: Date,

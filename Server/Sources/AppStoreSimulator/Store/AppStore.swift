@@ -3,7 +3,7 @@ public import Foundation
 /// A store as a plain value: only its calls change its state. It uses no clock, no randomness and no storage, so that
 /// the same calls always lead to the same content.
 ///
-/// A call that throws has changed nothing that matters: take the value from before it.
+/// After a call that throws, use the value from before the call.
 ///
 /// ```swift
 /// var store = AppStore(startingAt: start)

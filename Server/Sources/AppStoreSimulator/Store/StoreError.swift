@@ -21,7 +21,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case alreadyExists = "already_exists"
         /// The customer has this subscription already.
         case alreadySubscribed = "already_subscribed"
-        /// The thing is in a state in which this cannot happen to it.
+        /// The action is not possible in the present state.
         case wrongState = "wrong_state"
         /// The product is not for sale.
         case notForSale = "not_for_sale"
@@ -29,7 +29,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case notEligible = "not_eligible"
         /// The product cannot be shared with a family.
         case notShareable = "not_shareable"
-        /// A value has a form or size that the store does not take.
+        /// A value has a format or size that the store does not accept.
         case invalidValue = "invalid_value"
         /// Once something was sold, the clock can only move forward.
         case clockBackwards = "clock_backwards"

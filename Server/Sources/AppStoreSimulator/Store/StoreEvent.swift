@@ -18,7 +18,7 @@ public struct StoreEvent: Codable, Hashable, Sendable {
     public let transaction: StoreTransaction?
     /// The subscription as it was then.
     public let subscription: StoreSubscription?
-    /// The notification that a server would get; nil if there is none.
+    /// The notification that a server would receive; nil if there is none.
     public let notification: Notification?
 
     /// The kinds of events.

@@ -18,7 +18,7 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var status: Status
     /// The end of the present period, or of the last one.
     public var expiresDate: Date
-    /// Until when it goes on although it could not be renewed.
+    /// The end of the grace period, until which it continues without a renewal.
     public var gracePeriodExpiresDate: Date?
     /// Whether the customer wants it renewed.
     public var autoRenews = true
@@ -37,7 +37,7 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
     public var billingFails = false
     /// When the customer subscribed without a longer break.
     public var recentStartDate: Date
-    /// The subscription of the family member who shares it. This subscription follows that one in everything.
+    /// The subscription of the family member who shares it. This subscription always has that one's state.
     public let sharedFrom: String?
 
     /// The statuses of a subscription.
@@ -46,9 +46,9 @@ public struct StoreSubscription: Codable, Hashable, Sendable {
         case active
         /// Over, and not renewed.
         case expired
-        /// Not paid, and not to be used; the store goes on trying for 60 days.
+        /// Not paid and without access; the store keeps trying for 60 days.
         case billingRetry = "billing-retry"
-        /// Not paid, but to be used while the store tries.
+        /// Not paid, but with access while the store keeps trying.
         case gracePeriod = "grace-period"
         /// Refunded, or no longer shared.
         case revoked

@@ -42,7 +42,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public let environment: StoreEnvironment
     /// When and why it ended before its time.
     public var revocation: Revocation?
-    /// When the customer went on to a higher level before the period ended.
+    /// When the customer changed to a higher level before the period ended.
     public var upgradeDate: Date?
     /// Whether the app reported that it delivered the purchase.
     public var isFinished = false
@@ -94,19 +94,19 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
         /// All of a transaction, in thousandths of a percent.
         public static let wholePercentage: Int64 = 100_000
 
-        /// Whether something is left.
+        /// Whether it is a partial refund.
         public var isPartial: Bool { percentage.map { $0 < Self.wholePercentage } ?? false }
 
         /// The ways in which a transaction ends before its time.
         public enum Kind: String, Codable, Hashable, Sendable {
-            /// The money went back.
+            /// The price was refunded.
             case refund
             /// The family member stopped sharing, or left.
             case familySharing = "family-sharing"
         }
     }
 
-    /// Whether the customer went on to a higher level before the period ended.
+    /// Whether the customer changed to a higher level before the period ended.
     public var isUpgraded: Bool { upgradeDate != nil }
     /// Whether the period costs nothing because of an introductory offer.
     public var isTrialPeriod: Bool { offer?.kind == .introductory && offer?.mode == .freeTrial }

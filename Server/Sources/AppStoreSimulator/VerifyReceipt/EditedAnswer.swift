@@ -1,10 +1,10 @@
 import PurchaseAPI
 
 extension AnswerFault.Edit {
-    /// 2099-12-12T12:00:00Z, as forgers of answers like it.
+    /// 2099-12-12T12:00:00Z, a date that forgers of answers use.
     private static let lateExpiry = AppleDate(millisecondsSince1970: 4_100_760_000_000)
 
-    /// A true answer with the field changed; the rest of it stays, byte for byte.
+    /// A true answer with the field changed; the rest stays the same, byte for byte.
     func applied(to json: [UInt8]) throws -> [UInt8] {
         var response = try VerifyReceiptResponse(json: json)
         switch self {

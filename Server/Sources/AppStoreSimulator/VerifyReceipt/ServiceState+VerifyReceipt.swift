@@ -5,7 +5,7 @@ import PurchaseAPI
 
 /// The answer to a request of `verifyReceipt`.
 struct VerifyReceiptAnswer: Sendable {
-    /// The JSON, as it is without a fault of transport.
+    /// The JSON without a fault of transport.
     let json: [UInt8]
     /// The fault of the transport.
     let fault: AnswerFault?
@@ -178,7 +178,7 @@ extension ServiceState {
         return response.json()
     }
 
-    /// The answer with a requested status: with the receipt if Apple sends one with that status, otherwise alone.
+    /// The answer with a requested status: with the receipt if Apple sends one with that status, otherwise only the status.
     private mutating func forced(
         _ fault: AnswerFault, _ record: IssuedEvidence?, _ environment: String, _ issuer: EvidenceIssuer, _ world: Date
     ) throws -> [UInt8] {

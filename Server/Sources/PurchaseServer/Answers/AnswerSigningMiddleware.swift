@@ -5,8 +5,8 @@ import NIOCore
 import PurchaseAPI
 import Synchronization
 
-/// Signs the answers to requests that ask for it, errors too. It is the outermost middleware, so that it signs what is sent. A
-/// request that does not ask costs one look at its header.
+/// Signs the answers to requests that ask for it, including errors. It is the outermost middleware, so that it signs what is
+/// sent. For other requests, it only checks one header.
 struct AnswerSigningMiddleware: RouterMiddleware {
     let signer: AnswerSigner
 
@@ -16,7 +16,7 @@ struct AnswerSigningMiddleware: RouterMiddleware {
         guard let accepted = request.headers[.acceptSignature] else { return try await next(request, context) }
         let response = try await next(request, context)
         guard request.method != .head, let wanted = AnswerSignature.Wanted(acceptSignature: accepted),
-            // The body of the request is compared with it where the body is read (`BodyReader`).
+            // `BodyReader` compares the body of the request with it.
             let digest = request.headers[.contentDigest], ContentDigest.sha256(digest) != nil,
             let contentType = response.headers[.contentType]
         else { return response }
@@ -45,7 +45,7 @@ extension HTTPField.Name {
 }
 
 extension ResponseBody {
-    /// The whole body. Answers of this server are small, and in memory already.
+    /// The whole body. Answers of this server are small and already in memory.
     fileprivate consuming func collected() async throws -> ByteBuffer {
         let collector = BodyCollector()
         try await write(collector)

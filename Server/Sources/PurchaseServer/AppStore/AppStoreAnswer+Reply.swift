@@ -4,22 +4,23 @@ package import PurchaseLedger
 package import PurchaseVerification
 
 extension AppStoreAnswer {
-    /// Cancellations that are taken over from one reply. A customer has far fewer, and each is a row that is read.
+    /// The maximum number of cancellations that are recorded from one reply. A customer has far fewer, and each is a row that is
+    /// read.
     private static let mostCancellations = 1000
 
-    /// The App Store's word: its reply, compared with what the receipt proves.
+    /// The App Store's answer: its reply, compared with the facts that the receipt proves.
     ///
-    /// Status 0 alone proves nothing, since a reply can be another receipt's, or edited on its way.
+    /// Status 0 alone proves nothing, because a reply can belong to another receipt, or have been edited on its way.
     package init(_ reply: AppStoreReply, _ evidence: VerifiedEvidence) {
         let contradiction = Self.contradiction(reply, evidence)
         self.init(refusal: Self.refusal(reply, evidence, contradiction))
-        // Of a genuine receipt Apple says that nobody signed it, or that it is another one.
+        // Apple says of a genuine receipt that it is not authentic, or answers with another receipt.
         isContradiction =
             refusal?.code == DecisionCode.appStoreContradicts.rawValue || reply.status == .notAuthenticated
         environment = reply.environment.rawValue
         status = Int64(reply.status.rawValue)
         self.reply = reply.json
-        // Nothing else is believed of a reply that is not about the receipt.
+        // Nothing else is accepted from a reply that is not about the receipt.
         guard refusal == nil, let environment = evidence.facts.environment else { return }
         readPurchases(reply.response, environment)
         if let latest = reply.response.latestReceipt, !latest.isEmpty { latestReceipt = latest }

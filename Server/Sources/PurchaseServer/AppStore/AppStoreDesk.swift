@@ -6,9 +6,10 @@ public import PurchaseVerification
 public import ServiceLifecycle
 import Synchronization
 
-/// Asks the App Store about claims: about those of a request at once, and about those that wait when they are due.
+/// Asks the App Store about claims: at once about those of a request, and when they are due about those that wait.
 ///
-/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); whoever records the App Store's word first decides it.
+/// A claim is asked about by one server at a time (`AppStoreClaim.lease`); the server that records the App Store's answer first
+/// decides it.
 public final class AppStoreDesk: Service {
     private let client: any ReceiptValidation
     private let endClient: @Sendable () async throws -> Void
@@ -34,10 +35,10 @@ public final class AppStoreDesk: Service {
         var waiting = 0
     }
 
-    /// What became of a question.
+    /// The outcome of a question.
     enum Result: Sendable {
         case recorded(RecordAppStoreAnswer.Outcome)
-        /// The App Store gave no answer. It is asked again.
+        /// The App Store gave no answer and will be asked again.
         case postponed(to: Timestamp)
         /// The database cannot be used. The claim is asked about again when its lease ends.
         case failed
@@ -83,17 +84,17 @@ public final class AppStoreDesk: Service {
     /// Begins to ask about a claim that was just recorded.
     func begin(_ claim: UUID) { _ = question(claim, isNew: true) }
 
-    /// When a request that comes now is answered at the latest.
+    /// The latest time at which a request that arrives now is answered.
     var deadline: ContinuousClock.Instant { ContinuousClock.now + timing.answersWithin }
 
     /// The requests that may wait for an outcome; further ones are answered at once. Each holds its evidence.
     private static let mostWaiting = 256
 
-    /// Waits for what becomes of a claim.
+    /// Waits for the outcome of a claim.
     ///
     /// - Parameters:
     ///   - isNew: whether this server has the lease of the claim, because it just recorded it.
-    ///   - end: when the request is answered at the latest.
+    ///   - end: the latest time at which the request is answered.
     /// - Returns: `nil` if nothing is known yet.
     func result(of claim: UUID, isNew: Bool, until end: ContinuousClock.Instant) async throws -> Result? {
         let own = isNew ? question(claim, isNew: true) : nil
@@ -118,7 +119,7 @@ public final class AppStoreDesk: Service {
         }
     }
 
-    /// How often a request looks whether another server has the outcome.
+    /// The interval at which a request checks whether another server has the outcome.
     private static let glance = Duration.milliseconds(200)
 
     /// The outcome of a question, if it comes in time.
@@ -145,7 +146,7 @@ public final class AppStoreDesk: Service {
         return nil
     }
 
-    /// The question about a claim that is on its way.
+    /// The question about a claim that is in progress.
     private func question(_ claim: UUID, isNew: Bool) -> Task<Result, Never>? {
         state.withLock { state in
             if let known = state.questions[claim] { return known }
@@ -162,7 +163,7 @@ public final class AppStoreDesk: Service {
 
     // MARK: Claims that wait
 
-    /// Works until the server stops. Questions that are on their way are ended then, and asked again at the next start.
+    /// Works until the server stops. Questions in progress are then ended, and asked again at the next start.
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             await withTaskGroup(of: Void.self) { group in
@@ -173,7 +174,7 @@ public final class AppStoreDesk: Service {
         await end()
     }
 
-    /// Closes the connections, and waits for the questions that are on their way. A desk that never ran needs it, too.
+    /// Closes the connections, and waits for the questions in progress. A desk that never ran needs it too.
     public func end() async {
         let isFirst = state.withLock { state in
             defer { state.isEnded = true }
@@ -188,7 +189,7 @@ public final class AppStoreDesk: Service {
         for question in state.withLock({ Array($0.questions.values) }) { _ = await question.value }
     }
 
-    /// Makes what waits due when the App Store answers again.
+    /// Makes the waiting claims due when the App Store answers again.
     private func followCircuits() async {
         for await (environment, change) in changes {
             let metadata: Logger.Metadata = ["environment": "\(environment.rawValue)"]
@@ -213,14 +214,14 @@ public final class AppStoreDesk: Service {
                     let claims = try await lease()
                     for claim in claims { group.addTask { _ = await self.question(claim, isNew: true)?.value } }
                     for claim in try await leaseOverdue() { group.addTask { await self.questioner.giveUp(claim) } }
-                    // What was just taken is mostly not all that is due.
+                    // Usually more claims are due than were just taken.
                     let isBusy = claims.count > 1
                     try await Task.sleep(for: isBusy ? min(Self.glance, timing.looksEvery) : timing.looksEvery)
                 } catch is CancellationError {
                     return
                 } catch {
                     log(error)
-                    // An error of the database, which is waited for like anything else.
+                    // A database error, after which the desk waits as after any other round.
                     do { try await Task.sleep(for: timing.looksEvery) } catch { return }
                 }
             }
@@ -235,7 +236,7 @@ public final class AppStoreDesk: Service {
         return try await ledger.perform(LeaseAppStoreClaims(limit: limit))
     }
 
-    /// Takes claims that waited as long as a claim may, whatever the circuit says.
+    /// Takes claims that waited for the maximum time, even if the circuit is open.
     private func leaseOverdue() async throws -> [UUID] {
         let end = Timestamp(millisecondsSince1970: clock().millisecondsSince1970 - timing.givesUpAfter)
         let overdue = OverdueAppStoreClaims(since: end, limit: 1)

@@ -1,13 +1,13 @@
 package import AppStoreConnection
 import Foundation
 
-/// Where the App Store is asked about claims, and how long they wait for it.
+/// The addresses at which the App Store is asked about claims, and the maximum time that claims wait for it.
 public struct AppStoreSettings: Sendable, Equatable {
     /// The address of `verifyReceipt` for production.
     public var verifyReceiptProduction = Self.apple.production
     /// The address of `verifyReceipt` for the sandbox.
     public var verifyReceiptSandbox = Self.apple.sandbox
-    /// A PEM file with the authorities that these addresses are trusted by; `nil` for the system's.
+    /// A PEM file with the authorities that are trusted for these addresses; `nil` for the system's.
     public var tlsTrust: String?
     /// How long a claim waits for the App Store at most.
     public var waitHours: Int64 = 72

@@ -2,7 +2,7 @@ import AppStoreConnection
 import PurchaseLedger
 import PurchaseVerification
 
-/// What a reload of the settings replaces together.
+/// The values that a reload of the settings replaces together.
 struct AppStoreTerms: Sendable {
     var ledger: PurchaseLedger
     var verifier: PurchaseVerifier

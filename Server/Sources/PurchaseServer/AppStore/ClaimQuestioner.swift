@@ -4,7 +4,7 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// Asks the App Store about one claim after another, and records its word, or when it is asked again.
+/// Asks the App Store about one claim after another, and records its answer, or the time of the next question.
 struct ClaimQuestioner: Sendable {
     let client: any ReceiptValidation
     let workers: WorkerPool
@@ -13,7 +13,7 @@ struct ClaimQuestioner: Sendable {
     /// The settings in force.
     let terms: @Sendable () -> AppStoreTerms
 
-    /// Asks about a claim, and records what comes of it.
+    /// Asks about a claim, and records the outcome.
     func ask(_ id: UUID) async -> AppStoreDesk.Result {
         do {
             guard let claim = try await terms().ledger.answer(AppStoreClaimByID(id)) else {
@@ -35,11 +35,11 @@ struct ClaimQuestioner: Sendable {
     private func ask(_ claim: AppStoreClaim) async throws -> AppStoreDesk.Result {
         let terms = self.terms()
         guard let question = try await question(about: claim, terms) else {
-            // Its evidence was erased, or is no longer trusted: nobody can be asked.
+            // Its evidence was erased, or is no longer trusted, so the App Store cannot be asked.
             return .recorded(try await record(.none, of: claim, terms))
         }
         let outcome = await client.validate(question.request)
-        // The settings can be others by now, and what is decided is decided under those in force.
+        // The settings may have changed meanwhile; the claim is decided under those in force now.
         let present = self.terms()
         switch outcome {
         case .conclusive(let reply):
@@ -67,7 +67,7 @@ struct ClaimQuestioner: Sendable {
         _ answer: AppStoreAnswer, of claim: AppStoreClaim, _ terms: AppStoreTerms
     ) async throws -> RecordAppStoreAnswer.Outcome {
         var answer = answer
-        // The receipt that was sent says nothing new.
+        // The receipt that was sent contains nothing new.
         if let latest = answer.latestReceipt, let sent = claim.evidence, latest == sent { answer.latestReceipt = nil }
         let final = answer
         let bytes = (claim.evidence?.count ?? 0) + (final.reply?.count ?? 0)
@@ -86,7 +86,7 @@ struct ClaimQuestioner: Sendable {
         _ claim: AppStoreClaim, _ reason: UndeterminedValidation, _ terms: AppStoreTerms
     ) async throws -> AppStoreDesk.Result {
         let now = clock().millisecondsSince1970
-        // A question that was not asked counts for nothing. Before the sandbox, production was asked.
+        // A question that was not asked does not count. If the sandbox was asked last, production was asked before it.
         let wasAsked =
             switch reason.code {
             case .busy, .cancelled: false

@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseLedger
 
-/// Claims and restores of requests, which wait a while for the App Store where the app's mode asks for it.
+/// Claims and restores of requests, which wait for the App Store for a limited time if the app's mode requires it.
 extension PurchaseAPIContext {
     /// Decides a claim, or says that it waits.
     func claim(_ examined: ExaminedSubmission) async throws -> PurchaseOutcome {
@@ -20,7 +20,7 @@ extension PurchaseAPIContext {
             return waiting
         case .recorded, .failed, nil: break
         }
-        // Another request, or another server, asked about it.
+        // Another request or another server asked about it.
         guard let decision = try await ledger.answer(DecisionOfClaim(outcome.submissionID)) else { return outcome }
         guard let rejection = decision.rejection else { return try await ledger.perform(ClaimPurchase(examined)) }
         var refused = outcome
@@ -32,7 +32,7 @@ extension PurchaseAPIContext {
     /// Restores purchases, or says which wait.
     func restore(_ examined: ExaminedRestore) async throws -> RestoreOutcome {
         let outcome = try await ledger.perform(RestorePurchases(examined))
-        // All are asked about at the same time.
+        // The App Store is asked about all of them at the same time.
         for claim in outcome.asksAppStore { desk?.begin(claim) }
         guard let desk, !outcome.waiting.isEmpty else { return outcome }
         let end = desk.deadline
@@ -41,7 +41,7 @@ extension PurchaseAPIContext {
             _ = try await desk.result(of: waiting.claim, isNew: false, until: end)
             if try await ledger.answer(DecisionOfClaim(waiting.claim)) != nil { isDecided = true }
         }
-        // What was decided a moment ago does not wait again.
+        // A claim that was just decided does not wait again.
         return isDecided ? try await ledger.perform(RestorePurchases(examined)) : outcome
     }
 }

@@ -3,7 +3,7 @@ package import PurchaseVerification
 
 /// A question to `verifyReceipt` about verified evidence.
 package struct ReceiptQuestion: Sendable {
-    /// What the receipt proves by itself.
+    /// The facts that the receipt itself proves.
     package let evidence: VerifiedEvidence
     package let request: ReceiptValidationRequest
 
@@ -21,7 +21,7 @@ package struct ReceiptQuestion: Sendable {
         switch verified {
         case .appReceipt(let receipt):
             environment = receipt.environment
-            // Without purchases, the receipt does not tell whether the customer has a subscription.
+            // A receipt without purchases does not show whether the customer has a subscription.
             autoRenewables =
                 receipt.inAppPurchases.isEmpty
                 ? .unknown : receipt.inAppPurchases.contains(where: \.isAutoRenewable) ? .present : .absent

@@ -4,7 +4,7 @@ import Logging
 import PurchaseLedger
 import PurchaseVerification
 
-/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md name the same.
+/// The settings, each in one line of the table; `assay serve --help` and docs/purchase-server.md list the same settings.
 extension ServerSetting {
     package static let host = ServerSetting(
         "server.host", variable: "ASSAY_HOST", option: "--host", default: "127.0.0.1", "The address to listen on"
@@ -12,7 +12,7 @@ extension ServerSetting {
 
     package static let port = ServerSetting(
         "server.port", variable: "ASSAY_PORT", option: "--port", default: "8080",
-        "The port to listen on; 0 takes a free one"
+        "The port to listen on; 0 selects a free one"
     ) { value, _, configuration throws(SettingFault) in
         configuration.port = Int(try number(value, in: 0...65_535))
     }
@@ -45,7 +45,7 @@ extension ServerSetting {
         configuration.environments = Set(value.texts.map(AppStoreEnvironment.init(anyCase:)))
     }
 
-    /// A secret never stands on the command line, where every user of the machine could read it.
+    /// A secret is never given on the command line, where every user of the machine could read it.
     package static let sharedSecret = ServerSetting(
         "server.shared_secret_file", variable: "ASSAY_SHARED_SECRET", option: "--shared-secret-file", default: "none",
         "The file with a shared secret for all apps; the variable holds the secret itself", path: .whole
@@ -104,7 +104,7 @@ extension ServerSetting {
 
     package static let origin = ServerSetting(
         "record.origin", variable: "ASSAY_ORIGIN", option: "--origin", default: "random",
-        "The name of the log, such as example.com/assay, where its signing key is made"
+        "The name of the log, such as example.com/assay, for a new signing key"
     ) { value, _, configuration throws(SettingFault) in
         guard LogSigningKey.isOrigin(value.text) else {
             throw SettingFault("is '\(value.text)'", "Write a name without spaces and plus signs: example.com/assay")
@@ -142,7 +142,7 @@ extension ServerSetting {
 
     package static let addressPercentOfKey = ServerSetting(
         "limits.per_key.address_percent", default: "25",
-        "How many percent of the rate of a key with the scope client one address may take"
+        "The percentage of the rate of a key with the scope client that one address may use"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.addressPercentOfKey = Double(try number(value, in: 1...100))
     }
@@ -164,14 +164,14 @@ extension ServerSetting {
 
     package static let uncountedAddresses = ServerSetting(
         "limits.uncounted_addresses", default: "127.0.0.0/8, ::1",
-        "Addresses whose connections are not counted by address; those of trusted proxies are not, either", isList: true
+        "Addresses whose connections are not counted by address, in addition to trusted proxies", isList: true
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.uncountedAddresses = try addressRanges(value)
     }
 
     package static let requestSeconds = ServerSetting(
         "limits.request_seconds", variable: "ASSAY_REQUEST_SECONDS", option: "--request-seconds", default: "30",
-        "How long a request may take to arrive, in seconds"
+        "The time limit for a request to arrive, in seconds"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.requestSeconds = try number(value, in: 1...86_400)
     }
@@ -185,7 +185,7 @@ extension ServerSetting {
 
     package static let appStoreProduction = ServerSetting(
         "app_store.verify_receipt_production", default: "https://buy.itunes.apple.com/verifyReceipt",
-        "The address that claims of apps with mode apple or both are asked about, for production"
+        "The address of verifyReceipt for claims of apps with mode apple or both, for production"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.verifyReceiptProduction = try appStoreURL(value)
     }
@@ -199,12 +199,12 @@ extension ServerSetting {
 
     package static let appStoreTrust = ServerSetting(
         "app_store.tls_trust", default: "none",
-        "The certificate authorities in PEM that these two addresses are trusted by, instead of the system's",
+        "The certificate authorities in PEM that are trusted for these two addresses, instead of the system's",
         path: .whole
     ) { value, _, configuration throws(SettingFault) in configuration.appStore.tlsTrust = value.text }
 
     package static let appStoreWait = ServerSetting(
-        "app_store.wait_hours", default: "72", "How many hours a claim waits at most for the App Store's word"
+        "app_store.wait_hours", default: "72", "The maximum hours a claim waits for the App Store's answer"
     ) { value, _, configuration throws(SettingFault) in
         configuration.appStore.waitHours = try number(value, in: 1...8760)
     }
@@ -217,7 +217,7 @@ extension ServerSetting {
         }
     }
 
-    /// All of them, in the order of the documentation. A burst stands behind its rate, which sets a burst of its own.
+    /// All of them, in the order of the documentation. A burst follows its rate in the table, because the rate also sets a burst.
     package static let all: [ServerSetting] =
         [
             host, port, database, trust, environments, sharedSecret, answerKey, trustedProxies, logLevel, logFormat,
@@ -232,7 +232,7 @@ extension ServerSetting {
         + rate("limits.wrong_secrets", \.wrongSecrets, 1, 20, "wrong shared secrets from one address, for each app")
         + [appStoreProduction, appStoreSandbox, appStoreTrust, appStoreWait]
 
-    /// A rate: so many a second, and so many at once after a pause; twice as many, where only the first is given.
+    /// A rate: the number per second, and the number at once after a pause, which defaults to twice the first.
     private static func rate(
         _ name: String, _ limit: any WritableKeyPath<ServerConfiguration.Limits, RateLimit> & Sendable,
         _ perSecond: Int, _ burst: Int, _ what: String

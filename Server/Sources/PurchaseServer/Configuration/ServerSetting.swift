@@ -2,14 +2,13 @@ package import PurchaseVerification
 
 /// One setting of the server: the places where it can be given, its default, and the reader of its text.
 ///
-/// An option is stronger than the environment, the environment is stronger than the settings file, and that is stronger than the
-/// default.
+/// An option overrides the environment, the environment overrides the settings file, and the file overrides the default.
 package struct ServerSetting: Sendable {
     /// Its place in the settings file, such as `server.port`.
     package let name: String
-    /// Its variable in the environment; `nil` where it has none.
+    /// Its variable in the environment; `nil` if it has none.
     package let variable: String?
-    /// Its option on the command line; `nil` where it has none.
+    /// Its option on the command line; `nil` if it has none.
     package let option: String?
     /// The default, for people.
     package let defaultText: String
@@ -19,7 +18,7 @@ package struct ServerSetting: Sendable {
     let isList: Bool
     /// The part of a value in the settings file that is a path relative to the folder of that file.
     let path: PathForm
-    /// Puts values into the configuration.
+    /// Stores values in the configuration.
     private let apply:
         @Sendable (ServerSettingValue, NamedFiles, inout ServerConfiguration) throws(SettingFault) -> Void
 
@@ -50,16 +49,16 @@ package struct ServerSetting: Sendable {
         self.apply = apply
     }
 
-    /// Puts a value into the configuration.
+    /// Stores a value in the configuration.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: a description of the error in it.
     func put(
         _ value: ServerSettingValue, _ files: NamedFiles, into configuration: inout ServerConfiguration
     ) throws(SettingFault) {
         try apply(value, files, &configuration)
     }
 
-    /// The help of its option: what it is for, its default, and its other places.
+    /// The help of its option: its purpose, its default, and the other places where it can be given.
     package var help: String {
         let places = [variable, "\(name) in the settings file"].compactMap(\.self).joined(separator: ", or ")
         return "\(summary) (\(defaultText)). Also: \(places)."
@@ -84,7 +83,7 @@ package struct ServerSettingValue: Sendable {
         self.texts = texts
     }
 
-    /// The text; the last one where several were given.
+    /// The text; the last one if several were given.
     var text: String { texts.last ?? "" }
 
     var isFromEnvironment: Bool {
@@ -103,7 +102,7 @@ package struct SettingFault: Error, Sendable {
     }
 }
 
-/// How the files are read that settings name.
+/// The reader of the files that settings name.
 package struct NamedFiles: Sendable {
     /// The certificates of a file.
     package var anchors: @Sendable (_ path: String) throws(SettingFault) -> [TrustAnchor]
@@ -126,7 +125,7 @@ package struct NamedFiles: Sendable {
         self.variable = variable
     }
 
-    /// Reads none: certificates and secrets are empty. For commands that neither verify nor answer.
+    /// Reads no files: certificates and secrets are empty. For commands that neither verify nor answer.
     package static let unread = NamedFiles { _ throws(SettingFault) in
         []
     } secret: { _ throws(SettingFault) in

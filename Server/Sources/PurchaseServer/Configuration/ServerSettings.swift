@@ -1,14 +1,14 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// Everything that was set, in all places, before it is put together.
+/// All values that were given, from all places, before they are combined.
 package struct ServerSettings {
     private let file: SettingsFile
     private let environment: [String: String]
     private let options: [String: [String]]
 
     /// - Parameters:
-    ///   - options: what was given by option, by its name with the dashes; an empty list is nothing.
+    ///   - options: the values of options by their names, including the dashes; an empty list counts as absent.
     ///   - environment: the variables of the process.
     ///   - file: the settings file.
     package init(options: [String: [String]], environment: [String: String], file: SettingsFile) {
@@ -24,8 +24,8 @@ package struct ServerSettings {
 
     /// The configuration of the server.
     ///
-    /// - Parameter files: how files are read that settings name.
-    /// - Throws: `Fault`, which names the place of what is wrong.
+    /// - Parameter files: the reader of the files that settings name.
+    /// - Throws: `Fault`, which names the place of the wrong value.
     package func configuration(_ files: NamedFiles) throws(Fault) -> ServerConfiguration {
         var configuration = ServerConfiguration()
         for setting in ServerSetting.all { try put(setting, files, into: &configuration) }
@@ -78,8 +78,8 @@ package struct ServerSettings {
     /// The file of the key of answers; `nil` if none is named.
     package func answerKeyFile() -> String? { value(of: .answerKey)?.text }
 
-    /// Refuses a name that is not Apple's where only Apple is trusted. It is most likely misspelled, and then `verifyReceipt`
-    /// would refuse every receipt.
+    /// Refuses an environment that is not Apple's if only Apple is trusted. It is most likely misspelled, and then
+    /// `verifyReceipt` would refuse every receipt.
     private func checkEnvironments(_ configuration: ServerConfiguration) throws(Fault) {
         guard let value = value(of: .environments), self.value(of: .trust) == nil else { return }
         let apples: Set<AppStoreEnvironment> = [.production, .sandbox, .xcode]
@@ -104,7 +104,7 @@ package struct ServerSettings {
         }
     }
 
-    /// The strongest value that was given; `nil` where none was.
+    /// The value from the place with the highest precedence; `nil` if there is none.
     private func value(of setting: ServerSetting) -> ServerSettingValue? {
         if let texts = setting.option.flatMap({ options[$0] }), !texts.isEmpty {
             return ServerSettingValue(.option, texts)

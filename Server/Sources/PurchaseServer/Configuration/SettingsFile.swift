@@ -10,20 +10,20 @@ public struct SettingsFile: Sendable {
     /// The apps by their names.
     public private(set) var apps: [String: App] = [:]
 
-    /// An app, and what only the drop-in needs to know of it.
+    /// An app, and the values that only the drop-in needs.
     public struct App: Sendable {
         public var app: RegisteredApp
         /// The app's shared secret.
         public var sharedSecret: String?
-        /// The file that it stands in.
+        /// The file that contains it.
         public var sharedSecretFile: String?
         /// The receivers of its events.
         package var webhooks: [WebhookSettings] = []
     }
 
-    /// Something that is wrong in the file, and what to do about it.
+    /// An error in the file, and how to correct it.
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
-        /// The line, from 1; `nil` where the file as a whole is meant.
+        /// The line, from 1; `nil` for the file as a whole.
         public var line: Int?
         /// The error.
         public var fault: String
@@ -35,18 +35,18 @@ public struct SettingsFile: Sendable {
 
     /// The surroundings of the file.
     package struct Surroundings {
-        /// The folder of the file, in which paths begin; `nil` leaves them as they are.
+        /// The folder of the file, to which paths are relative; `nil` leaves them unchanged.
         package var folder: String?
-        /// Whether certificates besides Apple's are trusted, though the file names none.
+        /// Whether certificates besides Apple's are trusted even if the file names none.
         package var isTrustExtended = false
-        /// How the files are read that the settings name; `nil` where none is looked at.
+        /// The reader of the files that the settings name; `nil` to read none.
         package var files: NamedFiles?
 
-        /// Surroundings in which no other file is looked at.
+        /// Surroundings in which no other file is read.
         package init() {}
     }
 
-    /// All that is wrong in the file.
+    /// All errors in the file.
     public struct Problems: Error, Sendable, CustomStringConvertible {
         /// In the order of their lines.
         public let problems: [Problem]
@@ -54,7 +54,7 @@ public struct SettingsFile: Sendable {
         public var description: String { problems.map(\.description).joined(separator: "\n") }
     }
 
-    /// Reads the text of a file, without looking at others.
+    /// Reads the text of a file, without reading other files.
     ///
     /// - Throws: `Problems`, all of them at once.
     public init(_ text: String) throws {
@@ -65,7 +65,7 @@ public struct SettingsFile: Sendable {
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - surroundings: what else there is to know.
+    ///   - surroundings: the surroundings of the file.
     /// - Throws: `Problems`, all of them at once.
     package init(_ text: String, beside surroundings: Surroundings) throws {
         let root: Node?
@@ -74,7 +74,7 @@ public struct SettingsFile: Sendable {
         } catch {
             throw Problems(problems: [SettingsReader.problem(error)])
         }
-        // A file with nothing in it sets nothing.
+        // An empty file sets nothing.
         guard let root else { return }
         var reader = SettingsReader(surroundings)
         var top = reader.section(root, "the file")
@@ -129,7 +129,7 @@ extension SettingsReader {
         let texts = setting.isList ? self.texts(&section, key) : text(&section, key).map { [$0] } ?? []
         guard problems.count == noted, !texts.isEmpty else { return nil }
         let value = ServerSettingValue(.file(line: line), texts.map { resolved($0, setting.path) })
-        // Into a configuration that nobody uses: here it matters only whether it can be read.
+        // The configuration is not used: this only checks whether the value can be read.
         var configuration = ServerConfiguration()
         do throws(SettingFault) {
             if setting.path == .whole, surroundings.files == nil { return value }
@@ -237,7 +237,7 @@ extension SettingsReader {
             kind: kind, duration: kind == .nonRenewing ? duration : nil, entitlements: entitlements)
     }
 
-    /// The name under which a product has its kind: `kind`, or `type` as in the first versions of the file.
+    /// The name of the member for a product's kind: `kind`, or `type` in the first versions of the file.
     private mutating func kindKey(_ section: inout SettingsSection, of entry: SettingsSection.Entry) -> String {
         guard section.lines["type"] != nil else { return "kind" }
         if section.take("kind") != nil {

@@ -13,9 +13,9 @@ struct SettingsSection {
 
     let name: String
     var entries: [Entry]
-    /// The names that may stand in it, as far as they were asked for.
+    /// The allowed names that were asked for so far.
     var known: [String] = []
-    /// The lines of all entries, also of those that were read.
+    /// The lines of all entries, including those that were read.
     let lines: [String: Int?]
 
     mutating func take(_ key: String) -> Entry? {
@@ -25,7 +25,7 @@ struct SettingsSection {
     }
 }
 
-/// Reads values and collects everything that is wrong with them.
+/// Reads values and collects all errors in them.
 struct SettingsReader {
     private(set) var problems: [SettingsFile.Problem] = []
     var surroundings: SettingsFile.Surroundings
@@ -40,7 +40,7 @@ struct SettingsReader {
         problems.append(SettingsFile.Problem(line: line ?? nil, fault: fault, remedy: remedy))
     }
 
-    /// A node as a mapping; an empty one where it is none.
+    /// A node as a mapping; an empty one if it is not a mapping.
     mutating func section(_ node: Node, _ name: String) -> SettingsSection {
         guard let mapping = node.mapping else {
             if node.null == nil {
@@ -166,8 +166,8 @@ struct SettingsReader {
         return milliseconds
     }
 
-    /// Environments, in whatever case. A name that Apple does not use is of somebody else's evidence, and useless where nobody
-    /// else is trusted: most likely a slip of the pen, which would refuse every purchase.
+    /// Environments, in any case. A name that Apple does not use is useless if only Apple is trusted. It is most likely
+    /// misspelled, and would refuse every purchase.
     mutating func environments(_ section: inout SettingsSection, _ key: String) -> Set<AppStoreEnvironment> {
         let environments = texts(&section, key).map(AppStoreEnvironment.init(anyCase:))
         for case .other(let name) in environments where !surroundings.isTrustExtended {
@@ -178,7 +178,7 @@ struct SettingsReader {
         return Set(environments)
     }
 
-    /// Notes what two apps have: the same purchase would be granted in each.
+    /// Notes a value that two apps share: the same purchase would be granted in both.
     mutating func unique(_ value: String, _ what: String, of app: String, _ line: Int??) {
         if let owner = owners["\(what) \(value)"] {
             note(
@@ -188,8 +188,8 @@ struct SettingsReader {
         owners["\(what) \(value)"] = app
     }
 
-    /// Notes what is wrong with a file that should hold a secret. Its path is not repeated: it may be the secret itself, in the
-    /// wrong place.
+    /// Notes an error in a file that should hold a secret. Its path is not repeated: it may be the secret itself, in the wrong
+    /// place.
     mutating func checkSecretFile(_ path: String, _ line: Int??) {
         guard let files = surroundings.files else { return }
         do throws(SettingFault) {

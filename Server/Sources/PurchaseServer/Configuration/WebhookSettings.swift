@@ -21,7 +21,7 @@ package struct WebhookSettings: Sendable {
             app: app, url: url, secrets: secrets, allowedHosts: allowedHosts, trust: try certificates(files))
     }
 
-    /// The text of a secret is in no error.
+    /// No error contains the text of a secret.
     private static func secret(_ reference: String, _ files: NamedFiles) throws(SettingFault) -> WebhookSecret {
         var text: String? = reference
         if reference.hasPrefix("file:") {

@@ -19,7 +19,7 @@ struct AccessMiddleware: RouterMiddleware {
         let key = try await key(request)
         context.facts.note(app: key.app, key: key.id)
         let id = Array(key.id.utf8)
-        // A key of an app is on every device, so one of them must not use up what all share. Other keys belong to one backend.
+        // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
         if key.scopes.contains(.client) {
             try limits.shares.require(
                 id + address, "this address with a key that others share", "limits.per_key.address_percent")
@@ -39,7 +39,7 @@ struct AccessMiddleware: RouterMiddleware {
         guard let field = request.headers[.authorization] else {
             throw Problem(.unauthorized, "key_missing", "Send a key: Authorization: Bearer KEY.")
         }
-        // As bytes throughout: nothing that nobody vouches for is compared as text.
+        // Compared as bytes: untrusted input is never compared as text.
         let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, parts[0].isEqual(ignoringCase: "bearer") else {
             throw Problem(
@@ -56,7 +56,7 @@ struct AccessMiddleware: RouterMiddleware {
 
 /// The limits of requests to `/v1` in a time.
 struct AccessLimits: Sendable {
-    /// By address, whatever key it sends.
+    /// By address, for any key.
     let addresses: RateLimiter
     /// By address and key.
     let shares: RateLimiter
@@ -69,7 +69,7 @@ struct AccessLimits: Sendable {
         keys = RateLimiter(limits.perKey, uptime: uptime)
     }
 
-    /// Changes the limits; what was counted stays.
+    /// Changes the limits and keeps the counts.
     func limit(to limits: ServerConfiguration.Limits) {
         addresses.limit(to: limits.perAddress)
         shares.limit(to: limits.perAddressOfKey)

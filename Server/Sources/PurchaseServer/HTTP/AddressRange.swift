@@ -6,7 +6,7 @@ public struct AddressRange: Sendable, Equatable {
     private let bytes: [UInt8]
     private let prefixLength: Int
 
-    /// A range as it is written; `nil` for anything else.
+    /// A range from its text; `nil` for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bytes = Self.bytes(of: String(parts[0])) else { return nil }
@@ -43,15 +43,15 @@ public struct AddressRange: Sendable, Equatable {
         address.flatMap(bytes).map(network) ?? []
     }
 
-    /// The same of the 4 or 16 bytes of an address.
+    /// The key for the 4 or 16 bytes of an address.
     static func network(of address: [UInt8]) -> [UInt8] {
         Array(address.prefix(address.count == 16 ? 8 : 4))
     }
 
-    /// The 4 or 16 bytes of an address as it is written; `nil` for anything else.
+    /// The 4 or 16 bytes of an address from its text; `nil` for any other text.
     static func bytes(of address: String) -> [UInt8]? { socketAddress(address).flatMap(bytes) }
 
-    /// An address as it is written; `nil` for anything else.
+    /// An address from its text; `nil` for any other text.
     static func socketAddress(_ address: String) -> SocketAddress? {
         do {
             return try SocketAddress(ipAddress: address, port: 0)

@@ -19,8 +19,8 @@ struct BodyReader: Sendable {
         init(bytes: Int) { self.bytes = bytes }
     }
 
-    /// The bytes that are reserved for a body before it arrives: enough for a receipt of more than 400 purchases. More that is announced
-    /// that need not come.
+    /// The bytes that are reserved for a body before it arrives: enough for a receipt of more than 400 purchases. A longer
+    /// announced body need not arrive.
     private static let usualBodyBytes = 256 << 10
 
     init(_ limits: ServerConfiguration.Limits) {
@@ -36,12 +36,12 @@ struct BodyReader: Sendable {
     /// A reader of bodies of another size, within the same budget.
     func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget) }
 
-    /// Reads the body, and keeps it counted until it was used.
+    /// Reads the body, and counts it in the budget until the closure returns.
     ///
-    /// - Throws: `BodyFault`, the parser's error for what is not HTTP, and what the closure throws.
+    /// - Throws: `BodyFault`, the parser's error for malformed HTTP, and the errors of the closure.
     func withBody<Value>(of request: Request, _ use: ([UInt8]) async throws -> Value) async throws -> Value {
         let announced = request.headers.announcedBodyBytes
-        // Nothing of it is read.
+        // None of it is read.
         guard announced <= bodyBytes else { throw BodyFault.tooLarge(limit: bodyBytes) }
         var taken = 0
         defer { budget.held.subtract(taken, ordering: .relaxed) }
@@ -78,14 +78,14 @@ struct BodyReader: Sendable {
     }
 }
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 enum BodyFault: Error {
-    /// It is larger than the server takes; where purchases are submitted, that is recorded.
+    /// It is larger than the server accepts; a submission that is too large is recorded.
     case tooLarge(limit: Int)
-    /// All bodies together are larger than the server holds.
+    /// All bodies together exceed the server's limit.
     case noRoom
     /// The connection broke or was cut off; nobody will read the answer.
     case incomplete
-    /// It is not the body that `Content-Digest` states, in a request that asks for a signed answer.
+    /// It does not match `Content-Digest`, in a request that asks for a signed answer.
     case digestMismatch
 }

@@ -3,12 +3,12 @@ import Synchronization
 
 /// The API keys that were looked up a moment ago, so that not every request asks the database for its key.
 ///
-/// Only valid keys are remembered, for half a second from the beginning of their lookup. So a revocation takes effect within a
-/// second, whichever process made it.
+/// Only valid keys are remembered, for half a second from the start of their lookup. So a revocation by any process takes effect
+/// within a second.
 package final class KeyCache: Sendable {
     /// The time for which a key is valid without a new lookup, in seconds.
     package static let lifetime = 0.5
-    /// More keys than an operator makes. Beyond it, all are looked up again.
+    /// More keys than an operator creates. Beyond this number, all are looked up again.
     private static let largestCount = 4096
 
     private let ledger: PurchaseLedger
@@ -16,7 +16,7 @@ package final class KeyCache: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// By the SHA-256 of the text, which tells nothing about the text to whoever measures a comparison of hashes.
+        /// By the SHA-256 of the text, so that timing the comparison reveals nothing about the text.
         var keys: [[UInt8]: (key: APIKey, until: Double)] = [:]
         var lookups = 0
     }
@@ -29,7 +29,7 @@ package final class KeyCache: Sendable {
         self.uptime = uptime
     }
 
-    /// The key of a text that somebody sent, if it is valid and was not revoked until a moment ago.
+    /// The key for a received text, if it is valid and was not revoked a moment ago.
     package func key(_ text: APIKeyText) async throws -> APIKey? {
         let (time, digest) = (uptime(), text.sha256)
         let known = state.withLock { state -> APIKey? in

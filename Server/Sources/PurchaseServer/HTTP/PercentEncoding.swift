@@ -2,7 +2,7 @@
 enum PercentEncoding {
     /// The text; `nil` if it is not UTF-8, or has an invalid percent-encoding.
     ///
-    /// Foundation's decoding takes a byte order mark at the beginning away, and another customer would be meant.
+    /// Foundation's decoding removes a byte order mark at the beginning, so the name would mean another customer.
     static func decoded(_ text: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]

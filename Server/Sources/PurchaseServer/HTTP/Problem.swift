@@ -20,7 +20,7 @@ struct Problem: Error {
     var expected: String?
     /// The value found instead.
     var found: String?
-    /// After how many seconds it makes sense to try again.
+    /// The number of seconds after which to try again.
     var retryAfter: Int?
     /// The instruction to the app about its transaction; only problems of purchases and restores have one.
     var disposition: Disposition?
@@ -30,7 +30,7 @@ struct Problem: Error {
     var submissionID: String?
     /// The hash of its leaf.
     var leafHash: String?
-    /// What became of the claim.
+    /// The outcome of the claim.
     var verdict: Verdict?
 
     init(
@@ -45,9 +45,9 @@ struct Problem: Error {
         self.retryAfter = retryAfter
     }
 
-    /// A problem that its status describes completely.
+    /// A problem that is fully described by its status.
     init(_ status: HTTPResponse.Status) {
-        // Only the router answers 404 without a code of its own.
+        // Only the router answers 404 without a code.
         let detail = status == .notFound ? "There is no such route; GET /openapi.yaml lists all." : nil
         self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"), detail)
     }
@@ -103,7 +103,7 @@ struct Problem: Error {
         leafHash = outcome.leafHash.hexadecimal
         verdict = outcome.verdict
         guard outcome.verdict == .undetermined else { return }
-        // The claim is worked on meanwhile, so asking again soon finds the outcome.
+        // The claim is being decided, so a request soon after this one finds the outcome.
         let wait = outcome.nextAttemptAt.map {
             ($0.millisecondsSince1970 - Timestamp(Date()).millisecondsSince1970) / 1000 + 1
         }

@@ -21,7 +21,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             if problem.disposition == nil, Self.isClaim(request) { problem.disposition = problem.claimDisposition }
             response = problem.response()
         }
-        // A body here would be taken for the next answer of the connection (RFC 9110, 9.3.2).
+        // The client would read a body here as the connection's next answer (RFC 9110, 9.3.2).
         if request.method == .head { response.body = ResponseBody() }
         return response
     }
@@ -42,7 +42,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Whether an app waits for the answer with a transaction that it has not finished.
+    /// Whether an app with an unfinished transaction waits for the answer.
     private static func isClaim(_ request: Request) -> Bool {
         request.method == .post
             && ["/v1/purchases", "/v1/restores"].contains { $0.utf8.elementsEqual(request.uri.path.utf8) }

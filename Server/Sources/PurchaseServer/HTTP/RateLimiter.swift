@@ -14,7 +14,7 @@ public struct RateLimit: Sendable, Equatable {
         self.burst = burst
     }
 
-    /// After how many seconds there is a token, if there are so many now; `nil` if there is one.
+    /// The number of seconds until there is a token, given the number of tokens now; `nil` if there is one.
     fileprivate func wait(_ tokens: Double) -> Double? {
         tokens >= 1 ? nil : (1 - tokens) / perSecond
     }
@@ -22,8 +22,8 @@ public struct RateLimit: Sendable, Equatable {
 
 /// A token bucket for each name, in bounded memory.
 ///
-/// The buckets live in two generations. When the younger is full it becomes the older, and the older is forgotten: who was not
-/// seen for so long starts with a full bucket again.
+/// The buckets are in two generations. When the younger is full it becomes the older, and the older is discarded: a name that was
+/// not seen for that long starts with a full bucket again.
 package final class RateLimiter: Sendable {
     private let generationSize: Int
     private let uptime: @Sendable () -> Double
@@ -37,14 +37,14 @@ package final class RateLimiter: Sendable {
 
     private struct State {
         var limit: RateLimit
-        // By bytes: to hash hostile Unicode as a string takes quadratic time.
+        // By bytes, because hashing hostile Unicode as a string takes quadratic time.
         var young: [[UInt8]: Bucket] = [:]
         var old: [[UInt8]: Bucket] = [:]
     }
 
     /// - Parameters:
-    ///   - limit: what each name may do.
-    ///   - names: how many names are remembered at most.
+    ///   - limit: the limit of each name.
+    ///   - names: the maximum number of remembered names.
     ///   - uptime: seconds since any moment, never going back.
     package init(
         _ limit: RateLimit, names: Int = 65_536,
@@ -55,7 +55,7 @@ package final class RateLimiter: Sendable {
         generationSize = max(1, names / 2)
     }
 
-    /// Changes what each name may do. Tokens beyond the new burst are forgotten.
+    /// Changes the limit of each name. Tokens beyond the new burst are discarded.
     func limit(to limit: RateLimit) { state.withLock { $0.limit = limit } }
 
     /// The tokens that each name has now.
@@ -64,7 +64,7 @@ package final class RateLimiter: Sendable {
     /// Takes a token.
     ///
     /// - Parameter name: whose.
-    /// - Returns: `nil` if there was one; else after how many seconds there will be.
+    /// - Returns: `nil` if there was one; otherwise the number of seconds until there is one.
     package func take(_ name: [UInt8]) -> Double? {
         let time = uptime()
         return state.withLock { state in
@@ -80,7 +80,7 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// After how many seconds there will be a token; `nil` if there is one. None is taken.
+    /// The number of seconds until there is a token; `nil` if there is one. It takes no token.
     package func wait(_ name: [UInt8]) -> Double? {
         let time = uptime()
         return state.withLock { state in state.limit.wait(bucket(name, state, time).tokens) }

@@ -3,7 +3,7 @@ import Hummingbird
 
 /// Answers a request whose head `RequestHeadHandler` refused.
 struct RequestHeadMiddleware<Context: RequestContext>: RouterMiddleware {
-    // Made once, as each name is checked when it is made.
+    // Created once, because each name is checked when it is created.
     private let faultName = HTTPField.Name(RequestHeadFault.fieldName)
 
     func handle(

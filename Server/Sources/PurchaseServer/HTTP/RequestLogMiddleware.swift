@@ -27,7 +27,7 @@ struct RequestLogMiddleware: RouterMiddleware {
         }
         let code = response.headers[.assayReason]
         log(request, context, status: response.status, code: code, since: start)
-        // Only a handler of the log that keeps no metadata has no id; `context.id` would crash then.
+        // The id is absent only with a log handler that keeps no metadata; `context.id` would then crash.
         guard code != nil || !Self.isQuiet(context), let name = HTTPField.Name.assayRequestID,
             let id = context.logger[metadataKey: "hb.request.id"]
         else { return response }
@@ -57,7 +57,7 @@ struct RequestLogMiddleware: RouterMiddleware {
         context.logger.log(level: level, "request", metadata: metadata)
     }
 
-    /// An error of the server is an error, a temporary one a warning, and everything that it decided is information.
+    /// Server errors are logged as errors, temporary ones as warnings, and all decisions as information.
     private static func level(_ status: HTTPResponse.Status, _ code: String?, _ context: ServerContext) -> Logger.Level
     {
         switch status.code {

@@ -31,7 +31,7 @@ extension HTTPResponse.Status {
         }
     }
 
-    /// The status of an order, a consumption or an operator's act that was refused.
+    /// The status of a refused order, consumption or operator's action.
     package init(_ code: LedgerRefusal.Code) {
         switch code {
         case .fieldMalformed: self = .badRequest
@@ -40,12 +40,12 @@ extension HTTPResponse.Status {
             .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
             self = .conflict
         case .productUnknown, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent
-        // Refused at the start, before anything is answered.
+        // Refused at the start, before any request is answered.
         case .bundleOfAnotherApp, .appNameTooLong: self = .internalServerError
         }
     }
 
-    /// The status of an error of the database. It passes, unless it is a mistake in Assay.
+    /// The status of an error of the database. It is temporary, unless it is a bug in Assay.
     init(_ kind: LedgerStorageError.Kind) {
         switch kind {
         case .constraint, .other: self = .internalServerError

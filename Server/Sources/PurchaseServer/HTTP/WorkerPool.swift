@@ -15,8 +15,8 @@ package final class WorkerPool: Sendable {
         return threads
     }()
 
-    /// Work on at most so many bytes runs on the thread of the caller. A receipt of 20 purchases fits in, and `dev/healthz_under_attack.py`
-    /// sends hostile bytes of such a length.
+    /// Work on at most this number of bytes runs on the thread of the caller. A receipt of 20 purchases is smaller, and
+    /// `dev/healthz_under_attack.py` sends hostile bytes of this length.
     static let immediateBytes = 16 << 10
 
     private let limit: Int
@@ -42,5 +42,5 @@ package final class WorkerPool: Sendable {
     }
 }
 
-/// More work waits than the server lets wait.
+/// More work waits than the limit allows.
 package struct WorkersBusy: Error {}

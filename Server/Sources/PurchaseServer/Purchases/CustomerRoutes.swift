@@ -32,7 +32,7 @@ struct CustomerRoutes {
             let consumptionID =
                 consumption.consumptionID ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
             guard let consumptionID else {
-                // Without a name, a repeated request could not be distinguished from a second one.
+                // Without a name, a repeated request could not be distinguished from a second consumption.
                 throw Problem(Rejection(.fieldMissing, expected: "consumption_id, or the header Idempotency-Key"))
             }
             let operation = ConsumeUnits(

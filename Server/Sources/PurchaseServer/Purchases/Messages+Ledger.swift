@@ -32,7 +32,7 @@ extension OfferMessage {
 }
 
 extension OrderMessage {
-    /// - Parameter isReplayed: whether an earlier request did the same; `nil` where the order is only shown.
+    /// - Parameter isReplayed: whether an earlier request did the same; `nil` if the order is only shown.
     init(_ order: Order, isReplayed: Bool? = nil) {
         self.init(
             orderID: order.id.text, customerID: order.customerID, productID: order.productID,
@@ -49,7 +49,7 @@ extension OrderMessage {
         String(decoding: try Wire.json(metadata), as: UTF8.self)
     }
 
-    /// The metadata of such a text; `nil` if somebody else wrote it into the database.
+    /// The metadata of such a text; `nil` if it was not written by the ledger.
     private static func metadata(_ text: String) -> [String: String]? {
         do {
             return try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
@@ -81,7 +81,7 @@ extension PurchaseAnswer {
 }
 
 extension TransactionMessage {
-    /// The purchase of a claim that was accepted, which names everything of it.
+    /// The purchase of a claim that was accepted, which has all of the names.
     fileprivate init(_ outcome: PurchaseOutcome) {
         self.init(
             transactionID: outcome.transactionID ?? "", originalTransactionID: outcome.originalTransactionID ?? "",

@@ -19,7 +19,7 @@ final class PurchaseAPIContext: Sendable {
     private let keyed = Atomic(0)
     /// The time for which idempotency keys are remembered, in milliseconds: seven days.
     private static let keyLifetime: Int64 = 7 * 86_400_000
-    /// Old keys are deleted with one of so many requests that have one.
+    /// One in this number of requests with a key also deletes old keys.
     private static let keysPerDeletion = 1024
 
     init(ledger: PurchaseLedger, bodies: BodyReader, workers: WorkerPool, desk: AppStoreDesk? = nil) {
@@ -31,14 +31,14 @@ final class PurchaseAPIContext: Sendable {
 
     /// Reads a request, off the threads that serve connections.
     ///
-    /// - Throws: a problem that names what is wrong with it, if anything is.
+    /// - Throws: a problem that describes the first error in it.
     func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
         let (message, flaw) = try await workers.run(bytes: body.count) { Message.read(body) }
         if let flaw { throw Problem(flaw) }
         return message
     }
 
-    /// Verifies evidence of so many bytes, off the threads that serve connections.
+    /// Verifies evidence of this number of bytes, off the threads that serve connections.
     func verify<Value: Sendable>(
         bytes: Int, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -57,7 +57,7 @@ final class PurchaseAPIContext: Sendable {
     }
 }
 
-/// JSON as it travels: keys in alphabetical order, so that the same answer is the same bytes.
+/// JSON as it is sent: keys in alphabetical order, so that equal answers are equal bytes.
 enum Wire {
     static let contentType = "application/json"
 
@@ -76,7 +76,7 @@ extension Response {
     }
 }
 
-/// The place in a list, as a text that means nothing to its holder.
+/// The position in a list, as an opaque text.
 enum Cursor {
     static func text(_ parts: [String]) -> String {
         Data(parts.joined(separator: "\n").utf8).base64EncodedString()
@@ -105,7 +105,7 @@ extension Problem {
 }
 
 extension Request {
-    /// A parameter of the query, decoded; `nil` if it is absent. The first of its name counts.
+    /// A parameter of the query, decoded; `nil` if it is absent. The first one of this name counts.
     ///
     /// Hummingbird's own dictionary hashes every name that was sent, and decodes every value.
     func value(_ name: StaticString) throws -> String? {
@@ -175,7 +175,7 @@ extension Request {
         return number
     }
 
-    /// The header `Idempotency-Key`, if it is there.
+    /// The header `Idempotency-Key`, if it is present.
     func idempotencyKey() throws -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -207,7 +207,7 @@ extension RequestMembers.IdentifierRule {
 }
 
 extension Rejection {
-    /// The fact that is found if a request has no body.
+    /// The fact that was found if a request has no body.
     static let emptyBody = "an empty body"
 
     /// The sentence, which names both spellings of a misspelled field.

@@ -44,7 +44,7 @@ struct PurchaseRoutes {
         do {
             _ = try request.idempotencyKey()
         } catch let problem as Problem {
-            // It is a submission all the same, and recorded.
+            // It is still a submission, and is recorded.
             submission.flaw = Rejection(.fieldMalformed, expected: problem.expected)
         }
         let blank = submission
@@ -52,7 +52,7 @@ struct PurchaseRoutes {
         do {
             examined = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
         } catch let fault as BodyFault {
-            // Only one that is too large says something about the purchase.
+            // Only a body that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
             examined = try await examine(submission, [])
@@ -74,7 +74,7 @@ struct PurchaseRoutes {
 }
 
 extension PurchaseSubmission {
-    /// Takes over what a body holds, as far as it is what it should be.
+    /// Copies the members of a body that have the right form.
     mutating func fill(from body: [UInt8]) {
         let (request, malformed) = PurchaseRequest.read(body)
         let (receipt, signed) = (request.receiptData, request.signedTransaction)

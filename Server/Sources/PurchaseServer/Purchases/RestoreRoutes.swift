@@ -3,7 +3,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// `POST /v1/restores`: everything of the evidence that a customer may have.
+/// `POST /v1/restores`: every purchase in the evidence that can belong to the customer.
 struct RestoreRoutes {
     let api: PurchaseAPIContext
 
@@ -32,7 +32,7 @@ struct RestoreRoutes {
         return try Response.json(RestoreAnswer(try await api.restore(examined), customerID: customer))
     }
 
-    /// Evidence has facts from Apple even if its request is wrong.
+    /// The evidence contains facts from Apple even if the request is wrong.
     private func observe(_ restore: RestoreRequest, app: String) async throws {
         let ledger = api.ledger
         for evidence in restore.evidence where !evidence.isEmpty {

@@ -6,7 +6,7 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseVerification
 
-/// The record of what was submitted.
+/// The record of submissions.
 struct SubmissionRoutes {
     let api: PurchaseAPIContext
 
@@ -67,7 +67,7 @@ struct SubmissionRoutes {
         return filter.orderID == nil ? nil : filter
     }
 
-    /// Evidence is whatever somebody sent, so no browser may take it for a page.
+    /// Evidence can be any bytes that a client sent, so browsers must not display it as a page.
     private static func response(_ evidence: StoredEvidence) -> Response {
         let name = evidence.isWhole ? "evidence" : "evidence.prefix"
         var headers: HTTPFields = [

@@ -2,11 +2,11 @@ public import Foundation
 
 /// A place where checkpoints are published.
 public enum CheckpointPlace: Sendable, Equatable {
-    /// Each one, followed by an empty line.
+    /// Every checkpoint, followed by an empty line.
     case standardOutput
-    /// The latest one, in a file that is replaced whole.
+    /// The latest checkpoint, in a file that is replaced as a whole.
     case file(String)
-    /// The latest one, by `POST`.
+    /// The latest checkpoint, by `POST`.
     case url(URL)
 
     /// Reads `-`, a URL of `http` or `https`, or a path.
@@ -24,6 +24,6 @@ public enum CheckpointPlace: Sendable, Equatable {
         }
     }
 
-    /// Whether a text is meant as a URL, so that a misspelt one is no file.
+    /// Whether a text is meant as a URL, so that a misspelled one is not taken for a file.
     static func isURL(_ text: String) -> Bool { text.contains("://") }
 }

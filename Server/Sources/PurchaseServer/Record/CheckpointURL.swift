@@ -5,14 +5,14 @@ import NIOCore
 import NIOHTTP1
 import PurchaseLedger
 
-/// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is taken at once and sent by a task of its own,
-/// which tries again until it is taken or a newer one replaces it.
+/// Sends the latest checkpoint to a URL. It never delays sealing: a checkpoint is accepted at once and sent by a separate task,
+/// which tries again until it is delivered or a newer one replaces it.
 actor CheckpointURL: CheckpointPublisher {
     /// The time limit of one attempt, and of the last one when the server stops.
     private static let attempt = TimeAmount.seconds(10)
     /// The longest pause between two attempts, in seconds.
     private static let longestPause = 60
-    /// More of an answer is not read: its status is all that counts.
+    /// The maximum that is read of an answer: only its status matters.
     private static let answerBytes = 1 << 16
 
     private let url: String
@@ -31,7 +31,7 @@ actor CheckpointURL: CheckpointPublisher {
         // A URL can have a password.
         logger[metadataKey: "host"] = "\(url.host() ?? "")"
         self.logger = logger
-        // An answer of another place is not the one that was asked, so redirects are failures.
+        // An answer from another address does not count, so redirects are failures.
         let timeout = HTTPClient.Configuration.Timeout(connect: .seconds(5), read: .seconds(5), write: .seconds(5))
         client = HTTPClient(
             eventLoopGroupProvider: .singleton,
@@ -44,7 +44,7 @@ actor CheckpointURL: CheckpointPublisher {
         worker = Task { await self.work() }
     }
 
-    /// Makes a last attempt to send what was not sent, and closes the connection.
+    /// Makes a last attempt to send an unsent checkpoint, and closes the connection.
     func end() async {
         isEnding = true
         pause?.cancel()
@@ -71,7 +71,7 @@ actor CheckpointURL: CheckpointPublisher {
         let seconds = min(1 << min(failures - 1, 6), Self.longestPause)
         let pause = Task { try await Task.sleep(for: .seconds(seconds)) }
         self.pause = pause
-        // A cancelled pause is over, too.
+        // A cancelled pause also ends.
         _ = await pause.result
         self.pause = nil
     }

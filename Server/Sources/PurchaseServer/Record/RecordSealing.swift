@@ -3,7 +3,7 @@ public import PurchaseLedger
 public import ServiceLifecycle
 
 /// Seals the journal into the Merkle log while the server runs, and publishes its checkpoints. It ends after the server has
-/// answered its last request: what waits is sealed and published then.
+/// answered its last request: waiting entries are sealed and published then.
 public struct RecordSealing: Service {
     private let sealing: LogSealing
     private let urls: [CheckpointURL]

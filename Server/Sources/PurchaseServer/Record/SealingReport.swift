@@ -2,7 +2,7 @@ import Logging
 import PurchaseLedger
 import Synchronization
 
-/// Logs what goes wrong in rounds of sealing: each fault once when it begins, and then once a minute.
+/// Logs faults in rounds of sealing: each once when it begins, and then once a minute.
 final class SealingReport: Sendable {
     /// Rounds between two lines about the same fault: a minute.
     private static let repetition = 120
@@ -39,7 +39,7 @@ final class SealingReport: Sendable {
         }
     }
 
-    /// - Returns: whether to log: the fault is another one than before, or it lasts.
+    /// - Returns: whether to log: the fault differs from the one before, or it lasts.
     private func change(_ fault: String?) -> Bool {
         state.withLock { state in
             state.rounds += 1

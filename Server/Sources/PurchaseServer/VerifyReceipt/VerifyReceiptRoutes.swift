@@ -82,8 +82,8 @@ struct VerifyReceiptRoutes {
 }
 
 extension VerifyReceiptReason {
-    /// Apple answers everything with 200, and so does the drop-in, except for errors that are not about the receipt: an
-    /// answer with `Retry-After` also has the HTTP status, for proxies and for clients that back off.
+    /// Apple answers everything with 200. The drop-in does too, except for errors that are not about the receipt: an answer with
+    /// `Retry-After` also has the HTTP status, for proxies and for clients that back off.
     fileprivate var httpStatus: HTTPResponse.Status {
         switch self {
         case .bodyTooLarge: .contentTooLarge
@@ -111,7 +111,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPField {
-    // Made once, as each value is checked when it is made.
+    // Created once, because each value is checked when it is created.
     fileprivate static let json = HTTPField(name: .contentType, value: "application/json")
     fileprivate static let asOfSigning = HTTPField(name: .assayState, value: "as-of-signing")
 }

@@ -37,7 +37,7 @@ package struct VerifyReceiptService: Sendable {
         package let response: VerifyReceiptResponse
         /// The reason why the status is not 0.
         package let reason: VerifyReceiptReason?
-        /// Whether the answer speaks of subscriptions as they were when the receipt was signed.
+        /// Whether the answer describes subscriptions as of the time when the receipt was signed.
         package var isAsOfSigning: Bool {
             response.latestReceiptInfo != nil || response.latestFlatReceiptInfo != nil
                 || response.latestExpiredReceiptInfo != nil
@@ -124,7 +124,7 @@ package struct VerifyReceiptService: Sendable {
         }
     }
 
-    /// The receipt in plain base64: as it was sent, if that is how it was sent.
+    /// The receipt in plain base64: the text that was sent, if it has this form.
     private static func base64(_ request: VerifyReceiptRequest, _ evidence: Evidence) -> [UInt8] {
         evidence.encoding == .base64 ? request.receiptText : [UInt8](Data(evidence.bytes).base64EncodedData())
     }

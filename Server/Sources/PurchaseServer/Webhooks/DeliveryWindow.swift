@@ -104,7 +104,7 @@ struct DeliveryWindow {
         }
     }
 
-    /// A customer has nothing left in the database that waits.
+    /// A customer has no more waiting events in the database.
     mutating func unblock(_ customer: Int64) {
         guard blocked.remove(customer) != nil else { return }
         for index in slots.indices where slots[index].event.customer == customer {
@@ -114,7 +114,7 @@ struct DeliveryWindow {
         }
     }
 
-    /// The events at the beginning of which it is known what becomes of them.
+    /// The events at the beginning whose outcome is known.
     var settled: (count: Int, cursor: Int64, undelivered: [UndeliveredEvent])? {
         var undelivered: [UndeliveredEvent] = []
         var count = 0
@@ -126,7 +126,7 @@ struct DeliveryWindow {
         return count == 0 ? nil : (count, slots[count - 1].event.key, undelivered)
     }
 
-    /// Whether it is known what becomes of the first event.
+    /// Whether the outcome of the first event is known.
     var isBeginningSettled: Bool {
         guard let first = slots.first else { return false }
         if case .queued = first.state { return false }

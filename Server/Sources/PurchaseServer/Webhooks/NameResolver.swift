@@ -2,7 +2,7 @@ import Foundation
 package import NIOCore
 import NIOPosix
 
-/// Resolves the name of a host. The connection is made to an address of its answer, and the name is not asked for again.
+/// Resolves the name of a host. The connection is made to an address of its answer, and the name is not resolved again.
 package struct NameResolver: Sendable {
     /// The addresses of a host, the preferred first; empty if there are none.
     package let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
@@ -11,7 +11,7 @@ package struct NameResolver: Sendable {
         self.addresses = addresses
     }
 
-    /// Threads of its own: a name server that does not answer must not hold up verification.
+    /// Separate threads, because a name server that does not answer must not delay verification.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
@@ -56,7 +56,7 @@ package struct NameResolver: Sendable {
 }
 
 extension SocketAddress {
-    /// The 4 or 16 bytes of the address, as they are: an IPv4 address that is mapped into IPv6 has 16.
+    /// The 4 or 16 bytes of the address, unchanged: an IPv4 address that is mapped into IPv6 has 16.
     var addressBytes: [UInt8] {
         switch self {
         case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }

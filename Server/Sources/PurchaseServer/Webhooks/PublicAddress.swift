@@ -1,6 +1,6 @@
 /// The addresses that a webhook may be sent to: those of the public internet, unless the operator allows the host.
 ///
-/// Otherwise whoever controls a name could make the server send to machines that only the server can reach.
+/// Otherwise anyone who controls a host name could make the server send requests to machines that only the server can reach.
 enum PublicAddress {
     /// IANA's registries of special-purpose addresses, as of 2026, and multicast.
     private static let refusedIPv4 = [

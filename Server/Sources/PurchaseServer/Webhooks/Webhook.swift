@@ -6,7 +6,7 @@ public struct Webhook: Sendable, Equatable {
     public let app: String
     /// The address that they are sent to.
     public let url: WebhookURL
-    /// The secrets that sign; two while they are exchanged.
+    /// The secrets that sign; two during a rotation.
     public let secrets: [WebhookSecret]
     /// The hosts for which `http` and addresses that are not public are allowed.
     public let allowedHosts: Set<String>
@@ -30,9 +30,9 @@ public struct Webhook: Sendable, Equatable {
 
 /// The URL of a receiver: `https`, or `http` for a host that the operator allows.
 public struct WebhookURL: Sendable, Equatable {
-    /// The URL as it is in the settings.
+    /// The URL as written in the settings.
     public let text: String
-    /// The host in small letters, without the brackets of an IPv6 address.
+    /// The host in lower-case letters, without the brackets of an IPv6 address.
     public let host: String
     public let port: Int
     /// Path and query.

@@ -13,7 +13,7 @@ package final class WebhookClient: Sendable {
     private static let connectLimit = TimeAmount.seconds(5)
     /// The time for which an idle connection is reused; servers close theirs after a minute and more.
     private static let idleLimit = TimeAmount.seconds(20)
-    /// The lifetime of a connection, so that a name that gets another address is asked for again.
+    /// The lifetime of a connection, so that a name with a new address is resolved again.
     private static let ageLimit = TimeAmount.seconds(120)
 
     private let webhook: Webhook
@@ -175,7 +175,7 @@ package final class WebhookClient: Sendable {
         _ address: SocketAddress, _ url: WebhookURL, within limit: TimeAmount
     ) async throws -> Connection {
         let tls = tls
-        // Found in the pipeline it would be too late: a handshake that failed has removed it.
+        // Looking it up in the pipeline later would fail: a failed handshake removes it.
         let made = MadeHandler()
         let channel = try await ClientBootstrap(group: group)
             .connectTimeout(limit)
@@ -183,7 +183,7 @@ package final class WebhookClient: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    // The name of the URL, whatever address it led to. An address is checked as one.
+                    // The name in the URL, not the address that it resolved to. An address is checked as an address.
                     let name = AddressRange.bytes(of: url.host) == nil ? url.host : nil
                     if let tls {
                         try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
@@ -204,7 +204,7 @@ package final class WebhookClient: Sendable {
         let handler = Mutex<NIOLoopBound<WebhookExchangeHandler>?>(nil)
     }
 
-    /// The addresses of the host; the wait ends at the deadline, whatever the name server does.
+    /// The addresses of the host; the wait ends at the deadline even if the name server does not answer.
     private func resolve(until deadline: NIODeadline) async throws -> [SocketAddress] {
         let (resolver, url) = (resolver, webhook.url)
         let promise = group.next().makePromise(of: [SocketAddress].self)
@@ -225,7 +225,7 @@ extension WebhookClient {
     /// Whether an address is one that any webhook may be sent to.
     package static func isPublic(_ address: SocketAddress) -> Bool { PublicAddress.contains(address.addressBytes) }
 
-    /// Attempts to deliver a message that means nothing.
+    /// Attempts to deliver a test message.
     ///
     /// - Returns: why it was not delivered; `nil` if it was.
     package func failure() async -> String? {

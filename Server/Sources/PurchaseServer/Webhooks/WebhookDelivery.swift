@@ -3,7 +3,7 @@ import PurchaseVerification
 
 /// The limits of one webhook's deliveries.
 struct WebhookLimits: Sendable {
-    /// Attempts at the same time. Receivers that are slow hold up nobody else; 32 that take 15 ms each are 2,000 a second.
+    /// Attempts at the same time. A slow receiver does not delay others; 32 attempts of 15 ms each are 2,000 a second.
     var concurrency = 32
     /// The number of them for events that were not delivered before, so that slow failures leave room for new events.
     var repeated = 16
@@ -11,8 +11,8 @@ struct WebhookLimits: Sendable {
     var window = 1024
     /// Events that are read at a time.
     var page = 512
-    /// Rows of events that were not delivered or wait. Beyond it no new events are read, so that a receiver that is gone for long fills
-    /// nothing: its events wait in the list of events.
+    /// Rows of events that were not delivered or wait. Beyond it no new events are read, so that a receiver that is down for long
+    /// does not fill the table: its events wait in the list of events.
     var pending = 10_000
     /// Failures in a row after which new events are attempted one at a time, and seldom.
     var failures = 8
@@ -28,7 +28,7 @@ struct WebhookLimits: Sendable {
     var renewal: Int64 = 15_000
 }
 
-/// An attempt, and what came of it.
+/// An attempt, and its outcome.
 struct WebhookAttempt: Sendable {
     let startedAt: Timestamp
     let result: Result
@@ -36,7 +36,7 @@ struct WebhookAttempt: Sendable {
     enum Result: Sendable {
         case delivered
         case failed(WebhookFailure)
-        /// The server stops, or lost the lease; it says nothing about the receiver.
+        /// The server stops, or lost the lease; the outcome says nothing about the receiver.
         case cancelled
     }
 }
@@ -49,7 +49,7 @@ struct WebhookDelivery {
     private(set) var outcomes: [LaneOutcome] = []
     /// Whether the receiver answered 410.
     private(set) var isGone = false
-    /// Whether new events and due ones are looked for.
+    /// Whether to look for new and due events.
     var isTickDue = true
 
     /// Until when attempts may begin.
@@ -83,8 +83,8 @@ struct WebhookDelivery {
 
     var wantsDue: Bool { isTickDue && runs.isEmpty && runsUnderWay < limits.repeated }
 
-    /// Whether so many attempts failed in a row that the receiver may be down. Then new events are attempted first: they did not
-    /// fail before, and one that succeeds ends the pauses.
+    /// Whether enough attempts failed in a row that the receiver may be down. Then new events are attempted first, because they
+    /// have not failed before and one success ends the pauses.
     var isProbing: Bool { failuresInARow >= limits.failures }
 
     mutating func add(_ events: [OutgoingEvent]) {
@@ -159,7 +159,7 @@ struct WebhookDelivery {
         pausedUntil = nil
     }
 
-    /// Whether something is to be recorded, or the lease to be prolonged.
+    /// Whether there are results to record, or the lease must be prolonged.
     func wantsRecord(at now: Timestamp) -> Bool {
         guard let recordedAt, let recordedInstant else { return true }
         let age = ContinuousClock.now - recordedInstant

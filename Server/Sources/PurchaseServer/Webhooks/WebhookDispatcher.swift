@@ -12,7 +12,7 @@ public final class WebhookDispatcher: Sendable {
     private let attemptLimit: TimeAmount
     private let clock: @Sendable () -> Timestamp
     private let limits: WebhookLimits
-    /// Tells this server from others.
+    /// Distinguishes this server from others.
     private let owner: [UInt8]
     private let running = Mutex<[Running]>([])
 
@@ -43,13 +43,13 @@ public final class WebhookDispatcher: Sendable {
         owner = UUID().bytes
     }
 
-    /// Delivers to these webhooks from now on. Those that did not change go on undisturbed, under the ledger that they have.
+    /// Delivers to these webhooks from now on. Unchanged webhooks continue undisturbed, with the ledger that they have.
     public func deliver(to webhooks: [Webhook], from ledger: PurchaseLedger) {
         let ended = running.withLock { running in
             let ended = running.filter { !webhooks.contains($0.webhook) }
             running.removeAll { !webhooks.contains($0.webhook) }
             for webhook in webhooks where !running.contains(where: { $0.webhook == webhook }) {
-                // A webhook with other secrets is the same row of the database: the one before gives the lease back first.
+                // A webhook with other secrets has the same row in the database, so the previous one first releases the lease.
                 let before = ended.first { $0.webhook.url == webhook.url && $0.webhook.app == webhook.app }?.task
                 running.append(Running(webhook: webhook, task: start(webhook, ledger, after: before)))
             }
@@ -58,7 +58,7 @@ public final class WebhookDispatcher: Sendable {
         for sender in ended { sender.task.cancel() }
     }
 
-    /// Ends all deliveries, and records what was delivered.
+    /// Ends all deliveries, and records the delivered events.
     public func stop() async {
         let ended = running.withLock { running in
             defer { running = [] }

@@ -8,19 +8,19 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The number of bytes of an answer's body that are read, so that the connection can be used again. Nothing of it is kept.
+    /// The number of bytes of an answer's body that are read, so that the connection can be used again. None of it is kept.
     static let bodyLimit = 64 << 10
 
     private var exchange: Exchange?
-    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL writes what was given to it
-    /// before, if the channel is closed while it reports that the certificate is one of another name (2.37.6).
+    /// Whether something may be written: at once without TLS, and after its handshake with it. NIOSSL (2.37.6) writes data that
+    /// it got before, if the channel is closed while it reports that the certificate has another name.
     private var isReady: Bool
     /// The parts that wait until the channel is writable.
     private var waiting: [HTTPClientRequestPart] = []
     /// Why the connection was closed.
     private var failure: WebhookFailure?
 
-    /// The host that the certificate must name; `nil` without TLS, and where the URL has an address, which NIOSSL compares.
+    /// The host that the certificate must name; `nil` without TLS, and if the URL has an address, which NIOSSL compares.
     private let host: String?
 
     /// - Parameters:
@@ -89,7 +89,7 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Bytes that answer nothing.
+        // Bytes that belong to no request.
         guard exchange != nil else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
         case .head(let head):

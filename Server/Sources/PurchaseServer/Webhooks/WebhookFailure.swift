@@ -1,4 +1,5 @@
-/// Why an attempt failed. Its text goes to the log and the database, and has nothing of the URL or the secrets in it.
+/// The reason why an attempt failed. Its text is stored in the log and the database, and contains no part of the URL or the
+/// secrets.
 package struct WebhookFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package let code: Code
     private let detail: String?
@@ -11,7 +12,7 @@ package struct WebhookFailure: Error, Sendable, Equatable, CustomStringConvertib
         case gone
         /// The receiver answered with a redirect, which is not followed.
         case redirect = "redirect_refused"
-        /// The attempt took longer than it may.
+        /// The attempt exceeded its time limit.
         case timeout = "timed_out"
         /// The name of the host has no address.
         case name = "name_not_resolved"

@@ -28,7 +28,7 @@ struct WebhookGap {
         do {
             members = try JSONDecoder().decode(Members.self, from: Data(event.body))
         } catch {
-            // An event that cannot be read is missing all the same.
+            // An event that cannot be read is missing too.
         }
         (members.app, members.at, members.missing, members.type) = (app, "\(time)", [event.id], "gap")
         let encoder = JSONEncoder()

@@ -28,7 +28,7 @@ public struct WebhookSecret: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A message as it is sent.
+/// A message to send.
 struct WebhookMessage: Sendable {
     let id: String
     let body: [UInt8]

@@ -12,7 +12,7 @@ struct WebhookSender: Sendable {
     let webhook: Webhook
     let ledger: PurchaseLedger
     let client: WebhookClient
-    /// Tells this server from others.
+    /// Distinguishes this server from others.
     let owner: [UInt8]
     let logger: Logger
     let clock: @Sendable () -> Timestamp
@@ -36,7 +36,7 @@ struct WebhookSender: Sendable {
             } catch is CancellationError {
                 break
             } catch {
-                // The database is busy or gone; it is asked again.
+                // The database is busy or unavailable; it is tried again.
                 logger.warning(
                     "a webhook waits for the database", metadata: metadata.merging(["error": "\(error)"]) { $1 })
             }
@@ -53,7 +53,7 @@ struct WebhookSender: Sendable {
         return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner, beginning: newest))
     }
 
-    /// A pause that a cancellation ends.
+    /// A pause that cancellation ends.
     private func pause(_ seconds: Double) async {
         do { try await Task.sleep(for: .seconds(seconds)) } catch { return }
     }
@@ -80,17 +80,17 @@ struct WebhookSender: Sendable {
             } catch is CancellationError {
                 // A read was interrupted.
             }
-            // Attempts that ended meanwhile count, so that they are not sent again; the others are interrupted.
+            // Attempts that ended meanwhile are recorded, so that they are not sent again; the others are interrupted.
             group.cancelAll()
             while let happening = try await group.next() { note(happening, &state) }
         }
-        // A task of its own: that it was recorded must not depend on a cancellation.
+        // A separate task, because recording must not be cancelled.
         let last = state
         try await Task { try await end(last) }.value
         try Task.checkCancellation()
     }
 
-    /// Records what is known, and gives the lease back.
+    /// Records the known outcomes, and releases the lease.
     private func end(_ last: WebhookDelivery) async throws {
         var state = last
         guard try await record(&state) else { return }
@@ -128,7 +128,7 @@ struct WebhookSender: Sendable {
         return .tick
     }
 
-    /// Records what is known. False if the lease was lost.
+    /// Records the known outcomes. Returns false if the lease was lost.
     private func record(_ state: inout WebhookDelivery) async throws -> Bool {
         let settled = state.window.settled
         let lanes = state.outcomes
@@ -227,7 +227,7 @@ struct WebhookSender: Sendable {
 }
 
 extension PendingDelivery {
-    /// - Parameter error: why the last attempt failed; `nil` keeps what is known.
+    /// - Parameter error: why the last attempt failed; `nil` keeps the stored reason.
     fileprivate func givenUp(_ error: String?) -> UndeliveredEvent {
         UndeliveredEvent(
             event, .dead, attempts: RetrySchedule.attempts, firstAt: firstAt, nextAt: nil, lastError: error)
@@ -242,7 +242,7 @@ extension PendingDelivery {
             return UndeliveredEvent(
                 event, .retry, attempts: attempts, firstAt: firstAt ?? startedAt, nextAt: next, lastError: text)
         case (.waiting, nil), (.retry, nil):
-            // Given up: the customer's next events go on behind a gap, which is attempted as often.
+            // Given up: the customer's next events follow after a message about the gap, which has as many attempts.
             return UndeliveredEvent(event, .gap, attempts: 0, firstAt: firstAt, nextAt: now, lastError: text)
         case (_, .some):
             return UndeliveredEvent(

@@ -6,10 +6,10 @@ struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies a live database to a SQLite file.",
         discussion: """
-            The copy is one committed state, readable for its owner only, and verified before it gets its name. The server goes \
-            on meanwhile. A PostgreSQL database is copied to a SQLite file, too: a server can use the file as it is, and \
-            'assay copy' brings it to an empty PostgreSQL database. Keys of the record (log and entries) are files of their \
-            own and must be kept apart from the copy.
+            The copy is one committed state, readable for its owner only, and verified before it gets its name. The server keeps \
+            running meanwhile. A PostgreSQL database is also copied to a SQLite file: a server can use the file directly, and \
+            'assay copy' copies it to an empty PostgreSQL database. Keys of the record (log and entries) are in separate files \
+            and must be kept apart from the copy.
 
             Exit status: 0 if there is a copy, 2 for wrong usage or I/O.
             """)

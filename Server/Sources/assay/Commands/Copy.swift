@@ -9,17 +9,17 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Moves a ledger to another database: SQLite to PostgreSQL, back, or to a new file.",
         discussion: """
-            Stop all servers of the source first. Everything that waits is sealed into the audit log, and no server can use \
+            Stop all servers of the source first. All waiting entries are sealed into the audit log, and no server can use \
             the source from then on. All tables are copied with their numbers, the leaves of the log in their order, its \
             tiles and its state. Then each row is compared with the source, and the Merkle root is computed again from the \
             target. Before that has succeeded, servers refuse the target (database_copy_unfinished). A copy that was \
-            interrupted goes on if the same command is run again.
+            interrupted continues if the same command is run again.
 
             The target must be empty; a SQLite file is created. The keys of the record are files that are not in the \
-            database: at the end the command lists those that must move with the ledger. Checkpoints and proofs from before \
+            database: at the end the command lists those that must move with the ledger. Earlier checkpoints and proofs \
             stay valid.
 
-            --reopen lets servers use the source again, if the target is not to be used after all.
+            --reopen lets servers use the source again, if you decide not to use the target.
 
             Exit status: 0 if the ledger was copied, 1 if the copy is refused, 2 for wrong usage or I/O.
             """)
@@ -51,7 +51,7 @@ struct Copy: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A server of databases shows this name, and so does not take the copy for a server of Assay.
+        // The database server shows this name, so the copy is not mistaken for a server of Assay.
         setenv("PGAPPNAME", LedgerCopy.applicationName, 1)
         do {
             guard let to else { return try await reopenSource() }
@@ -118,7 +118,7 @@ struct Copy: AsyncParsableCommand {
         }
     }
 
-    /// A server that has a SQLite file open holds a lock of SQLite.
+    /// A server that has a SQLite file open holds a SQLite lock on it.
     private func requireUnused(_ place: LedgerPlace) throws {
         let url = try place.url()
         guard !LedgerDatabases.isPostgreSQL(url) else { return }

@@ -8,14 +8,14 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// `assay dev`: everything that the developer of an app needs, in one process with one clock.
+/// `assay dev`: everything that an app developer needs, in one process with one clock.
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs a simulated App Store and a purchase server together, with keys and one clock.",
         discussion: """
-            It prints what to put into the app. Keys and databases are in the folder, so a second start goes on where the \
-            first one ended. The server follows the store's clock: when you move it, a year passes for both. Use it on your \
-            machine only: everybody who reaches the store may do everything with it.
+            It prints the values to put into the app. Keys and databases are in the folder, so a second start continues where the \
+            first one ended. The server follows the store's clock: when you move it, time passes for both. Use it on your \
+            machine only: everybody who can reach the store has full access to it.
             """)
 
     @Option(name: .long, help: "The folder of keys and databases; it is created if it does not exist.")
@@ -24,10 +24,10 @@ struct Dev: AsyncParsableCommand {
     @Option(name: .long, help: "The bundle id of the app.")
     var bundleID = "com.example.app"
 
-    @Option(name: .long, help: "The port of the purchase server; 0 takes a free port.")
+    @Option(name: .long, help: "The port of the purchase server; 0 selects a free port.")
     var port = 8080
 
-    @Option(name: .long, help: "The port of the store; 0 takes a free port.")
+    @Option(name: .long, help: "The port of the store; 0 selects a free port.")
     var storePort = 8090
 
     @Flag(name: .long, help: "Does not open the store's page in a browser.")
@@ -99,7 +99,7 @@ struct Dev: AsyncParsableCommand {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [configuration] in
-                // A server that cannot start ends the wait for its address.
+                // If the server cannot start, the wait for its address ends.
                 defer { ready.finish() }
                 do {
                     try await server.runService()
@@ -151,7 +151,7 @@ struct Dev: AsyncParsableCommand {
         return created.text
     }
 
-    /// What to put into the app.
+    /// The values to put into the app.
     private func guide(
         _ server: String, _ store: String, _ clientKey: String, _ keys: AnswerKeyFiles, _ trust: String, _ folder: URL
     ) throws -> String {
@@ -168,7 +168,7 @@ struct Dev: AsyncParsableCommand {
                     next: "\(try keys.nextPublicKey() ?? "")"))
 
         The store's certificates are in \(trust); give them to DeviceVerifier(anchors:).
-        The app's door into the store is \(store)/app/products?bundle_id=\(bundleID); the customer is alice.
+        The app's interface to the store is \(store)/app/products?bundle_id=\(bundleID); the customer is alice.
         For your backend: the key in \(folder.appending(path: "admin.key").path).
 
 

@@ -13,13 +13,13 @@ struct Import: AsyncParsableCommand {
             of the next two are needed. In a folder, the customer is the name of the file without its ending, or the name of the \
             folder inside that the file is in.
 
-            All purchases of each receipt are claimed for the customer, expired and refunded ones, too. A purchase that somebody \
-            has keeps its owner. order_id pays that order; imported_at is kept as a note. Rows are recorded in the order of the \
-            file, so the first of two customers with the same purchase gets it. Webhooks deliver nothing of it, unless \
+            All purchases of each receipt are claimed for the customer, including expired and refunded ones. A purchase that has \
+            an owner keeps it. The purchase pays the order in order_id; imported_at is kept as a note. Rows are recorded in the order of the \
+            file, so the first of two customers with the same purchase gets it. Webhooks do not deliver its events unless \
             --announce is given.
 
-            An import that was interrupted, even by kill -9, goes on if the same command is run again: what was recorded before \
-            is recognised and changes nothing. The app and its products must be in the settings of the latest start of the \
+            An import that was interrupted, even by kill -9, continues if the same command is run again: rows already recorded \
+            are recognised and change nothing. The app and its products must be in the settings of the latest start of the \
             server, which can run meanwhile.
 
             --dry-run imports into a copy of the database in TMPDIR, which is deleted afterwards, and prints the same report.
@@ -63,7 +63,7 @@ struct Import: AsyncParsableCommand {
         if outcome.report.rejectedCount > 0 { throw ExitCode.rejected }
     }
 
-    /// Prints the table, and why the import ended early.
+    /// Prints the table, and the reason if the import ended early.
     private func report(_ outcome: ImportRun.Outcome) -> ImportRun.Outcome {
         Terminal.write(outcome.report.text(seconds: outcome.seconds, isDry: dryRun))
         let rest = dryRun ? "" : "; run the same command again to go on"
@@ -81,7 +81,8 @@ struct Import: AsyncParsableCommand {
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
-    /// Imports into a copy of the ledger. Only a copy decides as the import will: a row can depend on any row before it.
+    /// Imports into a copy of the ledger. Only a copy gives the same decisions as the import, because a row can depend on any
+    /// earlier row.
     private func tried(_ reader: ImportReader) async throws -> ImportRun.Outcome {
         do {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))

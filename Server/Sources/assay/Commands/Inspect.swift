@@ -5,15 +5,15 @@ import PurchaseVerification
 /// `assay inspect`: the content of evidence, and the result of each check.
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what a receipt or signed data says and how each check ends. It vouches for nothing.",
+        abstract: "Shows the content of a receipt or signed data and the result of each check. It verifies nothing.",
         discussion: "Exit status: 0 every check passed, 1 some did not, 2 wrong usage or unreadable input.")
 
-    @Argument(help: ArgumentHelp("What to look into; '-' is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The evidence to show; '-' is standard input.", valueName: "file"))
     var file: String
 
     @OptionGroup var options: VerificationOptions
 
-    @Flag(name: .long, help: "Hide what identifies a person: transaction and order numbers, device and account data.")
+    @Flag(name: .long, help: "Hide personal identifiers: transaction and order numbers, device and account data.")
     var redact = false
 
     @Flag(name: .long, help: "Print one JSON object.")

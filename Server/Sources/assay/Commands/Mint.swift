@@ -9,9 +9,9 @@ struct Mint: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes evidence for tests, signed by an authority of your own.",
         discussion: """
-            The authority is made once and kept in a folder; a folder that an older version made is completed. What it \
-            signs verifies with '--trust FOLDER/trust.pem', app receipts with '--trust FOLDER/root.pem', too, and \
-            nowhere else. What '--kind xcode' and '--environment Xcode' sign verifies with \
+            The authority is created once and kept in a folder; a folder of an older version is completed. Its evidence \
+            verifies only with '--trust FOLDER/trust.pem', and app receipts also with '--trust FOLDER/root.pem'. \
+            Evidence of '--kind xcode' and '--environment Xcode' verifies with \
             '--trust FOLDER-xcode/trust.pem --environment Xcode'.
             """)
 
@@ -19,7 +19,7 @@ struct Mint: ParsableCommand {
         case der, ber
     }
 
-    @Option(name: .long, help: "The folder of the authority; it is made if it is not there.")
+    @Option(name: .long, help: "The folder of the authority; it is created if it does not exist.")
     var authority = "assay-authority"
 
     @Option(
@@ -79,10 +79,10 @@ struct Mint: ParsableCommand {
     @Option(name: .long, help: "How an app receipt is encoded: der, as Apple writes it, or ber, as Xcode does.")
     var encoding: Encoding?
 
-    @Option(name: .long, help: "What shall be wrong with it; --list-faults names all that its kind can have.")
+    @Option(name: .long, help: "The fault in the evidence; --list-faults lists the faults of its kind.")
     var fault: String?
 
-    @Flag(name: .long, help: "List the faults of the kind and end.")
+    @Flag(name: .long, help: "List the faults of the kind and exit.")
     var listFaults = false
 
     @Flag(name: .long, help: "Write receipts as bare bytes instead of base64.")
@@ -155,7 +155,7 @@ struct Mint: ParsableCommand {
         try AppStoreAuthority(folder: URL(fileURLWithPath: authority, isDirectory: true))
     }
 
-    /// Xcode has no authority: its signer has a separate folder.
+    /// Xcode's evidence has no authority; its signer has a separate folder.
     private func xcodeSigner() throws -> XcodeSigner {
         try XcodeSigner(folder: URL(fileURLWithPath: authority + "-xcode", isDirectory: true))
     }

@@ -11,7 +11,7 @@ struct Rebuild: AsyncParsableCommand {
             --repair nothing in the database is changed. Name the certificates with which the server verifies evidence \
             (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused.
 
-            --repair replaces the tables by the rebuild and records that in the journal. Stop the server before. It is \
+            --repair replaces the tables by the rebuild and records that in the journal. Stop the server first. It is \
             refused if the journal or its evidence was changed, or if evidence that was accepted is refused now, because \
             purchases would be lost: restore a backup, or name the certificates.
 

@@ -14,8 +14,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs the server: verifyReceipt as Apple answers it, and the purchase ledger.",
         discussion: """
-            Each option names the variable of the environment and the line of the settings file that say the same. An \
-            option is stronger than the environment, and that is stronger than the settings file, which also lists the \
+            Each option names the environment variable and the line of the settings file for the same setting. An \
+            option overrides the environment, and the environment overrides the settings file, which also lists the \
             apps. Without any setting the database is assay.sqlite in the current folder.
             """)
 
@@ -92,7 +92,7 @@ struct Serve: AsyncParsableCommand {
             uniqueKeysWithValues: given.compactMap { setting, texts in setting.option.map { ($0, texts) } })
     }
 
-    /// Why the server does not run, and what to do.
+    /// The reason why the server does not run, and what to do.
     static func words(_ error: any Error, _ configuration: ServerConfiguration) -> String {
         if let refusal = error as? LedgerRefusal { return refusal.line }
         if let error = error as? LedgerStorageError { return "\(error)" }
@@ -111,7 +111,7 @@ struct Serve: AsyncParsableCommand {
     private func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
     func run() async throws {
-        // From here on SIGHUP ends nothing.
+        // From here on, SIGHUP no longer ends the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let environment = ProcessInfo.processInfo.environment
         let isTrustExtended = !trust.isEmpty || environment[ServerSetting.trust.variable ?? ""] != nil
@@ -181,7 +181,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Rebuilds the tables if this version decides by newer rules than the one before.
+    /// Rebuilds the tables if this version decides by newer rules than the previous one.
     private func applyNewRules(_ ledger: PurchaseLedger, _ logger: Logger) async throws {
         guard let report = try await ledger.applyNewRules() else { return }
         let others = report.findings.count { !$0.kind.isOfTables }
@@ -191,7 +191,7 @@ struct Serve: AsyncParsableCommand {
             metadata: ["differences": "\(report.findings.count)"])
     }
 
-    /// Why the tables were not rebuilt under newer rules: purchases would be lost.
+    /// The message if the tables were not rebuilt under newer rules, because purchases would be lost.
     private struct NewRulesRefusal: Error {
         let findings: Int
 
@@ -201,7 +201,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Warns of products whose purchases are recorded and give nothing until the settings agree with the evidence.
+    /// Warns of products whose recorded purchases grant nothing until the settings agree with the evidence.
     static func warn(_ apps: [RegisteredApp], _ ledger: PurchaseLedger, _ logger: Logger) async throws {
         for app in apps {
             for product in try await ledger.answer(UncountedProducts(app: app.id)) {

@@ -4,7 +4,7 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// The line that the log of a server begins with: what runs, on which database, under which settings.
+/// The first line of a server's log: the version, the database and the settings.
 struct ServeStart {
     let configuration: ServerConfiguration
     /// The settings file; `nil` if none was read.

@@ -4,12 +4,12 @@ import PurchaseLedger
 import PurchaseServer
 import PurchaseVerification
 
-/// Reads the settings again when SIGHUP asks for it. Settings with an error change nothing, and the log says why.
+/// Reads the settings again when SIGHUP asks for it. Settings with an error change nothing, and the error is logged.
 struct SettingsReload: Sendable {
     let server: ReloadableServer
     let webhooks: WebhookDispatcher
     let ledger: PurchaseLedger
-    /// The settings of the start, for what only a restart changes.
+    /// The settings at the start, for the settings that only a restart changes.
     let started: ServerConfiguration
     let logger: Logger
     /// Reads the settings as the start did.
@@ -39,7 +39,7 @@ struct SettingsReload: Sendable {
         }
     }
 
-    /// Each thing that is wrong, in a line.
+    /// Each error in a line.
     private static func reasons(_ error: any Error) -> [String] {
         switch error {
         case let problems as SettingsFile.Problems: problems.problems.map { "\($0)".printable }

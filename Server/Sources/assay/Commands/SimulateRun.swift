@@ -92,7 +92,7 @@ struct SimulateRun: AsyncParsableCommand {
                 ], logger: logger)
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    // Also if it cannot start, so that nobody waits for its address.
+                    // Also if it cannot start, so that the wait for its address ends.
                     defer { ready.finish() }
                     try await store.run()
                 }
@@ -106,7 +106,7 @@ struct SimulateRun: AsyncParsableCommand {
                 } catch {
                     outcome = .failure(error)
                 }
-                // Also after an error: a store that is cancelled logs errors of its own.
+                // Also after an error, because a cancelled store logs further errors.
                 await store.triggerGracefulShutdown()
                 try await group.waitForAll()
                 return try outcome.get()

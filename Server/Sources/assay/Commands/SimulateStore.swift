@@ -14,8 +14,8 @@ struct SimulateStore: AsyncParsableCommand {
         abstract: "Runs a simulated App Store: buy, renew, refund and forge on any machine.",
         discussion: """
             Its evidence verifies only for verifiers that trust its authority: 'assay serve --trust FOLDER/trust.pem'. Its \
-            environments are Production and Sandbox; with '--environment-names simulator' they have names that no server takes \
-            for Apple's. Everybody who reaches it may do everything with it. It answers requests whose header 'Host' names \
+            environments are Production and Sandbox; with '--environment-names simulator' they have names that no server mistakes \
+            for Apple's. Everybody who can reach it has full access to it. It answers requests whose header 'Host' names \
             this machine's loopback interface, the address of '--host', or a name of '--allow-host', and all others with 421, \
             so that a web page cannot reach it under its own host name.
             """)
@@ -30,12 +30,12 @@ struct SimulateStore: AsyncParsableCommand {
         ))
     var allowHost: [String] = []
 
-    @Option(name: .long, help: "The port to listen on; 0 takes a free port.")
+    @Option(name: .long, help: "The port to listen on; 0 selects a free port.")
     var port = 8090
 
     @Option(
         name: .long,
-        help: "The port for HTTPS beside plain HTTP; 0 takes a free port. Clients trust FOLDER/https/root.pem.")
+        help: "The port for HTTPS, besides plain HTTP; 0 selects a free one. Clients trust FOLDER/https/root.pem.")
     var httpsPort: Int?
 
     @Option(name: .long, help: "The SQLite file that stores the state; without it, the state is lost at the end.")

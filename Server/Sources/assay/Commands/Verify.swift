@@ -6,12 +6,12 @@ import PurchaseVerification
 /// `assay verify`: verifies evidence and checks the policies of the options.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Verifies receipts and signed data, and says of each whether it is genuine, and why not.",
+        abstract: "Verifies receipts and signed data, and prints whether each is genuine, and if not, why.",
         discussion: """
             FILE is an app receipt or a transaction receipt, bare or in base64, or signed data of StoreKit 2 or of the \
             App Store server (JWS), or a verifyReceipt request in JSON, or a stream of such requests, one a line; \
-            a folder stands for all files in it; '-' is standard input. Exit status: 0 all verified, 1 some rejected, \
-            2 wrong usage or unreadable input, 3 none rejected, but some undetermined, because Apple's answer could not be had (only with '--ask-apple').
+            a folder means all files in it; '-' is standard input. Exit status: 0 all verified, 1 some rejected, \
+            2 wrong usage or unreadable input, 3 none rejected, but some undetermined, because Apple gave no answer (only with '--ask-apple').
             """)
 
     @Argument(help: ArgumentHelp("Evidence, or a folder of it; '-' is standard input.", valueName: "file"))
@@ -24,10 +24,10 @@ struct Verify: AsyncParsableCommand {
     @Flag(name: .long, help: "Print one JSON object a line.")
     var json = false
 
-    @Flag(name: .long, help: "Print only what is rejected, and the summary.")
+    @Flag(name: .long, help: "Print only rejected evidence, and the summary.")
     var failures = false
 
-    @Flag(name: .long, help: "Print nothing; the exit status says whether all were verified.")
+    @Flag(name: .long, help: "Print nothing; the exit status shows whether all were verified.")
     var quiet = false
 
     @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
@@ -53,7 +53,7 @@ struct Verify: AsyncParsableCommand {
         let interrupts = output.endAtInterrupt()
         defer { interrupts.cancel() }
 
-        // Who waits for Apple uses no core.
+        // Waiting for Apple uses no core.
         let usual = question == nil ? ProcessInfo.processInfo.activeProcessorCount : AppleQuestion.atOnce
         await ParallelBatches(jobs: jobs ?? usual).run {
             reader.nextBatch(limit: question == nil ? 64 : 1)
@@ -80,7 +80,8 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension EvidenceReader {
-    /// Up to so many pieces or a megabyte, whichever comes first: 64 outweigh handing them to another core.
+    /// A batch has at most this many pieces or a megabyte, whichever comes first; 64 outweigh the cost of handing them to another
+    /// core.
     fileprivate mutating func nextBatch(limit: Int) -> [EvidenceItem]? {
         var batch: [EvidenceItem] = []
         var bytes = 0

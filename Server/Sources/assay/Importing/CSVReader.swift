@@ -1,10 +1,10 @@
 /// Reads CSV (RFC 4180) record by record: quoted fields with commas, line ends and doubled quotes; lines that end in LF or CRLF.
 ///
-/// A damaged record costs one line: reading goes on behind it.
+/// After a damaged record, reading continues with the next line.
 struct CSVReader {
     private(set) var bytes: ImportBytes
 
-    /// A record, or what is wrong with it, and its first line.
+    /// A record, or the error in it, and its first line.
     struct Record {
         let line: Int
         let fields: Result<[[UInt8]], ImportFlaw>

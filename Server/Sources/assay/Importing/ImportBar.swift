@@ -1,4 +1,4 @@
-/// How far an import is, on a terminal: the share, the rate and the remaining time.
+/// The progress of an import, on a terminal: the share, the rate and the remaining time.
 struct ImportBar {
     private var bar = ProgressBar(unit: "rows")
     private let start = ContinuousClock.now

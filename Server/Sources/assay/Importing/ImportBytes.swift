@@ -35,7 +35,7 @@ struct ImportBytes {
         return min(1, Double(bytesRead - count) / Double(size))
     }
 
-    /// Reads a chunk more, or as much of it as a pipe has. (`FileHandle` would wait for the whole chunk.)
+    /// Reads another chunk, or as much of it as a pipe has. (`FileHandle` would wait for the whole chunk.)
     ///
     /// - Throws: `InputError`.
     mutating func fill() throws {

@@ -18,7 +18,7 @@ enum ImportColumn: String, CaseIterable {
         self = column
     }
 
-    /// What is wrong with a name that no column has, and which one may be meant.
+    /// The error for an unknown column name, with the name that may be meant.
     static func complaint(_ name: [UInt8], of kind: StaticString) -> String {
         let shown = String(decoding: name.prefix(shownBytes), as: UTF8.self)
         let meant = WordSuggestion.nearest(to: shown.lowercased(), among: allCases.map(\.rawValue))

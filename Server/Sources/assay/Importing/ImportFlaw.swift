@@ -2,7 +2,7 @@
 struct ImportFlaw: Error, Sendable, Equatable {
     /// A stable code.
     enum Code: String, CaseIterable, Sendable {
-        /// The row has not the format of its file: it is not JSON, a quote is not closed, or it has another number of fields.
+        /// The row has the wrong format: it is not JSON, a quote is not closed, or the number of fields is wrong.
         case rowMalformed = "row_malformed"
         /// The row is larger than `ImportBytes.rowLimit`.
         case rowTooLarge = "row_too_large"
@@ -13,7 +13,7 @@ struct ImportFlaw: Error, Sendable, Equatable {
     }
 
     let code: Code
-    /// What was found, and what is expected.
+    /// The value found, and the expected one.
     let detail: String
 
     init(_ code: Code, _ detail: String) {

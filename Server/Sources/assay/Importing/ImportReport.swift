@@ -1,7 +1,7 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// What came of the rows of an import, by verdict and reason.
+/// The results of an import's rows, by verdict and reason.
 struct ImportReport: Sendable {
     private(set) var accepted = 0
     /// The rows that an earlier import had recorded.

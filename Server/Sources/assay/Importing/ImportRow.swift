@@ -1,7 +1,7 @@
 import PurchaseLedger
 import PurchaseVerification
 
-/// A row as it is in its file, and where.
+/// A row as written in its file, and its place.
 struct ImportRow: Sendable {
     /// The line, or the path of the file in a folder.
     let place: String
@@ -24,7 +24,7 @@ struct ImportRow: Sendable {
         }
     }
 
-    /// What the ledger is told.
+    /// The row as the ledger records it.
     func submission() throws(ImportFlaw) -> ImportSubmission {
         switch content {
         case .fields(let fields): try Self.submission(fields)

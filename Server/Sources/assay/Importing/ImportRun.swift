@@ -12,16 +12,16 @@ struct ImportRun {
     let isAnnounced: Bool
     /// How many batches are verified at the same time.
     let jobs: Int
-    /// Whether another process writes to the same SQLite file. Then every second moment is left to it.
+    /// Whether another process writes to the same SQLite file. If so, the import leaves half of the time to it.
     let isShared: Bool
 
-    /// What came of an import.
+    /// The result of an import.
     struct Outcome {
         var report = ImportReport()
         var seconds = 0.0
         /// Whether a signal ended it before the end of the input.
         var isInterrupted = false
-        /// Why it ended before the end of the input: the input cannot be read, or the database fails.
+        /// The reason why it ended before the end of the input: the input cannot be read, or the database fails.
         var error: (any Error)?
     }
 
@@ -81,7 +81,7 @@ struct ImportRun {
         return batch.isEmpty ? nil : batch
     }
 
-    /// Why rows could not be recorded.
+    /// The reason why rows could not be recorded.
     private struct LedgerFailure: Error {
         let cause: any Error
     }

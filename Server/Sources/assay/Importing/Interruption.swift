@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import UnixSignals
 
-/// Whether a signal asked the import to end after what is under way. A second signal ends the program.
+/// Whether a signal asked the import to end after the current batches. A second signal ends the program.
 final class Interruption: Sendable {
     private let state = Mutex(false)
 

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseLedger
 import PurchaseVerification
 
-/// A copy of a ledger in a temporary folder, on which a command can try what it would do.
+/// A copy of a ledger in a temporary folder, on which a command can try its changes.
 struct TrialLedger {
     let ledger: PurchaseLedger
     private let database: SQLiteDatabase
@@ -26,7 +26,7 @@ struct TrialLedger {
                 _ = try SQLiteBackup(of: place.existingFile(), to: file).write()
             }
             database = try SQLiteDatabase(path: file)
-            // Nobody needs it after a crash.
+            // It is not needed after a crash.
             try await database.set("synchronous", to: "OFF")
             ledger = try await PurchaseLedger.openRecorded(
                 database: database, verifier: PurchaseVerifier(anchors: anchors)

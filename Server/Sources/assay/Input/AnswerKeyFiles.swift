@@ -7,14 +7,14 @@ struct AnswerKeyFiles {
     /// The file of the next key.
     var next: String { current + ".next" }
 
-    /// Makes both keys where there is no current one.
+    /// Creates both keys if there is no current one.
     func createIfMissing() throws {
         guard !FileManager.default.fileExists(atPath: current) else { return }
         try create(next)
         try create(current)
     }
 
-    /// Puts the next key in the place of the current one, and makes another next key.
+    /// Replaces the current key with the next key, and creates another next key.
     func rotate() throws {
         guard FileManager.default.fileExists(atPath: next) else {
             throw InputError(next, "is not there; put the next key back, or no app knows the key that follows")
@@ -34,7 +34,7 @@ struct AnswerKeyFiles {
         return signer.publicKey
     }
 
-    /// The public key that follows; `nil` where its file was put away.
+    /// The public key that follows; `nil` if its file was removed.
     func nextPublicKey() throws -> String? {
         FileManager.default.fileExists(atPath: next) ? try publicKey(next) : nil
     }

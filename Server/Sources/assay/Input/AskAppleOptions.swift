@@ -38,7 +38,7 @@ struct AskAppleOptions: ParsableArguments {
         guard askApple || others.allSatisfy({ $0 == nil }) && !excludeOldTransactions else {
             throw ValidationError("These options are about asking Apple; add '--ask-apple'.")
         }
-        // A sandbox receipt would go to Apple, and a production receipt to a test server, or the other way round.
+        // Otherwise a sandbox receipt would go to Apple and a production receipt to a test server, or the reverse.
         guard (verifyReceiptProduction == nil) == (verifyReceiptSandbox == nil) else {
             throw ValidationError("Name both '--verify-receipt-production' and '--verify-receipt-sandbox'.")
         }

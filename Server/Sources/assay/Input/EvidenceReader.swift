@@ -9,7 +9,7 @@ struct EvidenceItem: Sendable {
     let source: String
     /// The line, counted from 1, if the source is a stream of requests.
     let line: Int?
-    /// The evidence as it is in the source: bytes, or a request in JSON.
+    /// The evidence as found in the source: bytes, or a request in JSON.
     let content: Content
 
     enum Content: Sendable {
@@ -29,7 +29,7 @@ struct EvidenceItem: Sendable {
         // Nearly all requests are written plainly, which is read fast; `nil` for all others, which are read with care below.
         if let request = plainRequest(json), !request.receiptText.isEmpty { return request.receiptText }
         guard let request = JSONValue(json) else { return nil }
-        // The notifications of the App Store server have their JWS under another name.
+        // Notifications of the App Store server have their JWS under another name.
         return request.text("receipt-data") ?? request.text("signedPayload") ?? []
     }
 

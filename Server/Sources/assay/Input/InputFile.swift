@@ -16,7 +16,7 @@ struct InputError: Error, CustomStringConvertible {
 
 /// A file by its path, or standard input as `-`.
 enum InputFile {
-    /// The largest input that is taken whole: more than any receipt may have.
+    /// The largest input that is read as a whole: more than the size limit of a receipt.
     static let limit = 64 << 20
 
     /// An open file for reading in pieces, and its size if known.

@@ -6,7 +6,7 @@ import PurchaseVerification
 
 /// The database and the settings file of a command.
 struct LedgerDatabaseOptions: ParsableArguments {
-    /// The settings file that is read where none is named, in the current folder.
+    /// The settings file in the current folder that is read if none is named.
     static let defaultConfig = "assay.yaml"
     /// The variable that names the settings file.
     static let configVariable = "ASSAY_CONFIG"
@@ -25,10 +25,10 @@ struct LedgerDatabaseOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp(ServerSetting.entryKey.help))
     var entryKey: String?
 
-    /// Reads the settings file, and says where the database is.
+    /// Reads the settings file, and returns the address of the database.
     ///
-    /// - Parameter isTrustExtended: whether options name whom to trust; `nil` for a command that verifies nothing, and needs none
-    ///   of the files that the settings name.
+    /// - Parameter isTrustExtended: whether options name trusted certificates; `nil` for a command that verifies nothing and so
+    ///   needs none of the files that the settings name.
     func place(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, isTrustExtended: Bool? = nil
     ) throws -> LedgerPlace {
@@ -40,12 +40,12 @@ struct LedgerDatabaseOptions: ParsableArguments {
         }
     }
 
-    /// The settings file, as it is named.
+    /// The path of the settings file, as given.
     func settingsPath(_ environment: [String: String]) -> String {
         config ?? environment[Self.configVariable] ?? Self.defaultConfig
     }
 
-    /// Reads the settings file, and says where the database is.
+    /// Reads the settings file, and returns the address of the database.
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
     func readPlace(_ environment: [String: String], isTrustExtended: Bool?) throws -> LedgerPlace {
@@ -53,7 +53,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
             config: config, database: database, entryKey: entryKey, environment, isTrustExtended: isTrustExtended)
     }
 
-    /// Reads a settings file, and says where a database is.
+    /// Reads a settings file, and returns the address of the database.
     ///
     /// - Throws: `SettingsFile.Problems`, `InputError`.
     static func place(
@@ -88,10 +88,10 @@ struct LedgerDatabaseOptions: ParsableArguments {
     /// Refusals of the ledger end with status 1, errors of the database with 2.
     ///
     /// - Parameters:
-    ///   - access: whether the command writes; then the key of entries is read, or made, and what was written is sealed.
+    ///   - access: whether the command writes; if so, the key of entries is read or created, and the new entries are sealed.
     ///   - creating: whether a missing database is created and migrated.
     ///   - trust: the certificates that evidence is verified with, for commands that verify any.
-    ///   - body: what the command does.
+    ///   - body: the command's work.
     func withLedger(
         _ access: LedgerAccess = .writing, creating: Bool = false, trust: LedgerTrustOption? = nil,
         _ body: (PurchaseLedger) async throws -> Void
@@ -110,7 +110,7 @@ struct LedgerDatabaseOptions: ParsableArguments {
             ) { Timestamp(Date()) }
             try await body(ledger)
             guard access == .writing else { return }
-            // A server signs it. Beside none, it would wait for the next start.
+            // A running server signs the entries; without one, they would wait for the next start.
             try await LogSealing(ledger: ledger, signer: nil).round()
         }
     }
@@ -170,7 +170,7 @@ struct LedgerTrustOption: ParsableArguments {
 }
 
 extension LogError {
-    /// The status with which a command ends that this error stops.
+    /// The exit status of a command that this error stops.
     var status: ExitCode {
         switch code {
         case .notSealed, .entryUnknown, .notInterrupted, .proofInvalid, .signatureInvalid, .rewritten, .shorter:
@@ -190,9 +190,9 @@ extension LedgerRefusal {
 
 /// The address of the database, and the settings that it comes from.
 struct LedgerPlace {
-    /// The settings file; an empty one where none is named and none is there.
+    /// The settings file; an empty one if none is named and none exists.
     let file: SettingsFile
-    /// Its path from the root; `nil` where none was read.
+    /// Its absolute path; `nil` if none was read.
     let path: String?
     let environment: [String: String]
     let databaseOption: [String]
@@ -200,7 +200,7 @@ struct LedgerPlace {
 
     /// The configuration of the server.
     ///
-    /// - Parameter options: what was given by option.
+    /// - Parameter options: the values of options.
     func configuration(options: [String: [String]]) throws -> ServerConfiguration {
         do {
             return try ServerSettings(options: options, environment: environment, file: file).configuration(.read)
@@ -228,9 +228,9 @@ struct LedgerPlace {
         return LedgerDatabaseOptions.absolute(path)
     }
 
-    /// The keys of the record, and where its checkpoints go.
+    /// The keys of the record, and the places of its checkpoints.
     ///
-    /// - Parameter options: what was given by option.
+    /// - Parameter options: the values of options.
     func recordKeys(options: [String: [String]] = [:]) throws -> RecordKeys {
         do {
             let given = ServerSetting.entryKey.option.map { [$0: entryKeyOption] } ?? [:]
@@ -242,7 +242,7 @@ struct LedgerPlace {
         }
     }
 
-    /// Opens the database, and says on standard error which it is.
+    /// Opens the database, and prints its address on standard error.
     func open(isCreating: Bool) throws -> any LedgerDatabase {
         let url = try url()
         if LedgerDatabases.isPostgreSQL(url) { return try openServer(url) }
@@ -296,7 +296,7 @@ struct LedgerPlace {
 }
 
 extension NamedFiles {
-    /// The files that settings name, as they are on the disk.
+    /// Reads the files that settings name from the disk.
     static let read = NamedFiles { path throws(SettingFault) in
         do {
             return try TrustFile.namedAnchors(path)

@@ -2,7 +2,7 @@ import ArgumentParser
 import PurchaseAPI
 import PurchaseLedger
 
-/// The app that an operator's command is about, and its database.
+/// The app that an operator's command applies to, and its database.
 struct OperatorOptions: ParsableArguments {
     @OptionGroup var ledger: LedgerDatabaseOptions
 
@@ -14,7 +14,7 @@ struct OperatorOptions: ParsableArguments {
     /// - Parameters:
     ///   - access: whether the command writes.
     ///   - trust: the certificates that evidence is verified with, for commands that verify any.
-    ///   - body: what the command does.
+    ///   - body: the command's work.
     func withLedger(
         _ access: LedgerDatabaseOptions.LedgerAccess = .writing, trust: LedgerTrustOption? = nil,
         _ body: (PurchaseLedger) async throws -> Void
@@ -37,7 +37,7 @@ struct OperatorOptions: ParsableArguments {
     }
 }
 
-/// Why an operator does something.
+/// The operator's reason for an action.
 struct ReasonOption: ParsableArguments {
     @Option(name: .long, help: "Why: \(RequestMembers.reasonRule). It is recorded.")
     var reason: String

@@ -2,8 +2,8 @@ import Foundation
 import PurchaseLedger
 import PurchaseServer
 
-/// The files of the record's keys. Their names never follow from that of the database, or a copied database would bring its keys
-/// along: without a setting they are in the folder of the settings file, or in the current one.
+/// The files of the record's keys. Their names do not depend on the database's name, so that a copied database does not include
+/// its keys. Without a setting, they are in the folder of the settings file, or in the current folder.
 struct RecordKeys {
     let entryKeyFile: String
     let signingKeyFile: String
@@ -20,7 +20,7 @@ struct RecordKeys {
         checkpoints = settings.checkpoints
     }
 
-    /// The key of a database's entries. The first command that writes makes it, and the signing key.
+    /// The key of a database's entries. The first command that writes creates it and the signing key.
     func entryKey(of database: any LedgerDatabase) async throws -> EntryKey {
         let (key, isNew) = try await EntryKey.openOrCreate(at: entryKeyFile, of: database)
         if isNew { Terminal.remark("made the key of entries \(entryKeyFile); keep a copy apart from the database's") }
@@ -28,14 +28,14 @@ struct RecordKeys {
         return key
     }
 
-    /// Makes the signing key of a server that has none.
+    /// Creates the signing key of a server that has none.
     func createSigningKeyIfMissing() throws(LogError) {
         guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else { return }
         Terminal.remark(
             "made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
     }
 
-    /// The key of entries, for an audit; `nil` where there is none, which the audit says.
+    /// The key of entries, for an audit; `nil` if there is none, which the audit reports.
     func entryKeyIfAny() throws(LogError) -> EntryKey? {
         do throws(LogError) {
             return try EntryKey(file: entryKeyFile)

@@ -1,4 +1,4 @@
-/// The word that a mistyped one may mean.
+/// Finds the word that a mistyped one may mean.
 enum WordSuggestion {
     /// The longest word that is compared, in characters: longer than any command or column.
     static let largestWord = 32

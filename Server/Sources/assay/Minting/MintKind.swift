@@ -29,7 +29,7 @@ enum MintKind: String, CaseIterable, ExpressibleByArgument {
         case appReceipt, transactionReceipt(TransactionReceiptVersion), signedPayload
     }
 
-    /// The names of the faults that it can have; Xcode's receipts have none.
+    /// The names of the faults that it can have; Xcode's receipts can have none.
     var faults: [String] {
         switch self {
         case .xcode: []

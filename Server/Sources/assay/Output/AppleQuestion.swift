@@ -10,11 +10,11 @@ struct AppleQuestion: Sendable {
     let sharedSecret: SharedSecret?
     let excludesOldTransactions: Bool
 
-    /// How many receipts are asked about at the same time.
+    /// The number of receipts that Apple is asked about at the same time.
     static let atOnce = CallLimit.callsPerApp
 
-    /// Apple's word on verified evidence; `nil` if Apple is not asked: `verifyReceipt` reads app receipts and transaction receipts
-    /// only, and none of Xcode's.
+    /// Apple's answer about verified evidence; `nil` if Apple is not asked: `verifyReceipt` reads only app receipts and
+    /// transaction receipts, except Xcode's.
     func ask(_ evidence: VerifiedEvidence, _ item: EvidenceItem) async -> AppleWord? {
         guard let bytes = Self.bytes(item),
             let question = ReceiptQuestion(
@@ -40,7 +40,7 @@ struct AppleQuestion: Sendable {
     }
 }
 
-/// What Apple said about a receipt, compared with what the receipt proves.
+/// Apple's answer about a receipt, compared with the facts that the receipt proves.
 struct AppleWord: Sendable {
     let verdict: AppleVerdict
     /// The code; `nil` if Apple agrees.

@@ -112,7 +112,7 @@ struct CustomerReport {
 
     // MARK: As JSON
 
-    /// One line: the same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators' acts.
+    /// One line: the same objects as `GET /v1/customers/{id}/entitlements` and `…/purchases` answer, and the operators' actions.
     func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

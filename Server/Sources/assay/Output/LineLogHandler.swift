@@ -35,7 +35,7 @@ struct LogLine {
     let facts: Logger.Metadata
     var time = Date()
 
-    /// The request id has a name of Hummingbird's; everywhere else it is the id.
+    /// The request id has Hummingbird's name in the metadata, and is called the id everywhere else.
     private static let names = ["hb.request.id": "id"]
     /// The names of the line itself, which no fact may replace.
     private static let reserved: Set<String> = ["time", "level", "message"]

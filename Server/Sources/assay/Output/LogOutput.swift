@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// The lines of the log on their way to standard error.
+/// The queue of log lines for standard error.
 ///
-/// A thread of its own writes them, as many at once as have come, so that no request waits for a slow reader of the log. Lines
-/// beyond the limit are dropped and counted.
+/// A separate thread writes all waiting lines at once, so that no request waits for a slow reader of the log. Lines beyond the
+/// limit are dropped and counted.
 final class LogOutput: Sendable {
     static let standardError = LogOutput { bytes in
         do {
             try FileHandle.standardError.write(contentsOf: Data(bytes))
         } catch {
-            // Nobody reads the log any more; there is nobody to tell.
+            // The reader of the log is gone, so the error cannot be reported.
         }
     }
 
@@ -47,7 +47,7 @@ final class LogOutput: Sendable {
         if mustSchedule { queue.async { self.writeWaiting() } }
     }
 
-    /// Writes everything that waits. Call it before the program ends, and before something else is written to standard error.
+    /// Writes all waiting lines. Call it before the program ends, and before other output to standard error.
     func flush() {
         queue.sync { writeWaiting() }
     }

@@ -6,7 +6,7 @@ enum OutputFile {
     /// Writes to a file atomically. A device or a pipe is written to and not replaced; for a link, its target is.
     static func write(_ data: Data, to path: String) throws {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-        // A name that exists only in the system's folders, such as /dev/stdout, does not tell its type.
+        // A name that exists only in the system's folders, such as /dev/stdout, does not show its type.
         let isThere = FileManager.default.fileExists(atPath: path)
         let isReachable = FileManager.default.fileExists(atPath: target.path)
         let kind =

@@ -1,6 +1,6 @@
 /// Runs batches of work on several cores and hands their results out in the order in which the batches came.
 ///
-/// Only so many batches are under way as keep every core busy, so a stream of any length takes little memory.
+/// Only as many batches are in progress as keep every core busy, so a stream of any length takes little memory.
 struct ParallelBatches {
     /// The number of batches that may run at the same time.
     let jobs: Int

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The progress of long work, on a terminal: share, count, rate and remaining time in one line. Nothing is shown during the
-/// first two seconds, or where standard error is not a terminal.
+/// The progress of long work, on a terminal: share, count, rate and remaining time in one line. Nothing is shown during the first
+/// two seconds, or if standard error is not a terminal.
 struct ProgressBar {
     private let isShown = Terminal.isErrorsTerminal
     private let clock = ContinuousClock()
@@ -20,7 +20,7 @@ struct ProgressBar {
     ///
     /// - Parameters:
     ///   - done: the number of units that are done.
-    ///   - share: the share that is done, from 0 to 1; 0 if nobody knows.
+    ///   - share: the share that is done, from 0 to 1; 0 if unknown.
     ///   - note: the present step.
     mutating func show(done: Int, share: Double, note: String = "") {
         guard isShown else { return }
@@ -46,7 +46,7 @@ struct ProgressBar {
         Terminal.write(Array("\r\(line)\u{1B}[K".utf8), toErrors: true)
     }
 
-    /// Removes the line, so that something else can be written there.
+    /// Removes the line, so that other text can be written there.
     mutating func clear() {
         guard shown != nil else { return }
         // It appears again with the next interval.

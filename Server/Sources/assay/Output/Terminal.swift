@@ -5,30 +5,31 @@ import Synchronization
 
 /// Standard output and standard error, as one place to write to.
 enum Terminal {
-    /// Writes all of the text at once. Nothing in it but line feeds reaches the terminal unseen, whatever was forgotten before.
+    /// Writes all of the text at once. Every hidden character except line feeds is escaped here, even if the caller did not
+    /// escape it.
     static func write(_ text: String, toErrors: Bool = false) {
         write(Array(VisibleText.forPeople(text, keepsLines: true).utf8), toErrors: toErrors)
     }
 
-    /// Writes bytes as they are, all at once: what was made visible before, or is not for people.
+    /// Writes bytes unchanged, all at once: for text that was escaped already, or is not for people.
     static func write(_ text: [UInt8], toErrors: Bool = false) {
         let handle = toErrors ? FileHandle.standardError : FileHandle.standardOutput
         if toErrors { LogOutput.standardError.flush() }
         do {
             try handle.write(contentsOf: Data(text))
         } catch {
-            // The reader has gone, as `head` does; nobody is left to tell.
+            // The reader is gone, as after `head`, so the error cannot be reported.
             Foundation.exit(ExitCodes.unusable)
         }
     }
 
-    /// Writes a complaint in one line.
+    /// Writes an error message in one line.
     static func complain(_ text: String) { say(text, .error) }
 
-    /// Writes a remark in one line, on standard error, so that it is not taken for a result.
+    /// Writes a note in one line, on standard error, so that it is not mistaken for a result.
     static func remark(_ text: String) { say(text, .notice) }
 
-    /// From here on, complaints and remarks are lines of a log in JSON: a program reads standard error.
+    /// From here on, error messages and notes are log lines in JSON, because a program reads standard error.
     static func useLog(_ logger: Logger) { log.withLock { $0 = logger } }
 
     private static let log = Mutex<Logger?>(nil)

@@ -8,7 +8,7 @@ struct Verdict: Sendable {
     /// The kind of evidence; `nil` if it was not recognised.
     let evidence: EvidenceKind?
     let result: Result<VerifiedEvidence, VerificationError>
-    /// Apple's word on it; `nil` if Apple was not asked.
+    /// Apple's answer about it; `nil` if Apple was not asked.
     private(set) var apple: AppleWord?
 
     init(_ item: EvidenceItem, verifier: PurchaseVerifier, policies: [any PurchasePolicy]) {

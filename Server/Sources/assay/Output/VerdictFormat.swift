@@ -107,7 +107,7 @@ struct TextVerdictFormat: VerdictFormat {
         return text + table.text(indent: 10)
     }
 
-    /// The verdict, and what Apple said.
+    /// The verdict, and Apple's answer.
     private static func heading(_ verdict: Verdict) -> String {
         guard let apple = verdict.apple else { return "verified  \(verdict.place)\n" }
         let word =

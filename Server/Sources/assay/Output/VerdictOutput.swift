@@ -37,7 +37,7 @@ final class VerdictOutput: Sendable {
 
     func clearProgress() { state.withLock { $0.progress.clear() } }
 
-    /// Ends the program at SIGINT, between two batches, with what was found so far.
+    /// Ends the program at SIGINT, between two batches, with the results so far.
     ///
     /// - Returns: the source of the signal, which must be kept.
     func endAtInterrupt() -> any DispatchSourceSignal {

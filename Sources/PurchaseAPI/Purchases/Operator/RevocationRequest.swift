@@ -1,7 +1,7 @@
 /// `POST /v1/customers/{id}/revocations`: revokes a purchase or a grant of a customer, even if Apple's facts say
 /// otherwise.
 public struct RevocationRequest: Codable, Sendable, Equatable {
-    /// A transaction of the purchase; of a subscription, all of its periods are revoked.
+    /// A transaction of the purchase; for a subscription, all of its periods are revoked.
     public var transactionID: String?
     /// The environment of the transaction, if there are several of this id.
     public var environment: EnvironmentName?

@@ -2,7 +2,7 @@
 public struct TesterMessage: Codable, Sendable, Equatable {
     public var customerID: String
     public var tester: Bool
-    /// Whether it was so before.
+    /// Whether the customer already had this state.
     public var replayed: Bool
 
     /// A customer, and whether they are a tester.

@@ -31,7 +31,7 @@ public final class AppTransactionClaims: SignedClaims {
     public let originalPlatform: PurchasePlatform?
     /// The signing date under this name, if it is present.
     public let signedDate: Timestamp?
-    /// Every claim without a field here, and those of another type than documented, as they are.
+    /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {

@@ -9,8 +9,8 @@ public final class NotificationClaims: SignedClaims {
     public let notificationUUID: String?
     /// `2.0`.
     public let version: String?
-    /// When Apple signed this; its certificates are judged at this moment. Absent in some notifications of 2022, which are judged
-    /// at the latest date of the signed payloads in them.
+    /// When Apple signed this; the validity of its certificates is checked at this time. Absent in some notifications of 2022;
+    /// for these, the latest date of the signed payloads in them is used.
     public let signedDate: Timestamp?
     /// The app and the subscription or purchase that it is about.
     public let data: NotificationData?
@@ -20,7 +20,7 @@ public final class NotificationClaims: SignedClaims {
     public let externalPurchaseToken: ExternalPurchaseToken?
     /// The app transaction that it is about.
     public let appData: NotificationAppData?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -49,13 +49,13 @@ public struct NotificationData: Sendable {
     public let bundleID: String?
     public let bundleVersion: String?
     public let environment: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedTransactionInfo: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedRenewalInfo: String?
     public let status: SubscriptionStatus?
     public let consumptionRequestReason: ConsumptionRequestReason?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -81,7 +81,7 @@ public struct NotificationSummary: Sendable {
     public let storefrontCountryCodes: [String]?
     public let failedCount: Int64?
     public let succeededCount: Int64?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -99,17 +99,17 @@ public struct NotificationSummary: Sendable {
 
 /// Apple, "externalPurchaseToken".
 public struct ExternalPurchaseToken: Sendable {
-    /// Begins with `SANDBOX` where nobody paid.
+    /// Begins with `SANDBOX` if nobody paid.
     public let externalPurchaseID: String?
     /// When Apple made the token.
     public let tokenCreationDate: Timestamp?
-    /// When the token expires; only of tokens since June 2025.
+    /// When the token expires; only for tokens since June 2025.
     public let tokenExpirationDate: Timestamp?
-    /// The purpose of the token, such as `ACQUISITION` or `SERVICES`; only of tokens since June 2025.
+    /// The purpose of the token, such as `ACQUISITION` or `SERVICES`; only for tokens since June 2025.
     public let tokenType: String?
     public let appAppleID: UInt64?
     public let bundleID: String?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
@@ -133,9 +133,9 @@ public struct NotificationAppData: Sendable {
     public let appAppleID: UInt64?
     public let bundleID: String?
     public let environment: String?
-    /// A JWS of its own, verified with the notification.
+    /// A separate JWS, verified with the notification.
     public let signedAppTransactionInfo: String?
-    /// Every claim without a field here, as it is.
+    /// Every claim without a field here, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {

@@ -85,7 +85,7 @@ public struct ExpirationIntent: OpenValue {
     public static let other = Self(rawValue: 5)
 }
 
-/// Whether a subscription renews by itself (Apple, "autoRenewStatus").
+/// Whether a subscription renews automatically (Apple, "autoRenewStatus").
 public struct AutoRenewStatus: OpenValue {
     public let rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }

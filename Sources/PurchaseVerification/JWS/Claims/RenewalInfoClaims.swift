@@ -8,7 +8,7 @@ public final class RenewalInfoClaims: SignedClaims {
     public let autoRenewProductID: String?
     /// The product of this period.
     public let productID: String?
-    /// Whether the subscription renews by itself.
+    /// Whether the subscription renews automatically.
     public let autoRenewStatus: AutoRenewStatus?
     /// Whether Apple still tries to collect the price.
     public let isInBillingRetryPeriod: Bool?
@@ -26,7 +26,7 @@ public final class RenewalInfoClaims: SignedClaims {
     public let offerPeriod: String?
     /// The signing date, at which the validity of its certificates is checked.
     public let signedDate: Timestamp?
-    /// The environment as it is stated; absent in data of 2021.
+    /// The stated environment; absent in data of 2021.
     public let statedEnvironment: String?
     /// When the subscription last began without a gap.
     public let recentSubscriptionStartDate: Timestamp?
@@ -48,11 +48,11 @@ public final class RenewalInfoClaims: SignedClaims {
     public let commitmentInfo: JSONValue?
     /// The fields of the Advanced Commerce API, unchanged.
     public let advancedCommerceInfo: JSONValue?
-    /// The device hash in base64; only of data that the device received.
+    /// The device hash in base64; only in data that the device received.
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?
-    /// Every claim without a field here, and those of another type than documented, as they are.
+    /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {

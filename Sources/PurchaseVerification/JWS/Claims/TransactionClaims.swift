@@ -16,7 +16,7 @@ public final class TransactionClaims: SignedClaims {
     public let purchaseDate: Timestamp?
     /// When it was first bought.
     public let originalPurchaseDate: Timestamp?
-    /// When the paid period ends; only of auto-renewable subscriptions.
+    /// When the paid period ends; only for auto-renewable subscriptions.
     public let expiresDate: Timestamp?
     /// The quantity.
     public let quantity: Int64?
@@ -30,13 +30,13 @@ public final class TransactionClaims: SignedClaims {
     public let signedDate: Timestamp?
     /// The reason for the revocation.
     public let revocationReason: RevocationReason?
-    /// When Apple took it back.
+    /// When Apple refunded or revoked it.
     public let revocationDate: Timestamp?
     /// The extent of the revocation.
     public let revocationType: RevocationType?
     /// The share that Apple paid back, in thousandths of a percent.
     public let revocationPercentage: Int64?
-    /// Whether the customer went on to a better product of the group.
+    /// Whether the customer upgraded to a better product of the group.
     public let isUpgraded: Bool?
     /// The kind of offer that applied.
     public let offerType: OfferType?
@@ -46,7 +46,7 @@ public final class TransactionClaims: SignedClaims {
     public let offerDiscountType: OfferDiscountType?
     /// The length of the offer (ISO 8601 duration).
     public let offerPeriod: String?
-    /// The environment as it is stated; absent in data of 2021.
+    /// The stated environment; absent in data of 2021.
     public let statedEnvironment: String?
     /// The country of the store (ISO 3166-1 alpha-3).
     public let storefront: String?
@@ -66,11 +66,11 @@ public final class TransactionClaims: SignedClaims {
     public let billingPlanType: String?
     /// The fields of a commitment, unchanged.
     public let commitmentInfo: JSONValue?
-    /// The device hash in base64; only of data that the device received.
+    /// The device hash in base64; only in data that the device received.
     public let deviceVerification: String?
     /// The UUID that goes into the device hash.
     public let deviceVerificationNonce: String?
-    /// Every claim without a field here, and those of another type than documented, as they are.
+    /// Every claim without a field here, and claims of a type other than documented, unchanged.
     public let otherClaims: [String: JSONValue]
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {

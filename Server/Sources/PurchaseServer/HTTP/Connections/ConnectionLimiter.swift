@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Counts the open connections of each address, so that no one address takes all that there are.
+/// Counts the open connections of each address, so that no single address takes all of them.
 final class ConnectionLimiter: Sendable {
     private let state: Mutex<State>
 
@@ -14,17 +14,17 @@ final class ConnectionLimiter: Sendable {
 
     /// - Parameters:
     ///   - limit: how many connections one address may have at the same time.
-    ///   - exempt: addresses that are not counted, such as proxies, which carry the connections of everybody.
+    ///   - exempt: addresses that are not counted, such as proxies, which carry the connections of many clients.
     init(limit: Int, exempt: [AddressRange]) {
         state = Mutex(State(limit: limit, exempt: exempt))
     }
 
-    /// Changes the limit of later connections. Those that are open stay.
+    /// Changes the limit of later connections. Open connections stay.
     func limit(to limit: Int, exempt: [AddressRange]) {
         state.withLock { ($0.limit, $0.exempt) = (limit, exempt) }
     }
 
-    /// Whether the connection may be used; then it is counted until it closes.
+    /// Whether the connection may be used; if so, it is counted until it closes.
     func admit(_ channel: any Channel) -> Bool {
         guard let address = channel.remoteAddress.flatMap(AddressRange.bytes) else {
             return true

@@ -4,8 +4,8 @@ import NIOHTTPTypes
 /// Closes a connection whose request takes too long to arrive, however steadily it trickles: the head within the idle time
 /// since the connection was made or the request before it ended, the body within the time for a request.
 ///
-/// A request only notes its deadline. The timer looks at it when it goes off, so that there are a few a minute for each
-/// connection, and not several for each request.
+/// A request only notes its deadline. The timer checks the deadline when it fires, so there are a few timers a minute for each
+/// connection instead of several for each request.
 ///
 /// Unchecked because all of it runs on the event loop of its channel.
 final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler, @unchecked Sendable {
@@ -45,7 +45,7 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
         cancel()
     }
 
-    /// Goes off at the deadline, or after the shorter limit: no deadline that is set meanwhile can pass before that.
+    /// Fires at the deadline, or after the shorter limit, so no deadline that is set meanwhile can pass before it.
     private func startTimer(_ context: ChannelHandlerContext) {
         let channel = context.channel
         let next = min(deadline, .now() + min(headLimit, bodyLimit))

@@ -26,7 +26,7 @@ final class RequestHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
             return HTTPRequestHead(version: head.version, method: head.method, uri: "/", headers: headers)
         }
         guard head.headers.contains(where: { !$0.value.utf8.isPlain }) else { return head }
-        // Fields that the server does not read may hold any text of a proxy; they are dropped.
+        // Fields that the server does not read may hold any text from a proxy; they are dropped.
         var head = head
         head.headers = HTTPHeaders(head.headers.filter { $0.value.utf8.isPlain })
         return head
@@ -46,10 +46,10 @@ enum RequestHeadFault: String {
     case hostMalformed = "host_malformed"
     case headerMalformed = "header_malformed"
 
-    /// The field that carries a fault to the middleware. A request that has it already is refused.
+    /// The field that carries a fault to the middleware. A request that already has it is refused.
     static let fieldName = "Assay-Head-Fault"
 
-    /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends to take at least 8,000.
+    /// The longest target that is answered, in bytes: RFC 9110, 4.1 recommends supporting at least 8,000.
     static let targetBytes = 8192
     /// The largest field, all of them together, and their number. A key or a cursor takes 2 kB at most; proxies and browsers
     /// send up to 8 kB of cookies.

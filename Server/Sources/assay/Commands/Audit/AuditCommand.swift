@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `assay audit`: whether the journal and everything that follows from it are as they were written.
+/// `assay audit`: verifies that the journal and everything derived from it are unchanged.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",

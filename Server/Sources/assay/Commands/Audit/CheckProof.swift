@@ -9,7 +9,7 @@ struct CheckProof: AsyncParsableCommand {
         discussion: """
             It verifies the checkpoint's signature under a key that you name, that the entry is in the signed tree, and \
             that details and evidence are those of the entry. --evidence writes the evidence, which 'assay verify' \
-            verifies: the log proves that it was recorded, Apple's signature what it says.
+            verifies: the log proves that it was recorded, and Apple's signature proves its content.
 
             Exit status: 0 if the proof holds, 1 if it does not, 2 for wrong usage or I/O.
             """)

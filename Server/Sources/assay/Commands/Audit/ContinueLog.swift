@@ -7,9 +7,9 @@ struct ContinueLog: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "continue", abstract: "Starts a new origin of the log after a restore from a backup.",
         discussion: """
-            A server does not sign a log that lacks what it signed before (record_shorter_than_checkpoint, \
-            record_rewritten). If you restored a backup, this command ends the origin: it records what was signed last and \
-            why, as the first leaf that the new origin signs, and makes the key of the new origin. Stop the server before. \
+            A server does not sign a log that lacks entries it signed before (record_shorter_than_checkpoint, \
+            record_rewritten). If you restored a backup, this command ends the origin: it records the last checkpoint and \
+            the reason, as the first leaf that the new origin signs, and creates the key of the new origin. Stop the server first. \
             Everybody who verifies checkpoints needs the new public key, which it prints.
             """)
 

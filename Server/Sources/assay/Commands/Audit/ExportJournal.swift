@@ -6,7 +6,7 @@ struct ExportJournal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes the journal as one JSON object a line, oldest entry first.",
         discussion: """
-            Each line has what the leaf of the entry has (entry_id, at, kind, app, customer, order, code, evidence_sha256), \
+            Each line has the members of the entry's leaf (entry_id, at, kind, app, customer, order, code, evidence_sha256), \
             the hash of the leaf, and the details, which contain names of customers. 'assay audit evidence' writes the \
             evidence of a hash.
             """)

@@ -8,11 +8,11 @@ struct ProveSubmission: AsyncParsableCommand {
         commandName: "prove", abstract: "Writes the proof that an entry is in the log, with its details and evidence.",
         discussion: """
             The proof is one JSON file. 'assay audit check PROOF --key KEY' verifies it on any machine, without a \
-            database. It contains what the customer sent, names included. Without --checkpoint it is for the tree that \
+            database. It contains the data that the customer sent, including names. Without --checkpoint it is for the tree that \
             this server signed last.
             """)
 
-    /// The number of attempts while the server signs what was just written: for three seconds.
+    /// The number of attempts while the server signs the new entries: for three seconds.
     private static let attempts = 12
 
     @OptionGroup var options: LedgerDatabaseOptions

@@ -10,17 +10,17 @@ struct VerifyAudit: AsyncParsableCommand {
         abstract:
             "Compares the log with its checkpoints, the journal with its hashes, and the tables with the journal.",
         discussion: """
-            It computes the Merkle log again and compares it with checkpoints: those of --checkpoint, and what this server \
-            signed last. It checks the code of every entry under the key of entries (--entry-key), the schema with its \
+            It computes the Merkle log again and compares it with checkpoints: those of --checkpoint, and the last one that this \
+            server signed. It checks the code of every entry under the key of entries (--entry-key), the schema with its \
             unique keys and triggers, each entry with its leaf, each piece of evidence with its SHA-256, and the tables \
-            that entries determine by themselves, such as keys, customers, tokens and orders.
+            that entries alone determine, such as keys, customers, tokens and orders.
 
             With --evidence it verifies all evidence again on all processors, computes facts, owners, entitlements and \
             events from it in a temporary database in TMPDIR, and compares every table. Name the certificates with which \
             the server verifies (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused. The server may \
-            run meanwhile, but what it writes during the audit can be listed as a difference.
+            run meanwhile, but its writes during the audit can be listed as differences.
 
-            Entries that wait for the log are no finding. Exit status: 0 if everything agrees, 1 if there are findings, \
+            Entries that wait for the log are not a finding. Exit status: 0 if everything agrees, 1 if there are findings, \
             2 for wrong usage or I/O.
             """)
 
@@ -54,7 +54,7 @@ struct VerifyAudit: AsyncParsableCommand {
         }
     }
 
-    /// The checkpoints of the options, and what this server signed last.
+    /// The checkpoints of the options, and the last one that this server signed.
     private func checkpoints(_ keys: RecordKeys) throws -> [SignedCheckpoint] {
         do {
             let signed = try keys.lastSigned()

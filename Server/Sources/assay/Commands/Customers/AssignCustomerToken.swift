@@ -7,8 +7,8 @@ struct AssignCustomerToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Assigns an account token to a customer.",
         discussion: """
-            Purchases that carry the token belong to the customer, those that are recorded already included: they are \
-            transferred from whoever claimed them. Former tokens of the customer keep naming them. A token that names \
+            Purchases that carry the token belong to the customer, including those that are already recorded: they are \
+            transferred from the customer who claimed them. Former tokens of the customer keep naming them. A token that names \
             another customer is refused (token_taken).
             """)
 

@@ -7,14 +7,14 @@ struct EraseCustomerData: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Erases a person: names, details and evidence.",
         discussion: """
-            It deletes the outside name of the customer and of everybody merged into them, their account tokens, orders, grants \
+            It deletes the customer_id of the customer and of every customer merged into them, their account tokens, orders, grants \
             and consumption, the details of their journal entries, and their evidence, unless it also proves purchases of others. \
             Hashes stay, so the journal can be audited, and the purchases stay claimed: nobody can claim them again. It cannot be \
             undone, and the person has no entitlements afterwards.
 
-            It does not reach backups, copies of the database, webhooks that were delivered, and what other customers sent or an \
-            operator wrote as a reason. The database overwrites what is deleted; the file beside it with the suffix -wal has \
-            copies until the server is stopped or SQLite begins it anew.
+            It does not reach backups, copies of the database, webhooks that were delivered, or data that other customers sent or an \
+            operator wrote as a reason. The database overwrites deleted data; the file beside it with the suffix -wal has \
+            copies until the server is stopped or SQLite restarts the file.
             """)
 
     @OptionGroup var options: OperatorOptions

@@ -8,7 +8,7 @@ struct GrantToCustomer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant", abstract: "Gives a product to a customer, and prints the id of the grant.",
         discussion: """
-            The grant is a ground of its own beside purchases. It ends at --until, or when it is lifted: \
+            The grant gives access independently of purchases. It ends at --until, or when it is lifted: \
             'assay customers lift'.
             """)
 

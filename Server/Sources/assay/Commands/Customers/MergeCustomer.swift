@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay customers merge`.
 struct MergeCustomer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "merge", abstract: "Merges a customer into another, who keeps what both have.",
+        commandName: "merge", abstract: "Merges a customer into another, who keeps the purchases of both.",
         discussion: "Use it for an anonymous customer who signed in. It cannot be undone.")
 
     @OptionGroup var options: OperatorOptions

@@ -7,7 +7,7 @@ struct MoveCustomerPurchase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Transfers a purchase from its owner to another customer.",
         discussion: """
-            Everything that the owner has of the same original transaction is transferred: of a subscription all of their \
+            Everything that the owner has of the same original transaction is transferred: for a subscription, all of their \
             periods, and its renewals follow. Purchases that nobody owns can be given to a customer in the same way.
             """)
 

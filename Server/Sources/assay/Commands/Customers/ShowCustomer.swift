@@ -6,11 +6,11 @@ import PurchaseVerification
 /// `assay customers show`.
 struct ShowCustomer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows what a customer may use, and for everything else why not.",
+        commandName: "show", abstract: "Shows the entitlements of a customer, and the reason for each inactive one.",
         discussion: """
             It lists one entitlement for each product and environment, the named entitlements, the latest purchases, and what \
-            operators did. Only the state 'active' gives access; for any other the reason says why not (docs/ledger.md, \
-            "Reasons"). --at answers for a past or a future time by what is known now; a refund that was seen later counts \
+            operators did. Only the state 'active' gives access; for any other state there is a reason (docs/ledger.md, \
+            "Reasons"). --at answers for a past or a future time with today's knowledge; a refund that was seen later counts \
             from its own date.
             """)
 
@@ -22,7 +22,7 @@ struct ShowCustomer: AsyncParsableCommand {
     @Argument(help: "The customer's id.")
     var customer: String
 
-    @Option(name: .long, help: "The time that is asked for, such as 2026-01-31T12:00:00Z; without it, now.")
+    @Option(name: .long, help: "The time of the entitlements, such as 2026-01-31T12:00:00Z; without it, now.")
     var at: Timestamp?
 
     @Option(

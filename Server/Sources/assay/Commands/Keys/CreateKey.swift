@@ -7,8 +7,8 @@ struct CreateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Creates a key and prints it once.",
         discussion: """
-            The scope says what the key may do: client (apps: submit and restore purchases), backend (servers: orders, \
-            entitlements, balances, the record) or admin (everything, operators' acts included). Repeat --scope for several. \
+            The scope determines what the key may do: client (apps: submit and restore purchases), backend (servers: orders, \
+            entitlements, balances, the record) or admin (everything, including operators' actions). Repeat --scope for several. \
             A key can be created before the server has started for the first time.
             """)
 
@@ -20,7 +20,7 @@ struct CreateKey: AsyncParsableCommand {
     @Option(name: .long, help: "client, backend or admin. Repeat for several.")
     var scope: [APIKeyScope]
 
-    @Option(name: .long, help: "A name that tells the key from others in lists.")
+    @Option(name: .long, help: "A name that distinguishes the key from others in lists.")
     var name = ""
 
     @Option(
@@ -43,7 +43,7 @@ struct CreateKey: AsyncParsableCommand {
                 "There is no app '\(app)' in the settings; there are \(known.keys.sorted().joined(separator: ", ")).")
         }
         try await options.withLedger(creating: true) { ledger in
-            // The file comes first: a key that cannot be handed over would stay in use.
+            // The file is created first, because a key that could not be stored would stay valid.
             let file = try output.map { try SecretOutputFile(creating: $0) }
             do {
                 let created = try await ledger.perform(CreateAPIKey(app: app, name: name, scopes: Set(scope)))

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `assay keys`: who may call the HTTP API, and what verifies the log.
+/// `assay keys`: the keys of the HTTP API, and the key that verifies the log.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Creates, lists and revokes keys to the HTTP API, and shows the key of the log.",

@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay webhooks enable`.
 struct EnableWebhook: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Delivers to a webhook again, from the event where deliveries ended.")
+        commandName: "enable", abstract: "Delivers to a webhook again, from the event at which deliveries stopped.")
 
     @OptionGroup var webhook: WebhookOptions
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PurchaseLedger
 
-/// `assay webhooks`: what became of deliveries.
+/// `assay webhooks`: the state of deliveries.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the webhooks of an app, sends events again, disables and enables webhooks.",
@@ -12,7 +12,7 @@ struct Webhooks: AsyncParsableCommand {
         subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
 }
 
-/// The webhook that a command is about.
+/// The webhook that a command applies to.
 struct WebhookOptions: ParsableArguments {
     @OptionGroup var options: OperatorOptions
 
