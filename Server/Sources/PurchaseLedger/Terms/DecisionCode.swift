@@ -41,7 +41,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case purchaseOutsideOrder = "purchase_outside_order"
     case alreadyClaimed = "already_claimed"
 
-    // MARK: The App Store's word (docs/ask-apple.md)
+    // MARK: The App Store's answer (docs/ask-apple.md)
 
     /// The claim waits for the App Store's answer. Nothing was decided.
     case appStorePending = "app_store_pending"

@@ -74,7 +74,7 @@ struct ClaimQuestioner: Sendable {
         let examined = try await workers.run(bytes: bytes) { terms.ledger.examine(claim, final) }
         let outcome = try await terms.ledger.perform(RecordAppStoreAnswer(examined))
         logger.info(
-            "the App Store's word on a claim is recorded",
+            "the App Store's answer about a claim is recorded",
             metadata: [
                 "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
                 "status": "\(final.status.map(String.init) ?? "none")",
