@@ -18,7 +18,7 @@ public struct RequestMembers {
         case notAnObject(bytes: Int)
         /// A required member is missing, null or empty.
         case missing(String)
-        /// A member has the name of another API: camel case, hyphens, or the plural.
+        /// A member has the name of another API: camel case, hyphens, the plural, or another word.
         case misnamed(String, expected: String)
         /// A member has the wrong type or value; the text is the expected one.
         case malformed(String, expected: String)
@@ -175,6 +175,12 @@ public struct RequestMembers {
     /// Notes that a member is missing.
     public mutating func miss(_ name: String) {
         if flaw == nil { flaw = .missing(name) }
+    }
+
+    /// Notes a member that has the name of another API for the same value. Call it only if the member itself is missing.
+    mutating func findMisnamed(_ others: [String], expected key: some CodingKey) {
+        guard flaw == nil, let other = others.first(where: { members[$0] != nil }) else { return }
+        flaw = .misnamed(other, expected: key.stringValue)
     }
 
     /// Notes that a member, or several together, are wrong.

@@ -38,6 +38,7 @@ struct RejectedPurchaseTests {
             for (sent, name) in [
                 ("receipt-data", "receipt_data"), ("receiptData", "receipt_data"), ("productId", "product_id"),
                 ("transactionID", "transaction_id"), ("customerId", "customer_id"), ("CUSTOMER_ID", "customer_id"),
+                ("app_receipt", "receipt_data"), ("receipt", "receipt_data"),
             ] {
                 var body = whole
                 body[sent] = body.removeValue(forKey: name)
@@ -59,7 +60,7 @@ struct RejectedPurchaseTests {
                 #expect(answer.status == 400, "\(text)")
                 #expect(["body_malformed", "field_malformed", "field_missing"].contains(try answer.problem))
             }
-            #expect(try await world.submissions("limit=500&verdict=rejected").count == 4 * 4 + 6 + 1 + 8)
+            #expect(try await world.submissions("limit=500&verdict=rejected").count == 4 * 4 + 8 + 1 + 8)
             for body in [
                 [:], ["customer_id": "a"], ["customer_id": "a", "product_id": "p", "quantity": 0],
                 ["customer_id": "a", "product_id": "p", "metadata": ["a": 1]],

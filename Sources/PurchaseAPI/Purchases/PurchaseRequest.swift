@@ -43,12 +43,19 @@ extension PurchaseRequest: RequestMessage {
     public init(members: inout RequestMembers) {
         receiptData = members.text(CodingKeys.receiptData)
         signedTransaction = members.text(CodingKeys.signedTransaction)
+        if receiptData == nil, signedTransaction == nil {
+            members.findMisnamed(RestoreRequest.otherReceiptNames, expected: CodingKeys.receiptData)
+            members.findMisnamed(Self.otherTransactionNames, expected: CodingKeys.signedTransaction)
+        }
         productID = members.text(CodingKeys.productID) ?? ""
         transactionID = members.text(CodingKeys.transactionID) ?? ""
         orderID = members.text(CodingKeys.orderID)
         customerID = members.text(CodingKeys.customerID)
         quantity = members.quantity(CodingKeys.quantity)
     }
+
+    /// The names of signed transactions in StoreKit and in Apple's APIs.
+    private static let otherTransactionNames = ["jwsRepresentation", "signedTransactionInfo", "jws"]
 
     /// The fields of a claim.
     public static let fields =
