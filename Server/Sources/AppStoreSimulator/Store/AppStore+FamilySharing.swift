@@ -18,7 +18,8 @@ extension AppStore {
             !copies(of: transactionID).flatMap(sharedTransactions).contains(where: { $0.customerID == customerID })
         else {
             throw StoreError(
-                .wrongState, "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already.")
+                .wrongState,
+                "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already shared.")
         }
         let subscription = state.subscriptions[transaction.originalTransactionID]
         if product.kind == .autoRenewable {

@@ -46,7 +46,7 @@ extension AppStore {
             transaction = try subscribe(customer, to: product, terms, options)
         } else if product.kind == .nonConsumable, let owned = ownedTransaction(of: product, customer) {
             transaction = restoredCopy(of: owned)
-            record(.restored, "\(productID) was owned already and is restored", transaction)
+            record(.restored, "\(productID) was already owned and is restored", transaction)
         } else {
             transaction = mint(product, customer, options)
             record(

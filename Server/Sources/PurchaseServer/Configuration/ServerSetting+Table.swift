@@ -62,7 +62,7 @@ extension ServerSetting {
         guard !text.isEmpty else { return }
         guard let signer = AnswerSigner(text: text) else {
             throw SettingFault(
-                "'\(value.text)' holds no such key", "Make one with assay keys signing --for answers")
+                "'\(value.text)' is not such a key", "Make one with assay keys signing --for answers")
         }
         configuration.answerSigner = signer
     }
@@ -238,12 +238,12 @@ extension ServerSetting {
         _ perSecond: Int, _ burst: Int, _ what: String
     ) -> [ServerSetting] {
         [
-            ServerSetting("\(name).per_second", default: "\(perSecond)", "How many \(what) are taken in a second") {
+            ServerSetting("\(name).per_second", default: "\(perSecond)", "How many \(what) are accepted per second") {
                 value, _, configuration throws(SettingFault) in
                 let rate = Double(try number(value, in: 1...1_000_000))
                 configuration.limits[keyPath: limit] = RateLimit(perSecond: rate, burst: rate * 2)
             },
-            ServerSetting("\(name).burst", default: "\(burst)", "How many \(what) are taken at once after a pause") {
+            ServerSetting("\(name).burst", default: "\(burst)", "How many \(what) are accepted at once after a pause") {
                 value, _, configuration throws(SettingFault) in
                 configuration.limits[keyPath: limit].burst = Double(try number(value, in: 1...1_000_000))
             },
