@@ -71,7 +71,7 @@ extension PurchaseError {
         public static let unverified = Code(rawValue: "unverified_by_store_kit")
         /// The App Store refunded or revoked the purchase.
         public static let purchaseRevoked = Code(rawValue: "purchase_revoked")
-        /// An upgrade took its place.
+        /// An upgrade replaced the subscription.
         public static let purchaseUpgraded = Code(rawValue: "purchase_upgraded")
         /// No customer is signed in to receive the purchase.
         public static let customerUnknown = Code(rawValue: "customer_unknown")
@@ -79,13 +79,13 @@ extension PurchaseError {
         // On the way to the server.
         /// A field of the request is empty.
         public static let fieldMissing = Code(rawValue: "field_missing")
-        /// The request cannot be written.
+        /// The request cannot be encoded as JSON.
         public static let requestNotSerialised = Code(rawValue: "request_not_serialised")
-        /// There is no answer.
+        /// The server did not answer.
         public static let connectionFailed = Code(rawValue: "connection_failed")
         /// The answer is larger than any answer of the server.
         public static let answerTooLarge = Code(rawValue: "answer_too_large")
-        /// The answer has no signature of the expected form.
+        /// The answer does not have the server's signature.
         public static let answerUnsigned = Code(rawValue: "answer_unsigned")
         /// The signature names a key that the app does not pin.
         public static let answerKeyUnknown = Code(rawValue: "answer_key_unknown")
@@ -101,7 +101,7 @@ extension PurchaseError {
         public static let answerMismatch = Code(rawValue: "answer_mismatch")
 
         // Outside.
-        /// The store was changed from outside.
+        /// The stored purchases are damaged or were changed by another program.
         public static let storeDamaged = Code(rawValue: "store_damaged")
         /// The store cannot be read or written.
         public static let storeFailed = Code(rawValue: "store_failed")
@@ -131,7 +131,7 @@ extension PurchaseError {
             .purchaseUpgraded: "An upgrade replaced the subscription.",
             .customerUnknown: "No customer is signed in to receive the purchase; call signIn.",
             .fieldMissing: "A field of the request is empty.",
-            .requestNotSerialised: "The request cannot be written as JSON.",
+            .requestNotSerialised: "The request cannot be encoded as JSON.",
             .connectionFailed: "The server did not answer.",
             .answerTooLarge: "The answer is larger than any answer of the server.",
             .answerUnsigned: "The answer does not have the server's signature; a proxy may have written it.",

@@ -103,7 +103,7 @@ extension AppStore {
             follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
             store(follower)
             record(
-                kind, "\(follower.productID) of \(follower.customerID) follows the subscription it is shared from",
+                kind, "\(follower.productID) of \(follower.customerID) follows the subscription that it is shared from",
                 state.transactions[follower.transactionID], follower, notify: notify)
         }
     }

@@ -149,7 +149,7 @@ extension ServerSetting {
 
     package static let connections = ServerSetting(
         "limits.connections", variable: "ASSAY_MAX_CONNECTIONS", option: "--max-connections", default: "4096",
-        "Connections at the same time"
+        "The maximum number of connections"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.connections = Int(try number(value, in: 1...1_000_000))
     }
@@ -157,7 +157,7 @@ extension ServerSetting {
     package static let connectionsPerAddress = ServerSetting(
         "limits.connections_per_address", variable: "ASSAY_MAX_CONNECTIONS_PER_ADDRESS",
         option: "--max-connections-per-address", default: "512",
-        "Connections of one address, or /64 network of IPv6, at the same time"
+        "The maximum number of connections of one IPv4 address, or of one /64 network of IPv6"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.connectionsPerAddress = Int(try number(value, in: 1...1_000_000))
     }
