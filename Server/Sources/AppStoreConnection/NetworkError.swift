@@ -22,7 +22,7 @@ enum NetworkError {
         case let error as BoringSSLError: (.certificate, "TLS: \(shortened("\(error)"))")
         case let error as NIOConnectionError:
             error.connectionErrors.first.map { meaning(of: $0.error, limits) }
-                ?? (.unreachable, "the name of the host is not known")
+                ?? (.unreachable, "the host name is unknown")
         case let error as IOError: (.unreachable, String(cString: strerror(error.errnoCode)))
         case is ChannelError, HTTPParserError.invalidEOFState:
             (.unreachable, "the connection was closed before the end of the reply")

@@ -70,7 +70,7 @@ public struct ServerConfiguration: Sendable {
         public var requestSeconds: Int64 = 30
         /// The time limit for the head of a connection's next request to arrive, in seconds.
         public var idleSeconds: Int64 = 60
-        /// Connections at the same time; more wait in the system's queue.
+        /// The maximum number of connections; further ones wait in the system's queue.
         public var connections = 4096
         /// Connections of one address (or /64 network of IPv6) at the same time; more are closed at once. An eighth of all, so
         /// that eight addresses are needed to lock out everybody else; a client with a pool of connections has far fewer.

@@ -302,7 +302,9 @@ struct VerifyReceiptTests {
             #expect(unknown.status == .notFound)
             #expect(unknown.headers[.contentType] == "application/problem+json")
             #expect(try object(unknown)["code"] as? String == "not_found")
-            #expect(try object(unknown)["detail"] as? String == "There is no such route; GET /openapi.yaml lists all.")
+            #expect(
+                try object(unknown)["detail"] as? String
+                    == "The path does not exist; GET /openapi.yaml lists all paths.")
         }
     }
 }

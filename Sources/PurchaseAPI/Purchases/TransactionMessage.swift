@@ -16,7 +16,7 @@ public struct TransactionMessage: Codable, Sendable, Equatable {
     public var expiresAt: String?
     /// The refund, revocation or cancellation.
     public var withdrawal: WithdrawalMessage?
-    /// When an upgrade took its place.
+    /// When an upgrade replaced it.
     public var upgradedAt: String?
     /// The price charged, in thousandths of the currency, as the App Store states it.
     public var price: Int64?

@@ -71,7 +71,7 @@ extension PurchaseError {
         public static let unverified = Code(rawValue: "unverified_by_store_kit")
         /// The App Store refunded or revoked the purchase.
         public static let purchaseRevoked = Code(rawValue: "purchase_revoked")
-        /// An upgrade took its place.
+        /// An upgrade replaced the subscription.
         public static let purchaseUpgraded = Code(rawValue: "purchase_upgraded")
         /// No customer is signed in to receive the purchase.
         public static let customerUnknown = Code(rawValue: "customer_unknown")
@@ -79,13 +79,13 @@ extension PurchaseError {
         // On the way to the server.
         /// A field of the request is empty.
         public static let fieldMissing = Code(rawValue: "field_missing")
-        /// The request cannot be written.
+        /// The request cannot be encoded as JSON.
         public static let requestNotSerialised = Code(rawValue: "request_not_serialised")
-        /// There is no answer.
+        /// The server did not answer.
         public static let connectionFailed = Code(rawValue: "connection_failed")
         /// The answer is larger than any answer of the server.
         public static let answerTooLarge = Code(rawValue: "answer_too_large")
-        /// The answer has no signature of the expected form.
+        /// The answer does not have the server's signature.
         public static let answerUnsigned = Code(rawValue: "answer_unsigned")
         /// The signature names a key that the app does not pin.
         public static let answerKeyUnknown = Code(rawValue: "answer_key_unknown")
@@ -97,11 +97,11 @@ extension PurchaseError {
         public static let answerSignatureInvalid = Code(rawValue: "answer_signature_invalid")
         /// The signed answer does not have the format of this endpoint's answers.
         public static let answerMalformed = Code(rawValue: "answer_malformed")
-        /// The signed answer is about another transaction, product or customer.
+        /// The signed answer is for another transaction, product or customer.
         public static let answerMismatch = Code(rawValue: "answer_mismatch")
 
         // Outside.
-        /// The store was changed from outside.
+        /// The stored purchases are damaged or were changed by another program.
         public static let storeDamaged = Code(rawValue: "store_damaged")
         /// The store cannot be read or written.
         public static let storeFailed = Code(rawValue: "store_failed")
@@ -122,30 +122,30 @@ extension PurchaseError {
             .receiptMissing: "The device has no app receipt; refresh it.",
             .transactionNotInEvidence: "The evidence does not contain the transaction; refresh it.",
             .productMismatch: "The evidence states another product for the transaction.",
-            .deviceUnknown: "The system does not name the device; try again after the first unlock.",
+            .deviceUnknown: "The system does not return the device identifier; try again after the first unlock.",
             .refreshFailed: "The receipt could not be refreshed.",
             .evidenceMissing:
                 "The transaction has no evidence: no signed transaction, no app receipt, no transaction receipt.",
             .unverified: "StoreKit did not verify the transaction, and there is no server to decide.",
             .purchaseRevoked: "The App Store refunded or revoked the purchase.",
             .purchaseUpgraded: "An upgrade replaced the subscription.",
-            .customerUnknown: "Nobody is signed in to whom the purchase could go; call signIn.",
+            .customerUnknown: "No customer is signed in to receive the purchase; call signIn.",
             .fieldMissing: "A field of the request is empty.",
-            .requestNotSerialised: "The request cannot be written as JSON.",
+            .requestNotSerialised: "The request cannot be encoded as JSON.",
             .connectionFailed: "The server did not answer.",
             .answerTooLarge: "The answer is larger than any answer of the server.",
-            .answerUnsigned: "The answer is not signed as the server signs; a proxy may have written it.",
+            .answerUnsigned: "The answer does not have the server's signature; a proxy may have written it.",
             .answerKeyUnknown: "The answer is signed with a key that this app does not pin.",
-            .answerNonceMismatch: "The answer is one to another request.",
+            .answerNonceMismatch: "The answer belongs to another request.",
             .answerDigestMismatch: "The content of the answer was changed on the way.",
             .answerSignatureInvalid: "The signature does not match the answer and this request.",
             .answerMalformed: "The signed answer has the wrong format.",
-            .answerMismatch: "The signed answer is about another transaction, product or customer.",
-            .storeDamaged: "The stored purchases were changed from outside.",
+            .answerMismatch: "The signed answer is for another transaction, product or customer.",
+            .storeDamaged: "The stored purchases are damaged or were changed by another program.",
             .storeFailed: "The stored purchases cannot be read or written.",
             .queueFailed: "The payment queue failed.",
             .paymentFailed: "The payment failed or was cancelled.",
-            .balanceInsufficient: "There are fewer units than should be consumed.",
+            .balanceInsufficient: "The balance is smaller than the quantity.",
             .consumedByServer: "The server counts the units; let the app's backend consume them.",
         ]
     }

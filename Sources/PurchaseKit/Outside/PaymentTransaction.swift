@@ -24,7 +24,7 @@ public struct PaymentTransaction: Sendable, Codable, Equatable {
     public var expirationDate: Date?
     /// When the App Store refunded or revoked it.
     public var revocationDate: Date?
-    /// Whether an upgrade took its place.
+    /// Whether an upgrade replaced it.
     public var isUpgraded: Bool
     /// Why it failed; only in the state `failed`.
     public var failure: PurchaseError?

@@ -50,7 +50,7 @@ public struct FilePurchaseStore: PurchaseStore {
         let stated = Self.bytes(hexadecimal: content[..<end].dropFirst(Self.header.utf8.count))
         // CryptoKit compares in constant time.
         guard let stated, HMAC<SHA256>.isValidAuthenticationCode(stated, authenticating: document, using: key) else {
-            throw PurchaseError(.storeDamaged, found: "another HMAC than the key's")
+            throw PurchaseError(.storeDamaged, found: "an HMAC that does not match the key")
         }
         return document
     }

@@ -8,12 +8,12 @@ enum NetworkFailure {
     static func words(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
-            error.connectionErrors.first.map { words($0.error) } ?? "the name of the host is not known"
+            error.connectionErrors.first.map { words($0.error) } ?? "the host name is unknown"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed,
             HTTPParserError.invalidEOFState:
             "the connection was closed"
-        case ChannelError.connectTimeout: "no connection in time"
+        case ChannelError.connectTimeout: "the connection timed out"
         case is HTTPParserError: "the answer is not HTTP"
         default: "\(error)"
         }

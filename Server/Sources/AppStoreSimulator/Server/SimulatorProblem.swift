@@ -66,7 +66,7 @@ struct SimulatorProblemMiddleware: RouterMiddleware {
             } else if context.codingPath.isEmpty {
                 "The body is not JSON."
             } else {
-                "\(path(context))This value is not one that is allowed here; GET /openapi.yaml lists those that are."
+                "\(path(context))This value is not allowed here; GET /openapi.yaml lists the allowed values."
             }
         @unknown default: "The body has the wrong format; GET /openapi.yaml describes it."
         }

@@ -25,7 +25,7 @@ struct PaymentDesk: Codable, Equatable, Sendable {
     /// Lets a payment wait.
     mutating func wait(_ payment: WaitingPayment) throws(StoreError) -> WaitingPayment {
         guard waiting.count < Self.waitingLimit else {
-            throw StoreError(.wrongState, "\(Self.waitingLimit) payments wait already.")
+            throw StoreError(.wrongState, "\(Self.waitingLimit) payments are already waiting.")
         }
         payments += 1
         var payment = payment
@@ -37,7 +37,7 @@ struct PaymentDesk: Codable, Equatable, Sendable {
     /// Takes a payment that waits.
     mutating func take(_ paymentID: String) throws(StoreError) -> WaitingPayment {
         guard let index = waiting.firstIndex(where: { $0.paymentID == paymentID }) else {
-            throw StoreError(.unknownPayment, "No payment '\(paymentID)' waits.")
+            throw StoreError(.unknownPayment, "No payment '\(paymentID)' is waiting.")
         }
         return waiting.remove(at: index)
     }

@@ -133,7 +133,7 @@ extension AppStore {
     public mutating func acceptPrice(of originalTransactionID: String) throws(StoreError) -> StoreSubscription {
         var subscription = try subscription(originalTransactionID)
         guard subscription.priceIncrease?.isAccepted == false else {
-            throw StoreError(.wrongState, "No higher price waits for an answer.")
+            throw StoreError(.wrongState, "No price increase is waiting for consent.")
         }
         subscription.priceIncrease?.isAccepted = true
         store(subscription)
@@ -146,7 +146,7 @@ extension AppStore {
 
     private func refuseFollower(_ subscription: StoreSubscription) throws(StoreError) {
         guard subscription.sharedFrom == nil else {
-            throw StoreError(.wrongState, "The subscription is shared; only the one it is shared from can be changed.")
+            throw StoreError(.wrongState, "The subscription is shared; only the original subscription can be changed.")
         }
     }
 }

@@ -18,7 +18,7 @@ extension AppStore {
             throw StoreError(.invalidValue, "A grace period has 0, 3, 16 or 28 days, not \(gracePeriodDays).")
         }
         guard state.apps[bundleID] == nil else {
-            throw StoreError(.alreadyExists, "There is an app '\(bundleID)' already.")
+            throw StoreError(.alreadyExists, "The app '\(bundleID)' already exists.")
         }
         state.summary.apps += 1
         let app = StoreApp(
@@ -49,11 +49,11 @@ extension AppStore {
         }
         for offer in subscription?.offers ?? [] {
             guard (1...60).contains(offer.periods), (0...1_000_000_000).contains(offer.price) else {
-                throw StoreError(.invalidValue, "The offer '\(offer.offerID)' has no possible length or price.")
+                throw StoreError(.invalidValue, "The offer '\(offer.offerID)' has an invalid length or price.")
             }
         }
         guard state.products[StoreState.key(bundleID, productID)] == nil else {
-            throw StoreError(.alreadyExists, "The app '\(bundleID)' has a product '\(productID)' already.")
+            throw StoreError(.alreadyExists, "The app '\(bundleID)' already has a product '\(productID)'.")
         }
         state.summary.products += 1
         let product = StoreProduct(
@@ -90,7 +90,7 @@ extension AppStore {
         let customerID = customerID ?? "customer-\(state.summary.customers)"
         try Self.check(customerID, "customer id")
         guard state.customers[customerID] == nil else {
-            throw StoreError(.alreadyExists, "There is a customer '\(customerID)' already.")
+            throw StoreError(.alreadyExists, "The customer '\(customerID)' already exists.")
         }
         let device: UUID?
         if let deviceID {

@@ -22,7 +22,7 @@ extension AppStore {
         guard target >= now || state.events.count == 0 else {
             throw StoreError(
                 .clockBackwards,
-                "The clock shows \(now.internet), and something happened already; \(target.internet) is before it.")
+                "The clock shows \(now.internet) and the store has events; it cannot go back to \(target.internet).")
         }
         var due = state.subscriptions.values.compactMap { DueSubscription($0) }.filter { $0.date <= target }
         due.sort(by: >)

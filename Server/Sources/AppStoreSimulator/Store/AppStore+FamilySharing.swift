@@ -18,7 +18,8 @@ extension AppStore {
             !copies(of: transactionID).flatMap(sharedTransactions).contains(where: { $0.customerID == customerID })
         else {
             throw StoreError(
-                .wrongState, "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already.")
+                .wrongState,
+                "The transaction '\(transactionID)' cannot be shared with '\(customerID)', or is already shared.")
         }
         let subscription = state.subscriptions[transaction.originalTransactionID]
         if product.kind == .autoRenewable {
@@ -102,7 +103,7 @@ extension AppStore {
             follower.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate
             store(follower)
             record(
-                kind, "\(follower.productID) of \(follower.customerID) follows the subscription it is shared from",
+                kind, "\(follower.productID) of \(follower.customerID) follows the subscription that it is shared from",
                 state.transactions[follower.transactionID], follower, notify: notify)
         }
     }

@@ -36,7 +36,7 @@ extension AppStore {
         }
         guard options.quantity == 1 || product.kind == .consumable, (1...10).contains(options.quantity) else {
             throw StoreError(
-                .invalidValue, "1 to 10 of a consumable can be bought at a time, and one of anything else.")
+                .invalidValue, "The quantity is 1 to 10 for a consumable, and 1 for any other product.")
         }
         if let token = options.appAccountToken, UUID(uuidString: token) == nil {
             throw StoreError(.invalidValue, "An app account token is a UUID.")
@@ -46,7 +46,7 @@ extension AppStore {
             transaction = try subscribe(customer, to: product, terms, options)
         } else if product.kind == .nonConsumable, let owned = ownedTransaction(of: product, customer) {
             transaction = restoredCopy(of: owned)
-            record(.restored, "\(productID) was owned already and is restored", transaction)
+            record(.restored, "\(productID) was already owned and is restored", transaction)
         } else {
             transaction = mint(product, customer, options)
             record(

@@ -47,7 +47,7 @@ extension AppStore {
         guard percentage ?? whole > earlier else {
             throw StoreError(
                 .wrongState,
-                "\(earlier) thousandths of a percent of the transaction '\(transactionID)' are refunded already.")
+                "\(earlier) thousandths of a percent of the transaction '\(transactionID)' are already refunded.")
         }
         transaction.revocation = StoreTransaction.Revocation(
             date: now, reason: reason, kind: .refund, percentage: percentage)

@@ -15,7 +15,7 @@ extension AppStore {
                 state.transactions[subscription.transactionID], subscription, notify: ("GRACE_PERIOD_EXPIRED", nil))
             followSuit(subscription, .gracePeriodExpired, notify: ("GRACE_PERIOD_EXPIRED", nil))
         case .billingRetry:
-            expire(&subscription, intent: 2, subtype: "BILLING_RETRY", "it could not be paid for 60 days")
+            expire(&subscription, intent: 2, subtype: "BILLING_RETRY", "its payment failed for 60 days")
         case .expired, .revoked: break
         }
         return state.subscriptions[originalTransactionID]
@@ -24,7 +24,7 @@ extension AppStore {
     /// Tries to renew a subscription whose period has ended.
     private mutating func renewOrLapse(_ subscription: inout StoreSubscription) {
         guard subscription.autoRenews else {
-            return expire(&subscription, intent: 1, subtype: "VOLUNTARY", "the customer stopped it")
+            return expire(&subscription, intent: 1, subtype: "VOLUNTARY", "the customer cancelled it")
         }
         let key = StoreState.key(subscription.bundleID, subscription.autoRenewProductID)
         guard let product = state.products[key], let terms = product.subscription, product.isForSale else {
@@ -51,7 +51,7 @@ extension AppStore {
         store(subscription)
         let notification = ("DID_FAIL_TO_RENEW", hasGrace ? "GRACE_PERIOD" : nil)
         record(
-            .billingFailed, "\(subscription.productID) could not be paid",
+            .billingFailed, "the payment of \(subscription.productID) failed",
             state.transactions[subscription.transactionID], subscription, notify: notification)
         followSuit(subscription, .billingFailed, notify: notification)
     }
@@ -132,7 +132,7 @@ extension AppStore {
             follower.expirationIntent = intent
             store(follower)
             record(
-                .expired, "\(follower.productID) expires, as the subscription it is shared from does",
+                .expired, "\(follower.productID) expires, because the subscription that it is shared from expired",
                 state.transactions[follower.transactionID], follower, notify: ("EXPIRED", subtype))
         }
     }

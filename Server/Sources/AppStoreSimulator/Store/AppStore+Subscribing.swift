@@ -20,7 +20,8 @@ extension AppStore {
             throw StoreError(.wrongState, "The product '\(productID)' is not in the group '\(subscription.groupID)'.")
         }
         guard subscription.isUsable, subscription.sharedFrom == nil else {
-            throw StoreError(.wrongState, "The subscription is \(subscription.status.rawValue), or somebody else's.")
+            throw StoreError(
+                .wrongState, "The subscription is \(subscription.status.rawValue), or shared by another customer.")
         }
         let present = try transaction(subscription.transactionID)
         if terms.level < old.level || (terms.level == old.level && terms.period == old.period && product != current) {
@@ -33,7 +34,8 @@ extension AppStore {
         subscription.autoRenews = true
         state.subscriptions[originalTransactionID] = subscription
         record(
-            .downgraded, "from the next period on, \(subscription.customerID) has \(productID)", present, subscription,
+            .downgraded, "\(subscription.customerID) changes to \(productID) with the next period", present,
+            subscription,
             notify: ("DID_CHANGE_RENEWAL_PREF", product == current ? nil : "DOWNGRADE"))
         return present
     }
@@ -103,7 +105,7 @@ extension AppStore {
         let transaction = beginPeriod(
             of: &subscription, product, terms, from: now, reason: .purchase, follows: present)
         record(
-            .upgraded, "\(subscription.customerID) goes on to \(product.productID)", transaction, subscription,
+            .upgraded, "\(subscription.customerID) changes to \(product.productID)", transaction, subscription,
             notify: ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"))
         shareWithFamily(subscription, transaction)
         return transaction

@@ -48,7 +48,7 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
     public var isFinished = false
     /// The transaction that it is a restored copy of.
     public let restoredFrom: String?
-    /// The restored copy that took its place in receipts.
+    /// The restored copy that replaced it in receipts.
     public var restoredAs: String?
     /// The family member's transaction that it is shared from.
     public var sharedFromTransactionID: String?

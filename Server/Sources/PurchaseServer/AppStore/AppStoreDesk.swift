@@ -194,7 +194,9 @@ public final class AppStoreDesk: Service {
         for await (environment, change) in changes {
             let metadata: Logger.Metadata = ["environment": "\(environment.rawValue)"]
             switch change {
-            case .opened: logger.warning("the App Store does not answer; it is asked now and then", metadata: metadata)
+            case .opened:
+                logger.warning(
+                    "the App Store does not answer; the server tries again from time to time", metadata: metadata)
             case .closed:
                 logger.notice("the App Store answers again", metadata: metadata)
                 do {

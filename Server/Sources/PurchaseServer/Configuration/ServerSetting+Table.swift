@@ -62,7 +62,7 @@ extension ServerSetting {
         guard !text.isEmpty else { return }
         guard let signer = AnswerSigner(text: text) else {
             throw SettingFault(
-                "'\(value.text)' holds no such key", "Make one with assay keys signing --for answers")
+                "'\(value.text)' is not such a key", "Make one with assay keys signing --for answers")
         }
         configuration.answerSigner = signer
     }
@@ -149,7 +149,7 @@ extension ServerSetting {
 
     package static let connections = ServerSetting(
         "limits.connections", variable: "ASSAY_MAX_CONNECTIONS", option: "--max-connections", default: "4096",
-        "Connections at the same time"
+        "The maximum number of connections"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.connections = Int(try number(value, in: 1...1_000_000))
     }
@@ -157,7 +157,7 @@ extension ServerSetting {
     package static let connectionsPerAddress = ServerSetting(
         "limits.connections_per_address", variable: "ASSAY_MAX_CONNECTIONS_PER_ADDRESS",
         option: "--max-connections-per-address", default: "512",
-        "Connections of one address, or /64 network of IPv6, at the same time"
+        "The maximum number of connections of one IPv4 address, or of one /64 network of IPv6"
     ) { value, _, configuration throws(SettingFault) in
         configuration.limits.connectionsPerAddress = Int(try number(value, in: 1...1_000_000))
     }
@@ -238,12 +238,12 @@ extension ServerSetting {
         _ perSecond: Int, _ burst: Int, _ what: String
     ) -> [ServerSetting] {
         [
-            ServerSetting("\(name).per_second", default: "\(perSecond)", "How many \(what) are taken in a second") {
+            ServerSetting("\(name).per_second", default: "\(perSecond)", "How many \(what) are accepted per second") {
                 value, _, configuration throws(SettingFault) in
                 let rate = Double(try number(value, in: 1...1_000_000))
                 configuration.limits[keyPath: limit] = RateLimit(perSecond: rate, burst: rate * 2)
             },
-            ServerSetting("\(name).burst", default: "\(burst)", "How many \(what) are taken at once after a pause") {
+            ServerSetting("\(name).burst", default: "\(burst)", "How many \(what) are accepted at once after a pause") {
                 value, _, configuration throws(SettingFault) in
                 configuration.limits[keyPath: limit].burst = Double(try number(value, in: 1...1_000_000))
             },

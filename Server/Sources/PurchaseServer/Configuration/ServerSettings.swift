@@ -32,7 +32,7 @@ package struct ServerSettings {
         try checkEnvironments(configuration)
         guard !configuration.appStore.isMixed else {
             throw Fault(
-                description: "app_store has one of two addresses. "
+                description: "app_store has only one of its two addresses. "
                     + "Write both verify_receipt_production and verify_receipt_sandbox, or none.")
         }
         configuration.apps = file.apps.mapValues(\.app)

@@ -48,7 +48,7 @@ struct Problem: Error {
     /// A problem that is fully described by its status.
     init(_ status: HTTPResponse.Status) {
         // Only the router answers 404 without a code.
-        let detail = status == .notFound ? "There is no such route; GET /openapi.yaml lists all." : nil
+        let detail = status == .notFound ? "The path does not exist; GET /openapi.yaml lists all paths." : nil
         self.init(status, status.reasonPhrase.lowercased().replacing(" ", with: "_"), detail)
     }
 
@@ -78,9 +78,9 @@ struct Problem: Error {
         case .tooLarge: self.init(fault.rejection)
         case .noRoom:
             self.init(
-                .serviceUnavailable, "server_busy", "Too many bodies are held at the same time.", retryAfter: 1)
+                .serviceUnavailable, "server_busy", "The memory for request bodies is used up.", retryAfter: 1)
         case .incomplete:
-            self.init(.badRequest, "request_incomplete", "The body did not arrive.")
+            self.init(.badRequest, "request_incomplete", "The body is incomplete.")
             disposition = .retry
         case .digestMismatch:
             self.init(

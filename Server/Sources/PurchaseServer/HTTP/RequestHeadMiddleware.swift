@@ -25,7 +25,7 @@ extension Problem {
                 expected: "at most \(RequestHeadFault.targetBytes) bytes")
         case .targetMalformed:
             self.init(
-                .badRequest, fault.rawValue, "The request target has other characters than visible ASCII.",
+                .badRequest, fault.rawValue, "The request target has characters other than visible ASCII.",
                 expected: "percent-encoding (RFC 3986, 2.1)")
         case .headersTooLarge:
             self.init(

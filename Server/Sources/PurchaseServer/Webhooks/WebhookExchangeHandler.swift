@@ -69,7 +69,7 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
             guard isCertificateOfHost(context) else {
-                return fail(WebhookFailure(.tls, "the certificate is not one for the host"), context.channel)
+                return fail(WebhookFailure(.tls, "the certificate is not valid for the host"), context.channel)
             }
             isReady = true
             write(context.channel)
@@ -140,7 +140,7 @@ final class WebhookExchangeHandler: ChannelInboundHandler {
         case is HTTPParserError: WebhookFailure(.malformed)
         case let error as NIOSSLError: WebhookFailure(.tls, "\(error)")
         case let error as BoringSSLError: WebhookFailure(.tls, "\(error)")
-        case is NIOSSLExtraError: WebhookFailure(.tls, "the certificate is not one for the host")
+        case is NIOSSLExtraError: WebhookFailure(.tls, "the certificate is not valid for the host")
         case let error as IOError: WebhookFailure(.connection, "error \(error.errnoCode)")
         default: WebhookFailure(.connection)
         }
