@@ -68,10 +68,10 @@ sed 's/^/    /' assay.yaml
 step "The shop's backend creates an order:"
 ask backend POST /v1/orders '{"customer_id":"alice","product_id":"coins","quantity":3}' 'Idempotency-Key: 4711'
 order=$(field order_id)
-step "The app submits the purchase for it, after the App Store sold it:"
+step "After the purchase in the App Store, the app submits it for the order:"
 purchase="{\"signed_transaction\":\"<coins.jws>\",\"product_id\":\"coins\",\"transaction_id\":\"500000000000001\",\"order_id\":\"$order\"}"
 ask client POST /v1/purchases "$purchase"
-step "The app repeats the request, because it saw no answer. Nothing is granted twice:"
+step "The app received no answer and repeats the request. Nothing is granted twice:"
 ask client POST /v1/purchases "$purchase"
 step "Another customer submits the same evidence:"
 ask client POST /v1/purchases '{"signed_transaction":"<coins.jws>","product_id":"coins","transaction_id":"500000000000001","customer_id":"mallory"}'
@@ -91,11 +91,11 @@ ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}'
 ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}'
 ask backend GET /v1/customers/alice/entitlements
-step "The record has refused submissions, too:"
+step "The record also contains refused submissions:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
-step "What changed, in order, and where to continue:"
+step "The events list all changes in order, and the cursor from which to continue:"
 ask backend GET '/v1/events?after=0'
-step "The server stops; then everything is computed again from the journal and compared:"
+step "After the server has stopped, the tables are computed again from the journal and compared:"
 stop_server
 printf '    $ assay audit verify --trust assay-authority/trust.pem\n'
 assay audit verify --trust assay-authority/trust.pem 2>/dev/null | sed 's/^/    /'

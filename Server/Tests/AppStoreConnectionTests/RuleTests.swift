@@ -41,7 +41,7 @@ struct RuleTests {
         #expect(judge(21008, nil, .sandbox, switched: true) == .conclusive)
     }
 
-    @Test("Three more attempts after 0.5, 1 and 2 s ± 50 %; one after 21002; none where it does not help")
+    @Test("Three more attempts after 0.5, 1 and 2 s ± 50 %; one after 21002; none where a retry cannot help")
     func pauses() {
         for (random, expected) in [(-1.0, [250, 500, 1000]), (0, [500, 1000, 2000]), (1, [750, 1500, 3000])] {
             for (attempt, milliseconds) in expected.enumerated() {

@@ -28,7 +28,7 @@ struct HTTPPurchaseServiceTests {
         }
     }
 
-    @Test("A request that is not answered ends after its time", .timeLimit(.minutes(10)))
+    @Test("A request without an answer ends at its time limit", .timeLimit(.minutes(10)))
     func timeOut() async throws {
         try await withSilentServer { port in
             let service = HTTPPurchaseService(server: try #require(URL(string: "http://127.0.0.1:\(port)")), timeout: 1)

@@ -93,7 +93,7 @@ struct NetworkTests {
         ) { device in
             [try await device.engine().buy("coins", order: PurchaseOrder(orderID: "none")).code]
         },
-        KitCase("A purchase that somebody else has claimed is refused", coins: 0, codes: ["already_claimed"]) {
+        KitCase("A purchase that another customer has claimed is refused", coins: 0, codes: ["already_claimed"]) {
             device in
             let transaction = try await device.sell("coins")
             let other = try await device.world.device()

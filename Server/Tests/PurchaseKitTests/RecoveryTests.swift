@@ -16,7 +16,7 @@ struct RecoveryTests {
     func table(_ line: KitCase) async throws { try await line.check() }
 
     static let cases: [KitCase] = [
-        KitCase("An order without an id is refused before anybody pays", coins: 0, codes: ["field_missing"]) { device in
+        KitCase("An order without an id is refused before the payment", coins: 0, codes: ["field_missing"]) { device in
             [try await device.engine().buy("coins", order: PurchaseOrder(orderID: "")).code]
         },
         KitCase("A customer without an id is nobody", coins: 0, codes: ["customer_unknown"]) { device in
@@ -233,8 +233,10 @@ struct RecoveryTests {
             let active = try await engine.entitlements().filter(\.isActive).map(\.productID)
             return [first.code, upgrade.code, old.code] + active
         },
-        KitCase("What the App Store withdraws without a transaction ends", coins: nil, codes: ["granted", "false"]) {
-            device in
+        KitCase(
+            "An entitlement that the App Store withdraws without a transaction ends", coins: nil,
+            codes: ["granted", "false"]
+        ) { device in
             let engine = try await device.engine()
             let first = await engine.buy("pro")
             await engine.withdraw(["pro", "nothing"])

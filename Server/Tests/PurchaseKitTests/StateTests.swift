@@ -15,7 +15,7 @@ struct StateTests {
         KitCase("A purchase is granted", codes: ["granted"]) { device in
             [try await device.engine().buy("coins").code]
         },
-        KitCase("A transaction that is purchasing stays as it is", coins: 0, codes: ["pending"]) { device in
+        KitCase("A transaction in the state purchasing is not touched", coins: 0, codes: ["pending"]) { device in
             let purchasing = PaymentTransaction(transactionID: nil, productID: "coins", state: .purchasing)
             return [try await device.engine().handle(purchasing).code]
         },
@@ -56,20 +56,20 @@ struct StateTests {
             try await device.engine().start()
             return [outcome.code]
         },
-        KitCase("A purchase made elsewhere arrives by itself and is a restore", coins: nil, codes: ["granted"]) {
+        KitCase("A purchase made on another device is sent as a restore", coins: nil, codes: ["granted"]) {
             device in
             let transaction = try await device.sell("pro")
             let outcome = try await device.engine().handle(transaction)
             #expect(device.link.paths == ["/v1/restores"])
             return [outcome.code]
         },
-        KitCase("The purchase's own result and the update of it are one", codes: ["granted", "granted"]) { device in
+        KitCase("A purchase's result and its update are one grant", codes: ["granted", "granted"]) { device in
             let engine = try await device.engine()
             let first = await engine.buy("coins")
             let transaction = try await device.door.stored(try #require(try await device.lastTransaction()))
             return [first.code, await engine.handle(transaction).code]
         },
-        KitCase("The update before the purchase's own result is the same", codes: ["granted", "granted"]) { device in
+        KitCase("Two updates of a purchase at once are one request", codes: ["granted", "granted"]) { device in
             let engine = try await device.engine()
             let transaction = try await device.sell("coins")
             async let first = engine.handle(transaction)
@@ -78,7 +78,7 @@ struct StateTests {
             #expect(device.link.paths.count == 1)
             return outcomes
         },
-        KitCase("What was not finished is handled at the next start", codes: []) { device in
+        KitCase("Unfinished transactions are handled at the next start", codes: []) { device in
             _ = try await device.sell("coins")
             try await device.engine().start()
             return []
@@ -114,7 +114,9 @@ struct StateTests {
             try await device.door.control("transactions/\(id)/refund")
             return [try await device.engine().handle(try await device.door.stored(id)).code]
         },
-        KitCase("A renewal comes without a call, and is a restore", coins: nil, codes: ["granted", "granted"]) {
+        KitCase(
+            "A renewal arrives without a call, and is sent as a restore", coins: nil, codes: ["granted", "granted"]
+        ) {
             device in
             let engine = try await device.engine()
             let first = await engine.buy("monthly")
@@ -124,7 +126,7 @@ struct StateTests {
             #expect(renewal.transactionID != id)
             return [first.code, await engine.handle(renewal).code]
         },
-        KitCase("A shared purchase is a restore", coins: nil, codes: ["granted"]) { device in
+        KitCase("A shared purchase is sent as a restore", coins: nil, codes: ["granted"]) { device in
             let owner = try await device.world.device()
             let id = try #require(try await owner.sell("pro").transactionID)
             try await device.door.control("transactions/\(id)/share", ["customer_id": device.customer])
@@ -265,7 +267,7 @@ struct StateTests {
             guard case .refused = outcome else { return [outcome.code] }
             return ["refused", "\(device.receipts.refreshes)"]
         },
-        KitCase("In the sandbox no receipt before the first purchase is no failure", coins: 0, codes: ["none"]) {
+        KitCase("A missing receipt before the first sandbox purchase is no error", coins: 0, codes: ["none"]) {
             device in
             let receipt = try await device.engine().verifiedReceipt()
             #expect(device.receipts.refreshes == 0)

@@ -80,7 +80,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("The addresses of one network of IPv6 count as one client, those of IPv4 each by itself")
+    @Test("Addresses in one IPv6 network count as one client; each IPv4 address counts separately")
     func networks() async throws {
         let name = try #require(HTTPField.Name("X-Forwarded-For"))
         try await PurchaseServerWorld.run(uptime: TestUptime()) { configuration in

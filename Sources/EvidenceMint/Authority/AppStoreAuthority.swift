@@ -18,7 +18,7 @@ public struct AppStoreAuthority: Sendable {
     /// Signs transactions, renewal information, app transactions and notifications.
     public let signedPayload: SignedPayloadAuthority
 
-    /// Makes an authority with new keys, which takes up to seconds. Its certificates are valid from 2008 to 2049.
+    /// Makes an authority with new keys, which can take a few seconds. Its certificates are valid from 2008 to 2049.
     /// - Throws: the errors of the crypto library if no key can be made.
     public init() throws {
         let receipts = try CertificateAuthority()

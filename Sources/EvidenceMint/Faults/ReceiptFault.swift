@@ -54,7 +54,7 @@ public enum ReceiptFault: String, CaseIterable, Sendable {
     case digestMismatch = "digest-mismatch"
     /// The signature algorithm names a different digest than the one in use.
     case signatureAlgorithmMismatch = "signature-algorithm-mismatch"
-    /// The signature was made with a key that has nothing to do with the leaf.
+    /// The signature was made with a key that is not the leaf's.
     case foreignSignature = "foreign-signature"
     /// There is no signer.
     case noSigner = "no-signer"

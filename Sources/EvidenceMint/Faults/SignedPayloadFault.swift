@@ -37,7 +37,7 @@ public enum SignedPayloadFault: String, CaseIterable, Sendable {
 
     // MARK: Signature
 
-    /// The signature was made with a key that has nothing to do with the leaf.
+    /// The signature was made with a key that is not the leaf's.
     case foreignSignature = "foreign-signature"
     /// The signature was made with a key that is in the header as `jwk`; `x5c` is genuine.
     case embeddedKey = "embedded-key"

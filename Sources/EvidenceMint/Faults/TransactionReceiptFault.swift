@@ -21,7 +21,7 @@ public enum TransactionReceiptFault: String, CaseIterable, Sendable {
 
     // MARK: Signature
 
-    /// The signature was made with a key that has nothing to do with the leaf.
+    /// The signature was made with a key that is not the leaf's.
     case foreignSignature = "foreign-signature"
     /// The signature is over the digest of another version: SHA-256 in versions 2 and 3, SHA-1 in version 4.
     case wrongDigest = "wrong-digest"

@@ -6,7 +6,7 @@ import PurchaseServer
 struct SigningKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signing",
-        abstract: "Prints the public keys that verify the log's checkpoints or the answers to apps, and makes them.",
+        abstract: "Prints the public keys that verify checkpoints or answers, and creates the keys.",
         discussion: """
             For the log, the private key is in a file that only its owner can read (--signing-key). Give the public key to those who \
             verify checkpoints or proofs: 'assay audit verify --checkpoint FILE --key KEY', 'assay audit check PROOF \
@@ -14,8 +14,8 @@ struct SigningKey: AsyncParsableCommand {
 
             For answers, the private key is the file of --answer-key, or of server.answer_key_file in the settings. Put both \
             public keys into the app. The next key is in the file with '.next' behind its name; keep that file where the \
-            server cannot read it. '--rotate' puts it in the place of the current one and makes another next key: do \
-            that when enough customers have an app that pins it, and send the server SIGHUP.
+            server cannot read it. '--rotate' replaces the current key with the next key and creates another next key. \
+            Rotate when enough customers have an app that pins the next key, and send the server SIGHUP.
             """)
 
     @OptionGroup var options: LedgerDatabaseOptions
@@ -25,7 +25,7 @@ struct SigningKey: AsyncParsableCommand {
     var answerKey: String?
 
     @Flag(
-        name: .long, help: "Puts the next key of answers in the place of the current one, and makes another next key.")
+        name: .long, help: "Replaces the current key of answers with the next key, and creates another next key.")
     var rotate = false
 
     @Option(name: .customLong("for"), help: "What is signed: log or answers.")

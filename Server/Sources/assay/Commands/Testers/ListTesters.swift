@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay testers list`.
 struct ListTesters: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Writes the testers of an app, one a line.")
+        commandName: "list", abstract: "Prints the testers of an app, one per line.")
 
     @OptionGroup var options: OperatorOptions
 

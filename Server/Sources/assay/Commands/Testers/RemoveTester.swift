@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay testers remove`.
 struct RemoveTester: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Makes sandbox purchases of a customer count no longer.")
+        commandName: "remove", abstract: "Stops counting sandbox purchases of a customer.")
 
     @OptionGroup var options: OperatorOptions
 

@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay webhooks list`.
 struct ListWebhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Shows how far each webhook of an app got, and the events that were given up.")
+        commandName: "list", abstract: "Shows the progress of each webhook, and the events that were given up.")
 
     @OptionGroup var options: OperatorOptions
 

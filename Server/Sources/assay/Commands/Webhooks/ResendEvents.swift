@@ -4,7 +4,7 @@ import PurchaseLedger
 /// `assay webhooks resend`.
 struct ResendEvents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resend", abstract: "Sends events again that were given up: one of them, or all.",
+        commandName: "resend", abstract: "Resends one event, or all events, that were given up.",
         discussion: "They arrive out of order: the customer's later events were delivered behind a gap.")
 
     @OptionGroup var webhook: WebhookOptions

@@ -6,7 +6,7 @@ struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the webhooks of an app, sends events again, disables and enables webhooks.",
         discussion: """
-            The settings name the webhooks; these commands show and change what the database knows of their deliveries. A running \
+            The settings name the webhooks; these commands show and change the state of their deliveries in the database. A running \
             server notices each change within seconds.
             """,
         subcommands: [ListWebhooks.self, ResendEvents.self, DisableWebhook.self, EnableWebhook.self])
