@@ -2,7 +2,7 @@
 # Runs every check once, runs those that do not need the compiler in the background, and prints the time of each.
 #
 # Both packages are built optimised, because users run that build, and because the compiler has miscompiled it before. The root
-# package is also built with the assertions and debug checks of the standard library (docs/decisions.md, "What runs with
+# package is also built with the assertions and debug checks of the standard library (docs/decisions.md, "Tests with
 # assertions").
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -122,13 +122,14 @@ struct WebhookAddressTests {
             receiver.react { _, _ in .drip("HTTP/1.1 204 No Content\r\nx: ") }
             let slow = try await refusal(webhook, attemptLimit: .milliseconds(500))
             // On a busy machine the client sees the end of the connection first.
-            #expect(["timed_out", "connection_failed", "answer_malformed"].contains { slow.hasPrefix($0) }, "\(slow)")
+            let failures = ["timed_out", "connection_failed", "answer_malformed"]
+            #expect(failures.contains { slow.hasPrefix($0) }, "\(slow)")
             // An informational answer before the answer is skipped, and without a final answer there is none.
             receiver.react { _, _ in .raw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n") }
             #expect(try await refusal(webhook) == "delivered")
             receiver.react { _, _ in .drip("HTTP/1.1 100 Continue\r\n\r\n") }
             let informational = try await refusal(webhook, attemptLimit: .milliseconds(500))
-            #expect(["timed_out", "connection_failed", "answer_malformed"].contains(informational))
+            #expect(failures.contains { informational.hasPrefix($0) }, "\(informational)")
             receiver.react { _, _ in
                 .raw("HTTP/1.1 204 No Content\r\n" + String(repeating: "x: a\r\n", count: 50_000))
             }
