@@ -8,6 +8,12 @@
 # With ssl=on it has its own certificate, data/server.crt.
 # PostgreSQL refuses to run as root, so root starts it as the user postgres, or nobody. Exit status 3: PostgreSQL is not installed.
 set -eu
+# A test runner can start this while it has connections of other tests. PostgreSQL outlives them, and a connection that it inherited
+# would stay open after the runner closes it. The shell cannot close descriptors above 9.
+if [ -z "${ASSAY_DESCRIPTORS_CLOSED:-}" ]; then
+    export ASSAY_DESCRIPTORS_CLOSED=1
+    exec python3 -c 'import os, sys; os.closerange(3, 65536); os.execv("/bin/sh", ["sh"] + sys.argv[1:])' "$0" "$@"
+fi
 cd "$(dirname "$0")/.."
 . dev/lib.sh
 
