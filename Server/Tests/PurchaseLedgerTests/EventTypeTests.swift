@@ -129,12 +129,12 @@ struct EventTypeTests {
         let world = history.world
         let grant = try await world.ledger.perform(
             GrantByHand(app: "example", customerID: "bob", productID: LedgerWorld.pro, reason: "goodwill"))
-        try await history.expect(.handGranted)
+        try await history.expect(.grantAdded)
         let revocation = try await world.ledger.perform(
             RevokeByHand(app: "example", customerID: "bob", .grant(grant), reason: "abuse"))
-        try await history.expect(.handRevoked)
+        try await history.expect(.revocationAdded)
         try await world.ledger.perform(LiftByHand(app: "example", customerID: "bob", id: revocation))
-        try await history.expect(.handLifted)
+        try await history.expect(.actLifted)
         try await world.database.write { connection in
             _ = try connection.execute("UPDATE entitlements SET balance = 77 WHERE balance = 2", [])
         }

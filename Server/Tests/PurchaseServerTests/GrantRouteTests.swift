@@ -53,7 +53,7 @@ struct GrantRouteTests {
             #expect(ended.status == 204)
             #expect(try await world.entitlements(of: "bob").map(\.state) == [.withdrawn])
             let events = try await world.send(.get, "/v1/events", as: .backend).message(EventPage.self).events
-            #expect(events.map(\.type) == [.handGranted, .handRevoked, .handLifted, .handLifted])
+            #expect(events.map(\.type) == [.grantAdded, .revocationAdded, .actLifted, .actLifted])
             #expect(events.map(\.reason) == ["goodwill", "by mistake", "rückgängig", "over"])
         }
     }

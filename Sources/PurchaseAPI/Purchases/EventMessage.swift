@@ -100,9 +100,9 @@ extension EventMessage {
         public static let orderReopened = Kind(rawValue: "order_reopened")
         /// The refund of an order's purchase was reversed.
         public static let orderRestored = Kind(rawValue: "order_restored")
-        public static let handGranted = Kind(rawValue: "hand_granted")
-        public static let handRevoked = Kind(rawValue: "hand_revoked")
-        public static let handLifted = Kind(rawValue: "hand_lifted")
+        public static let grantAdded = Kind(rawValue: "grant_added")
+        public static let revocationAdded = Kind(rawValue: "revocation_added")
+        public static let actLifted = Kind(rawValue: "act_lifted")
         public static let customerMerged = Kind(rawValue: "customer_merged")
         public static let customerErased = Kind(rawValue: "customer_erased")
         public static let tokenAssigned = Kind(rawValue: "token_assigned")

@@ -4,7 +4,7 @@ import struct Foundation.UUID
 
 /// Grants and revocations by operators.
 extension ReplayStep {
-    func grant(_ details: HandGrantedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+    func grant(_ details: GrantAddedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
         guard let id = UUID(uuidString: details.grantID), let kind = ProductKind(rawValue: details.kind) else { return }
         let row = try HandGrantsTable(connection: connection).insert(
@@ -20,7 +20,7 @@ extension ReplayStep {
         try events.write(events.granted(row, balances, reason: details.reason), customer: customer.key)
     }
 
-    func revoke(_ details: HandRevokedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+    func revoke(_ details: RevocationAddedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let customer = try existing(details.customer, app)
         guard let id = UUID(uuidString: details.revocationID) else { return }
         let grants = HandGrantsTable(connection: connection)
@@ -51,15 +51,15 @@ extension ReplayStep {
         }
         row = try grants.insert(row)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handRevoked, reason: details.reason, customer: customer.key)
+            .change(row, entry, .revocationAdded, reason: details.reason, customer: customer.key)
     }
 
-    func lift(_ details: HandLiftedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+    func lift(_ details: ActLiftedDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
         let grants = HandGrantsTable(connection: connection)
         guard let id = UUID(uuidString: details.id), var row = try grants.row(id: id) else { return }
         row.liftedAt = leaf.at
         try grants.lift(row.key, at: leaf.at)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handLifted, reason: details.reason, customer: row.customerKey)
+            .change(row, entry, .actLifted, reason: details.reason, customer: row.customerKey)
     }
 }

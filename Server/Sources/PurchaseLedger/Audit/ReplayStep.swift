@@ -50,9 +50,9 @@ struct ReplayStep {
         case .tokenAssigned: try assign(try TokenAssignedDetails(encoded: details), entry, app)
         case .purchaseMoved: try move(try PurchaseMovedDetails(encoded: details), entry, app)
         case .customerMerged: try merge(try CustomerMergedDetails(encoded: details), entry, app)
-        case .handGranted: try grant(try HandGrantedDetails(encoded: details), entry, app)
-        case .handRevoked: try revoke(try HandRevokedDetails(encoded: details), entry, app)
-        case .handLifted: try lift(try HandLiftedDetails(encoded: details), entry, app)
+        case .grantAdded: try grant(try GrantAddedDetails(encoded: details), entry, app)
+        case .revocationAdded: try revoke(try RevocationAddedDetails(encoded: details), entry, app)
+        case .actLifted: try lift(try ActLiftedDetails(encoded: details), entry, app)
         case .customerErased: try erase(try CustomerErasedDetails(encoded: details), entry, app)
         case .testersChanged: try changeTester(try TestersChangedDetails(encoded: details), entry, app)
         case .settings:

@@ -269,9 +269,9 @@ struct CustomerMergedDetails: JournalDetails {
     var reason: String?
 }
 
-/// `hand_granted`.
-struct HandGrantedDetails: JournalDetails {
-    static var kind: JournalKind { .handGranted }
+/// `grant_added`.
+struct GrantAddedDetails: JournalDetails {
+    static var kind: JournalKind { .grantAdded }
     var grantID: String
     var customer: String
     var productID: String
@@ -283,9 +283,9 @@ struct HandGrantedDetails: JournalDetails {
     var reason: String
 }
 
-/// `hand_revoked`.
-struct HandRevokedDetails: JournalDetails {
-    static var kind: JournalKind { .handRevoked }
+/// `revocation_added`.
+struct RevocationAddedDetails: JournalDetails {
+    static var kind: JournalKind { .revocationAdded }
     var revocationID: String
     var customer: String
     var environment: String?
@@ -295,9 +295,9 @@ struct HandRevokedDetails: JournalDetails {
     var reason: String
 }
 
-/// `hand_lifted`.
-struct HandLiftedDetails: JournalDetails {
-    static var kind: JournalKind { .handLifted }
+/// `act_lifted`.
+struct ActLiftedDetails: JournalDetails {
+    static var kind: JournalKind { .actLifted }
     var id: String
     var reason: String?
 }

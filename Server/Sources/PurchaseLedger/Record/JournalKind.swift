@@ -16,9 +16,9 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case purchaseMoved = 9
     case customerMerged = 10
     case customerErased = 11
-    case handGranted = 12
-    case handRevoked = 13
-    case handLifted = 14
+    case grantAdded = 12
+    case revocationAdded = 13
+    case actLifted = 14
     case testersChanged = 15
     case settings = 16
     case bundleBound = 17
@@ -45,9 +45,9 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .purchaseMoved: "purchase_moved"
         case .customerMerged: "customer_merged"
         case .customerErased: "customer_erased"
-        case .handGranted: "hand_granted"
-        case .handRevoked: "hand_revoked"
-        case .handLifted: "hand_lifted"
+        case .grantAdded: "grant_added"
+        case .revocationAdded: "revocation_added"
+        case .actLifted: "act_lifted"
         case .testersChanged: "testers_changed"
         case .settings: "settings"
         case .bundleBound: "bundle_bound"

@@ -29,9 +29,9 @@ public enum EventType: String, Sendable, CaseIterable {
     case orderReopened = "order_reopened"
     /// The refund of an order's purchase was reversed.
     case orderRestored = "order_restored"
-    case handGranted = "hand_granted"
-    case handRevoked = "hand_revoked"
-    case handLifted = "hand_lifted"
+    case grantAdded = "grant_added"
+    case revocationAdded = "revocation_added"
+    case actLifted = "act_lifted"
     case customerMerged = "customer_merged"
     /// A customer was erased. The event has no name.
     case customerErased = "customer_erased"

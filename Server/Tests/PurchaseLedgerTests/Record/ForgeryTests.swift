@@ -137,7 +137,7 @@ struct ForgeryTests {
             let alice = try await alice(sealed)
             let at = try await sealed.number("SELECT min(at) FROM journal WHERE app_key > 0")
             let forged = ForgedEntry(
-                .handGranted, code: "", at: Timestamp(millisecondsSince1970: at), customer: alice.reference,
+                .grantAdded, code: "", at: Timestamp(millisecondsSince1970: at), customer: alice.reference,
                 details: """
                     {"customer":"alice","environment":"Production","grantID":"\(UUID().uuidString.lowercased())",\
                     "kind":"consumable","productID":"\(LedgerWorld.coins)","quantity":1000000,"reason":"none",\
@@ -150,7 +150,7 @@ struct ForgeryTests {
                     try connection.execute("DELETE FROM log_pending", [])
                     try connection.execute("DROP TRIGGER IF EXISTS journal_no_delete", [])
                     try connection.execute("DELETE FROM journal WHERE kind = 12", [])
-                    let key = try insert(forged, .handGranted, "", mac: mac, customer: alice.key, connection)
+                    let key = try insert(forged, .grantAdded, "", mac: mac, customer: alice.key, connection)
                     return try connection.execute("INSERT INTO log_pending (entry_key) VALUES (?1)", [.integer(key)])
                 }
                 let round = try await sealed.sealing.round()

@@ -131,7 +131,7 @@ struct EventWriter {
 
     /// An operator's grant.
     func granted(_ grant: HandGrantRow, _ balances: EntitlementWriter.Balances, reason: String) -> EventRow {
-        var event = event(.handGranted)
+        var event = event(.grantAdded)
         (event.productKey, event.environment) = (grant.productKey, grant.environment)
         (event.figures.units, event.figures.until, event.figures.reason) = (grant.quantity, grant.endsAt, reason)
         describe(&event, balances[grant.customerKey])

@@ -103,18 +103,18 @@ extension ErasureScope {
             var merge = try CustomerMergedDetails(encoded: details)
             (merge.into, merge.reason) = ("", nil)
             return try merge.encoded()
-        case .handRevoked:
-            var revocation = try HandRevokedDetails(encoded: details)
+        case .revocationAdded:
+            var revocation = try RevocationAddedDetails(encoded: details)
             guard try isKept(revocation.revocationID) else { return nil }
             (revocation.customer, revocation.reason) = ("", "")
             return try revocation.encoded()
-        case .handLifted:
-            var lift = try HandLiftedDetails(encoded: details)
+        case .actLifted:
+            var lift = try ActLiftedDetails(encoded: details)
             guard try isKept(lift.id) else { return nil }
             lift.reason = nil
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
-            .customerErased, .handGranted, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
+            .customerErased, .grantAdded, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
             .recordContinued:
             return nil
         }

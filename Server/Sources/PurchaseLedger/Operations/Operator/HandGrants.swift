@@ -37,7 +37,7 @@ public struct GrantByHand: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
         if let details = try once?.earlierEntry(transaction)?.details,
-            let id = UUID(uuidString: try HandGrantedDetails(encoded: details).grantID)
+            let id = UUID(uuidString: try GrantAddedDetails(encoded: details).grantID)
         {
             return id
         }
@@ -68,7 +68,7 @@ public struct GrantByHand: LedgerOperation {
         draft.customer = customer
         let entry = try transaction.journal.append(
             draft,
-            HandGrantedDetails(
+            GrantAddedDetails(
                 grantID: id.text, customer: customerID, productID: productID, environment: environment.name,
                 kind: kind.rawValue, quantity: quantity, startsAt: transaction.now.millisecondsSince1970,
                 endsAt: until?.millisecondsSince1970, reason: reason))
@@ -118,7 +118,7 @@ public struct RevokeByHand: LedgerOperation {
     public func perform(_ transaction: LedgerTransaction) throws -> UUID {
         let app = try transaction.app(app)
         if let details = try once?.earlierEntry(transaction)?.details,
-            let id = UUID(uuidString: try HandRevokedDetails(encoded: details).revocationID)
+            let id = UUID(uuidString: try RevocationAddedDetails(encoded: details).revocationID)
         {
             return id
         }
@@ -129,7 +129,7 @@ public struct RevokeByHand: LedgerOperation {
         var row = HandGrantRow(
             id: id, appKey: app.key, customerKey: customer.key, productKey: 0, environment: 0, kind: .revocation,
             quantity: 0, startsAt: transaction.now, endsAt: nil, entryKey: 0)
-        var details = HandRevokedDetails(revocationID: id.text, customer: customerID, reason: reason)
+        var details = RevocationAddedDetails(revocationID: id.text, customer: customerID, reason: reason)
         switch target {
         case .purchase(let transactionID, let environment):
             let purchase = try transaction.existingPurchase(transactionID, environment, app)
@@ -156,7 +156,7 @@ public struct RevokeByHand: LedgerOperation {
         row = try HandGrantsTable(connection: transaction.connection).insert(row)
         try once?.keep(entry, transaction)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handRevoked, reason: reason, customer: customer.key)
+            .change(row, entry, .revocationAdded, reason: reason, customer: customer.key)
         return id
     }
 }
@@ -197,9 +197,9 @@ public struct LiftByHand: LedgerOperation {
         row.liftedAt = transaction.now
         var draft = transaction.draft(app)
         draft.customer = customer
-        let entry = try transaction.journal.append(draft, HandLiftedDetails(id: id.text, reason: reason))
+        let entry = try transaction.journal.append(draft, ActLiftedDetails(id: id.text, reason: reason))
         try grants.lift(row.key, at: transaction.now)
         try HandGrantWriter(transaction: transaction, app: app)
-            .change(row, entry, .handLifted, reason: reason, customer: customer.key)
+            .change(row, entry, .actLifted, reason: reason, customer: customer.key)
     }
 }
