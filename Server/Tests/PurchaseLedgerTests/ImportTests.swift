@@ -170,6 +170,71 @@ struct ImportTests {
         }
     }
 
+    @Test("C.11 An import has the clock tolerance of a claim: a purchase half a second before its order pays it")
+    func tolerance() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order()
+            let created = Date(timeIntervalSince1970: Double(order.createdAt.millisecondsSince1970) / 1000)
+            let evidence = try receipt([
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "1", purchaseDate: created.addingTimeInterval(-301)),
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "2", purchaseDate: created.addingTimeInterval(-0.5)),
+                .consumable(productID: LedgerWorld.coins, transactionID: "3", purchaseDate: created),
+            ])
+            let outcomes = try await run([row(evidence, order: order.id)], world)
+            #expect(outcomes.map(\.code) == ["accepted"])
+            let paid = try await world.order(order.id)
+            #expect(paid.status == .paid && paid.payment?.transactionID == "2")
+        }
+    }
+
+    @Test("C.11 A repeated import reports the present outcome, and writes nothing")
+    func presentOutcome() async throws {
+        try await LedgerWorld.with { world in
+            let rows = [
+                row("alice", try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)),
+                row("bob", try LedgerWorld.signed("2")), row("carol", try LedgerWorld.signed("2")),
+                row("dave", try LedgerWorld.signed("3", product: "com.example.app.gems")),
+            ]
+            let first = try await run(rows, world)
+            #expect(first.map(\.code) == ["accepted", "accepted", "already_claimed", "product_unknown"])
+            try await world.observe(try refunded("1"))
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "2", to: "carol", reason: "wrong account"))
+            var app = LedgerWorld.app()
+            app.products["com.example.app.gems"] = RegisteredProduct(kind: .consumable)
+            let later = try await world.restarted([app])
+            let content = try await DatabaseContent(world.database)
+            let second = try await run(rows, later)
+            #expect(second.map(\.isKnown) == [true, true, true, true])
+            #expect(second.map(\.purchases) == [["purchase_withdrawn"], ["already_claimed"], ["accepted"], ["accepted"]])
+            #expect(second.map(\.code) == ["accepted", "already_claimed", "accepted", "accepted"])
+            #expect(try await DatabaseContent(world.database).differences(from: content) == [])
+            try await later.requireConsistency()
+        }
+    }
+
+    @Test("C.11 A repeated row whose order can be paid now pays it")
+    func orderPaidLater() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order("tess")
+            let rows = [
+                row(
+                    "tess", order: order.id,
+                    try LedgerWorld.signed("1") { $0.environment = "Sandbox" })
+            ]
+            #expect(try await run(rows, world).map(\.code) == ["order_environment_mismatch"])
+            let repeated = try await run(rows, world)
+            #expect(repeated.map(\.code) == ["order_environment_mismatch"] && repeated.map(\.isKnown) == [true])
+            _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "tess", isTester: true))
+            let paying = try await run(rows, world)
+            #expect(paying.map(\.code) == ["accepted"] && paying.map(\.isKnown) == [false])
+            #expect(try await world.order(order.id).status == .paid)
+            #expect(try await run(rows, world).map(\.isKnown) == [true])
+        }
+    }
+
     @Test("Events of an import are listed, and webhooks pass over them unless they are announced")
     func announcement() async throws {
         try await LedgerWorld.with { world in
