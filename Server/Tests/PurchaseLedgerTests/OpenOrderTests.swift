@@ -70,6 +70,25 @@ struct OpenOrderTests {
         }
     }
 
+    @Test("C.9 An order that accepts a renewal is paid by one, and the replay agrees")
+    func acceptsRenewal() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))
+            world.clock.advance(days: 30)
+            let plain = try await world.order(product: LedgerWorld.monthly)
+            let accepting = try await world.ledger.perform(
+                CreateOrder(
+                    app: "example",
+                    OrderDraft(customerID: "alice", productID: LedgerWorld.monthly, acceptsRenewal: true))
+            ).order
+            #expect(accepting.acceptsRenewal && !plain.acceptsRenewal)
+            try await world.observe(
+                try LedgerWorld.period("902", from: 30) { $0.transactionReason = "RENEWAL" })
+            let states = [try await world.order(plain.id).status, try await world.order(accepting.id).status]
+            #expect(states == [.created, .paid])
+        }
+    }
+
     @Test("C.9 A subscription that the customer buys again, or in another product, pays an open order")
     func boughtAgain() async throws {
         try await LedgerWorld.with { world in
