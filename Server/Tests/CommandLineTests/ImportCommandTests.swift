@@ -151,7 +151,9 @@ struct ImportCommandTests {
             try Self.write("customer_id,signed_transaction\nbob,\(evidence[1])\n", "b.csv", folder)
             for option in ["", "--dry-run"] {
                 let refused = try await Self.run("import --app game \(option) a.csv", folder)
-                #expect(refused.status == 2 && refused.output.contains("Write '--consumables delivered'"), "\(refused.output)")
+                #expect(
+                    refused.status == 2 && refused.output.contains("Write '--consumables delivered'"),
+                    "\(refused.output)")
                 #expect(try await Self.claims(folder) == 0)
             }
             let mistyped = try await Self.run("import --app game --consumables used a.csv", folder)
@@ -190,10 +192,15 @@ struct ImportCommandTests {
             let commands: [(String, String)] = [
                 ("import --app game --consumables balance none.csv", "no such file"),
                 ("import --app gane b.csv", "the ledger has no such app, but game"),
-                ("import --app game --consumables balance --dry-run --database sqlite:none.sqlite b.csv", "there is no such database"),
+                (
+                    "import --app game --consumables balance --dry-run --database sqlite:none.sqlite b.csv",
+                    "there is no such database"
+                ),
                 ("import --app game --consumables balance --jobs 0 b.csv", "'--jobs' takes a number from 1"),
-                ("import --app game --consumables balance empty", "the folder has no files"), ("import --app game --consumables balance utf16", "is UTF-16"),
-                ("import --app game --consumables balance b.csv.gz", "is compressed"), ("imprt", "did you mean 'import'?"),
+                ("import --app game --consumables balance empty", "the folder has no files"),
+                ("import --app game --consumables balance utf16", "is UTF-16"),
+                ("import --app game --consumables balance b.csv.gz", "is compressed"),
+                ("imprt", "did you mean 'import'?"),
             ]
             try Self.write("customer_id,signed_transaction\nalice,\(evidence[0])", "b.csv", folder)
             _ = try await Program.shell("mkdir empty; gzip -k b.csv; printf '\\377\\376a' > utf16", in: folder)
@@ -266,7 +273,8 @@ struct ImportCommandTests {
                 let result = try await Program.shell(script, in: folder)
                 #expect(result.output.contains("status 130"), "\(result.output)")
                 #expect(result.output.contains("interrupted; run the same command again to go on"), "\(result.output)")
-                let rest = try await Program.shell("cat first rest | assay import --app game --consumables balance -", in: folder)
+                let rest = try await Program.shell(
+                    "cat first rest | assay import --app game --consumables balance -", in: folder)
                 #expect(rest.status == 0 && rest.output.contains("accepted  300"), "\(rest.output)")
             }
             #expect(try await Self.claims(folder) == 300)

@@ -51,7 +51,9 @@ struct AccountTokenSettingTests {
         }
     }
 
-    @Test("C.10 With require_account_token, a claim without a token transfers nothing, and the owner's own one is accepted")
+    @Test(
+        "C.10 With require_account_token, a claim without a token transfers nothing, and the owner's own one is accepted"
+    )
     func owners() async throws {
         try await LedgerWorld.with({ ($0.requiresAccountToken, $0.transfer) = (true, .move) }) { world in
             let token = UUID()

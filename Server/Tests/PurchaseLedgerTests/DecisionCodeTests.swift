@@ -83,7 +83,8 @@ struct DecisionCodeTests {
             .productMismatch, .quantityMismatch, .orderUnknown, .orderOfAnotherCustomer, .appStoreContradicts,
             .appStoreSecretMismatch:
             [.operator]
-        case .transactionNotFound, .accountTokenNeeded, .signedTransactionNeeded, .evidenceNotAPurchase, .noPurchases, .appStorePending,
+        case .transactionNotFound, .accountTokenNeeded, .signedTransactionNeeded, .evidenceNotAPurchase, .noPurchases,
+            .appStorePending,
             .appStoreUnanswered:
             [.retry]
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,

@@ -204,7 +204,8 @@ struct ImportTests {
         }
     }
 
-    @Test("C.5 Delivered units of a refunded purchase are a shortfall at once, and its reversal gives none of them again")
+    @Test(
+        "C.5 Delivered units of a refunded purchase are a shortfall at once, and its reversal gives none of them again")
     func deliveredThenRefunded() async throws {
         try await LedgerWorld.with({ $0.refundShortfall = .debt }) { world in
             func coins(_ seconds: Double, isRefunded: Bool) throws -> [UInt8] {
@@ -324,10 +325,33 @@ struct ImportTests {
             let content = try await DatabaseContent(world.database)
             let second = try await run(rows, later)
             #expect(second.map(\.isKnown) == [true, true, true, true])
-            #expect(second.map(\.purchases) == [["purchase_withdrawn"], ["already_claimed"], ["accepted"], ["accepted"]])
+            #expect(
+                second.map(\.purchases) == [["purchase_withdrawn"], ["already_claimed"], ["accepted"], ["accepted"]])
             #expect(second.map(\.code) == ["accepted", "already_claimed", "accepted", "accepted"])
             #expect(try await DatabaseContent(world.database).differences(from: content) == [])
             try await later.requireConsistency()
+        }
+    }
+
+    @Test("C.11 A row with a receipt and a signed transaction of one purchase pays its order once, also after a refund")
+    func bothKinds() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order(product: LedgerWorld.pro)
+            let signed = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)
+            let bought = MintedWorld.moment.addingTimeInterval(3600)
+            let rows = [
+                row(
+                    "alice", order: order.id, signed,
+                    try receipt([.nonConsumable(productID: LedgerWorld.pro, transactionID: "1", purchaseDate: bought)]))
+            ]
+            #expect(try await run(rows, world).map(\.code) == ["accepted"])
+            #expect(try await world.order(order.id).status == .paid)
+            #expect(try await run(rows, world).map(\.isKnown) == [true])
+            // The order is refunded, and both are history.
+            try await world.observe(try refunded("1"))
+            let repeated = try await run(rows, world)
+            #expect(repeated.map(\.code) == ["accepted"] && repeated.map(\.isKnown) == [true])
+            #expect(repeated.map(\.purchases) == [["purchase_withdrawn"]])
         }
     }
 

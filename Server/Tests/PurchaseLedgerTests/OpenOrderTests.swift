@@ -53,7 +53,8 @@ struct OpenOrderTests {
         }
     }
 
-    @Test("C.9 An automatic renewal pays no open order; a claim that names the order pays it", arguments: [false, true])
+    @Test(
+        "C.9 An automatic renewal pays no open order; a claim that names the order pays it", arguments: [false, true])
     func renewal(isStated: Bool) async throws {
         try await LedgerWorld.with { world in
             _ = try await world.claim("901", product: LedgerWorld.monthly, try LedgerWorld.period("901", from: 0))

@@ -75,7 +75,8 @@ struct OrderUnitsTests {
         }
     }
 
-    @Test("C.8 An order that was partly consumed, refunded or delivered is refused as a whole, and its rest is fulfilled")
+    @Test(
+        "C.8 An order that was partly consumed, refunded or delivered is refused as a whole, and its rest is fulfilled")
     func rest() async throws {
         try await LedgerWorld.with { world in
             for (number, change) in ["consumed", "refunded", "delivered"].enumerated() {
@@ -114,7 +115,8 @@ struct OrderUnitsTests {
             #expect(try await refusal(order, world, 1)?.code == .orderNotPaid)
             let events = try await world.ledger.answer(EventList(app: "example", limit: 100))
             #expect(events.last?.type == "order_closed" && events.count { $0.type == "order_closed" } == 1)
-            #expect(try await world.ledger.answer(OrderList(app: "example", status: .closed, limit: 9)).orders.count == 1)
+            #expect(
+                try await world.ledger.answer(OrderList(app: "example", status: .closed, limit: 9)).orders.count == 1)
         }
     }
 
@@ -147,7 +149,8 @@ struct OrderUnitsTests {
         }
     }
 
-    @Test("C.8 A refund between two deliveries leaves less, a whole refund ends the order, and a reversal gives it back")
+    @Test(
+        "C.8 A refund between two deliveries leaves less, a whole refund ends the order, and a reversal gives it back")
     func refundBetween() async throws {
         try await LedgerWorld.with { world in
             let order = try await paid(world)
@@ -204,7 +207,8 @@ struct OrderUnitsTests {
         }
     }
 
-    @Test("C.8 An order with delivered units stays with its purchase, which is transferred or claimed for another order")
+    @Test(
+        "C.8 An order with delivered units stays with its purchase, which is transferred or claimed for another order")
     func delivered() async throws {
         try await LedgerWorld.with { world in
             let order = try await world.order(quantity: 3)

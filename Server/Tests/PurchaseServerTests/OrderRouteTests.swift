@@ -21,7 +21,8 @@ struct OrderRouteTests {
         return created
     }
 
-    @Test("C.8 fulfil takes units once under its key, says what it took, and leaves the order paid until nothing remains")
+    @Test(
+        "C.8 fulfil takes units once under its key, says what it took, and leaves the order paid until nothing remains")
     func units() async throws {
         try await PurchaseServerWorld.run { world async throws in
             let path = "/v1/orders/\(try await paid(world).orderID)/fulfil"

@@ -105,7 +105,8 @@ struct SettingEffectTests {
         }
     }
 
-    @Test("C.10 require_signed_transaction refuses a new purchase of an app receipt, to be tried again with signed data")
+    @Test(
+        "C.10 require_signed_transaction refuses a new purchase of an app receipt, to be tried again with signed data")
     func signedTransaction() async throws {
         try await Self.run {
             $0.requiresSignedTransaction = true
@@ -120,7 +121,8 @@ struct SettingEffectTests {
         }
     }
 
-    @Test("C.10 require_account_token refuses a new purchase without a token of the customer, to be tried again with one")
+    @Test(
+        "C.10 require_account_token refuses a new purchase without a token of the customer, to be tried again with one")
     func accountToken() async throws {
         try await Self.run {
             $0.requiresAccountToken = true

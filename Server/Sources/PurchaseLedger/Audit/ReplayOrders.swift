@@ -16,7 +16,8 @@ extension ReplayStep {
             OrderRow(
                 id: id, appKey: app.key, customerKey: customer.key, productKey: product, quantity: details.quantity,
                 environment: environment, acceptsRenewal: details.acceptsRenewal ?? false, token: token,
-                metadata: details.metadata, createdAt: leaf.at, expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
+                metadata: details.metadata, createdAt: leaf.at,
+                expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
         try events(entry, app).write(order: row, former: nil)
         guard details.assignsToken else { return }
         try AccountTokensTable(connection: connection).insert(

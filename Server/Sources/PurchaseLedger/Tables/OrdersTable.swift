@@ -123,8 +123,8 @@ struct OrdersTable {
     static let openOfName = ReadShape(
         OrderRow.table.select(
             """
-            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3 AND expires_at > ?4
-            ORDER BY expires_at, order_key LIMIT ?5 OFFSET ?6
+            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3
+            AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
             """),
         [
             .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value, .value, .value,
@@ -152,15 +152,17 @@ struct OrdersTable {
         try OrderRow.first(of: Self.byPayment.sql, [.integer(transactionKey)], connection)
     }
 
-    /// A page of the unpaid orders of a customer that a purchase of a quantity at a time can pay, the one that expires first.
+    /// A page of the unpaid orders of a customer for a quantity of a product, those first that expire first.
+    ///
+    /// - Parameter cursor: the last order of the previous page; for the first page, the time of the purchase and the greatest key.
     func open(
-        of customer: Int64, product: Int64, quantity: Int64, at time: Timestamp, limit: Int64, offset: Int64
+        of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.query(
             Self.openOfName.sql,
             [
-                .integer(customer), .integer(product), .integer(quantity), .time(time), .integer(limit),
-                .integer(offset),
+                .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
+                .integer(cursor.key), .integer(limit),
             ], connection)
     }
 

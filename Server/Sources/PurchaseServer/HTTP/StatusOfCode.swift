@@ -36,10 +36,12 @@ extension HTTPResponse.Status {
         switch code {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
-        case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked, .balanceInsufficient, .tokenTaken,
+        case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
+            .balanceInsufficient, .tokenTaken,
             .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
             self = .conflict
-        case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent
+        case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
+            self = .unprocessableContent
         // Refused at the start, before any request is answered, or in an import.
         case .bundleOfAnotherApp, .appNameTooLong, .consumablesUnstated: self = .internalServerError
         }

@@ -39,7 +39,8 @@ extension OrderMessage {
         self.init(
             orderID: order.id.text, customerID: order.customerID, productID: order.productID,
             quantity: order.quantity, environment: order.environment.map { EnvironmentName($0) },
-            acceptsRenewal: order.acceptsRenewal ? true : nil, metadata: order.metadata.flatMap(Self.metadata), appAccountToken: order.appAccountToken.text,
+            acceptsRenewal: order.acceptsRenewal ? true : nil, metadata: order.metadata.flatMap(Self.metadata),
+            appAccountToken: order.appAccountToken.text,
             status: Status(rawValue: order.status.rawValue), createdAt: "\(order.createdAt)",
             expiresAt: "\(order.expiresAt)", paidAt: order.paidAt.map { "\($0)" },
             fulfilledUnits: order.fulfilledUnits == 0 ? nil : order.fulfilledUnits,

@@ -29,7 +29,8 @@ struct OrderRoutes {
             let draft = OrderDraft(
                 customerID: order.customerID, productID: order.productID, quantity: order.quantity ?? 1,
                 environment: try order.environment.map { try Self.environment($0, of: app) },
-                acceptsRenewal: order.acceptsRenewal ?? false, metadata: try order.metadata.map(OrderMessage.metadataText))
+                acceptsRenewal: order.acceptsRenewal ?? false,
+                metadata: try order.metadata.map(OrderMessage.metadataText))
             let once = try await api.once(request, context, body)
             let outcome = try await api.ledger.perform(CreateOrder(app: app.id, draft, once: once))
             return try Response.json(

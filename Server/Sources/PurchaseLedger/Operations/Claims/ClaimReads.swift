@@ -95,7 +95,7 @@ private struct EvidenceReads {
                 ExpectedRead(
                     orders,
                     who + productID + [
-                        .integer(facts.quantity), .time(date), .integer(OrderPayments.openOrders), .integer(0),
+                        .integer(facts.quantity), .time(date), .integer(.max), .integer(OrderPayments.openOrders),
                     ]))
         }
     }

@@ -82,7 +82,8 @@ struct ImportedDelivery {
             else { throw LedgerStorageError(.corrupt, "an import takes from a purchase that does not exist") }
             let taken = try LotTaking(transaction: transaction)
                 .takeDelivered(take.units, of: original.key, by: customer.key)
-            let record = changes.histories.first { $0.original.key == original.key }?.records.first(where: \.canBeConsumable)
+            let record = changes.histories.first { $0.original.key == original.key }?.records.first(
+                where: \.canBeConsumable)
             guard let balance = taken.balance, let record else { continue }
             self.taken.append(Taken(record: record, units: take.units, balance: balance))
         }

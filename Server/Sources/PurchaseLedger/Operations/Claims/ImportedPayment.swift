@@ -32,7 +32,8 @@ struct ImportedPayment {
     mutating func pay(
         _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
-        guard try pays(changes, customer, app, transaction), let (record, history) = try place(changes, transaction) else {
+        guard try pays(changes, customer, app, transaction), let (record, history) = try place(changes, transaction)
+        else {
             return
         }
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
@@ -63,6 +64,7 @@ struct ImportedPayment {
             try ClaimDecision.requireOwner(
                 record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts,
                 app.settings)
+            if terms.isPaidByThis { return false }
             try ClaimDecision.requireTerms(purchase, app.settings)
             try ClaimDecision.requireNotWithdrawn(purchase, named)
             if let refusal = terms.refusal(of: purchase) { throw refusal }
@@ -70,6 +72,6 @@ struct ImportedPayment {
             rejection = error
             return false
         }
-        return !terms.isPaidByThis
+        return true
     }
 }

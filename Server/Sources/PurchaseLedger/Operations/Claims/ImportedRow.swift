@@ -24,7 +24,7 @@ struct ImportedRow {
 
     /// Writes one journal entry for each piece of evidence that proves a purchase and was not imported before.
     mutating func write() throws(LedgerStorageError) {
-        let order: OrderRow?
+        var order: OrderRow?
         do {
             try requireFields()
             order = try self.order()
@@ -42,6 +42,8 @@ struct ImportedRow {
             } else {
                 outcome.isKnown = false
                 try write(evidence, proven, order)
+                // It can be paid now, and other evidence of the row can prove the same purchase.
+                if let key = order?.key { order = try transaction.orders.row(key: key) }
             }
         }
         if outcome.purchases.isEmpty { outcome.isKnown = false }

@@ -85,7 +85,9 @@ final class OrderPayments {
             }
             for record in records where !record.isNew { try followOwner(of: record) }
             // A copy pays nothing.
-            if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey, first.facts.key != named {
+            if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
+                first.facts.key != named
+            {
                 try payOpenOrder(of: owner, with: first, among: records, purchase, history)
             }
             let isNews = records.contains { record in
@@ -110,11 +112,11 @@ final class OrderPayments {
             hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
         let isRenewal = claimed.isAutomaticRenewal(among: history.records.map(\.facts))
-        var offset: Int64 = 0
+        var cursor = OrderCursor(expiresAt: date, key: .max)
         while true {
             let open = try transaction.orders.open(
-                of: owner, product: record.row.productKey, quantity: record.facts.quantity, at: date,
-                limit: Self.openOrders, offset: offset)
+                of: owner, product: record.row.productKey, quantity: record.facts.quantity, after: cursor,
+                limit: Self.openOrders)
             for order in open where orders[order.key] == nil {
                 let terms = try terms(of: order, purchase: record)
                 if terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) {
@@ -122,8 +124,8 @@ final class OrderPayments {
                     return
                 }
             }
-            guard open.count == Self.openOrders else { return }
-            offset += Self.openOrders
+            guard let last = open.last, open.count == Self.openOrders else { return }
+            cursor = OrderCursor(expiresAt: last.expiresAt, key: last.key)
         }
     }
 

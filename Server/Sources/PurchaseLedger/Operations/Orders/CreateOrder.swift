@@ -56,7 +56,8 @@ public struct CreateOrder: LedgerOperation {
             OrderCreatedDetails(
                 customer: draft.customerID, productID: draft.productID, quantity: draft.quantity,
                 environment: draft.environment?.name, acceptsRenewal: draft.acceptsRenewal ? true : nil,
-                token: token.text, assignsToken: customer.token == nil, metadata: draft.metadata, expiresAt: expiry.millisecondsSince1970))
+                token: token.text, assignsToken: customer.token == nil, metadata: draft.metadata,
+                expiresAt: expiry.millisecondsSince1970))
         if customer.token == nil {
             try AccountTokensTable(connection: transaction.connection).insert(
                 token, appKey: app.key, customer: customer.key, entry: entry.key)
