@@ -176,10 +176,10 @@ struct JournalTable {
     }
 
     /// The entries of a customer of one kind, oldest first.
-    func rows(customer: Int64, kind: JournalKind) throws(LedgerStorageError) -> [JournalRow] {
+    func rows(customer: Int64, kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(
             "WHERE customer_key = ?1 AND kind = ?2 ORDER BY at, entry_key",
-            [.integer(customer), .integer(Int64(kind.rawValue))], connection)
+            [.integer(customer), .integer(kind)], connection)
     }
 
     /// The entries about a transaction that name no customer.

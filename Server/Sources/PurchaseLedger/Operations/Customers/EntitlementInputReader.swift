@@ -66,12 +66,12 @@ struct EntitlementInputReader {
                     customer: CustomerNumber(rawValue: customer), productID: ExactText(consumed.productID),
                     environment: AppStoreEnvironment(consumed.environment), date: entry.at, takings: takings))
         }
-        for entry in try journal.rows(customer: customer, kind: .orderFulfilled) {
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.orderFulfilled.rawValue)) {
             guard let details = entry.details else { continue }
             consumptions += try delivered(
                 try OrderFulfilledDetails(encoded: details).takes, to: customer, at: entry.at)
         }
-        for entry in try journal.rows(customer: customer, kind: .claim) {
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.claim.rawValue)) {
             guard let details = entry.details, let takes = try ClaimDetails(encoded: details).imported?.takes else {
                 continue
             }
