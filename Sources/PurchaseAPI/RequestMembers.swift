@@ -98,7 +98,7 @@ public struct RequestMembers {
             note(key, "true or false")
             return nil
         }
-        return number.boolValue
+        return number.doubleValue != 0
     }
 
     /// A quantity from 1; `nil` if it is absent, null, or something else.
