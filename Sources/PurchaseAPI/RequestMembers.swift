@@ -91,6 +91,16 @@ public struct RequestMembers {
         return whole
     }
 
+    /// `true` or `false`; `nil` if it is absent, null, or something else.
+    public mutating func flag(_ key: some CodingKey) -> Bool? {
+        guard let value = present(key) else { return nil }
+        guard let number = value as? NSNumber, Self.isBoolean(number) else {
+            note(key, "true or false")
+            return nil
+        }
+        return number.doubleValue != 0
+    }
+
     /// A quantity from 1; `nil` if it is absent, null, or something else.
     public mutating func quantity(_ key: some CodingKey) -> Int64? {
         number(key, in: 1...Self.largestQuantity)

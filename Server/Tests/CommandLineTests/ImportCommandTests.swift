@@ -72,19 +72,19 @@ struct ImportCommandTests {
             try Self.write(evidence[2], "files/c\u{327}edric/first", folder)
             let before = try await Self.claims(folder)
             let trial = try await Self.run(
-                "import --app game --dry-run a.csv; ls -d $TMPDIR/assay-trial* | wc -l", folder)
+                "import --app game --consumables balance --dry-run a.csv; ls -d $TMPDIR/assay-trial* | wc -l", folder)
             #expect(trial.output.contains("accepted  4") && trial.output.contains("nothing was written"))
             #expect(try await Self.claims(folder) == before)
-            let first = try await Self.run("import --app game a.csv", folder)
+            let first = try await Self.run("import --app game --consumables balance a.csv", folder)
             #expect(first.status == 0 && first.output.contains("accepted  4"), "\(first.output)")
             #expect(try await Self.claims(folder) == before + 4)
             for command in ["a.csv", "a.ndjson", "- < a.ndjson", "--announce --jobs 1 a.csv", "--dry-run a.csv"] {
-                let again = try await Self.run("import --app game \(command)", folder)
+                let again = try await Self.run("import --app game --consumables balance \(command)", folder)
                 #expect(
                     again.status == 0 && again.output.contains("4 of them had been imported before"), "\(again.output)")
             }
             #expect(try await Self.claims(folder) == before + 4)
-            let files = try await Self.run("import --app game files", folder)
+            let files = try await Self.run("import --app game --consumables balance files", folder)
             #expect(files.status == 0 && files.output.contains("accepted  2"), "\(files.output)")
             let shown = try await Self.run("customers show --app game 'kündin, \"1\"'", folder)
             #expect(shown.output.contains("1000"), "\(shown.output)")
@@ -108,7 +108,7 @@ struct ImportCommandTests {
                 "mallory,\(evidence[0]),,", "", "carol,\(evidence[2]),,",
             ]
             try Self.write(rows.joined(separator: "\n"), "a.csv", folder)
-            let result = try await Self.run("import --app game a.csv", folder)
+            let result = try await Self.run("import --app game --consumables balance a.csv", folder)
             #expect(result.status == 1)
             for line in [
                 "line 3: rejected, row_malformed",
@@ -129,7 +129,7 @@ struct ImportCommandTests {
                 #"{"customer_id":"a\u0000b","receipt_data":"\#(evidence[1])"}"#,
             ]
             try Self.write(json.joined(separator: "\n"), "a.ndjson", folder)
-            let other = try await Self.run("import --app game a.ndjson", folder)
+            let other = try await Self.run("import --app game --consumables balance a.ndjson", folder)
             #expect(other.status == 1)
             for line in [
                 "line 2: rejected, column_unknown: there is no member 'reciept_data'; did you mean 'receipt_data'?",
@@ -141,6 +141,31 @@ struct ImportCommandTests {
                 #expect(other.output.contains(line), "\(line) in \(other.output)")
             }
             #expect(try await Self.run("customers show --app game 4711", folder).output.contains("1001"))
+        }
+    }
+
+    @Test("C.5 Without --consumables, an import into an app with consumables is refused; 'delivered' credits none")
+    func consumables() async throws {
+        try await Self.inFolder(2) { folder, evidence in
+            try Self.write("customer_id,signed_transaction\nalice,\(evidence[0])\n", "a.csv", folder)
+            try Self.write("customer_id,signed_transaction\nbob,\(evidence[1])\n", "b.csv", folder)
+            for option in ["", "--dry-run"] {
+                let refused = try await Self.run("import --app game \(option) a.csv", folder)
+                #expect(
+                    refused.status == 2 && refused.output.contains("Write '--consumables delivered'"),
+                    "\(refused.output)")
+                #expect(try await Self.claims(folder) == 0)
+            }
+            let mistyped = try await Self.run("import --app game --consumables used a.csv", folder)
+            #expect(mistyped.status != 0 && mistyped.output.contains("delivered"), "\(mistyped.output)")
+            #expect(try await Self.run("import --app game --consumables delivered a.csv", folder).status == 0)
+            #expect(try await Self.run("import --app game --consumables balance b.csv", folder).status == 0)
+            let query =
+                "import sqlite3; print(sqlite3.connect(\"assay.sqlite\").execute("
+                + "\"SELECT sum(available), sum(taken) FROM lots\").fetchone())"
+            #expect(try await Program.shell("python3 -c '\(query)'", in: folder).output.contains("(1, 1)"))
+            let audit = try await Self.run("audit verify --evidence", folder)
+            #expect(audit.status == 0, "\(audit.output)")
         }
     }
 
@@ -161,16 +186,21 @@ struct ImportCommandTests {
             ]
             for (content, message) in files {
                 try Self.write(content, "a.csv", folder)
-                let result = try await Self.run("import --app game a.csv", folder)
+                let result = try await Self.run("import --app game --consumables balance a.csv", folder)
                 #expect(result.status == 2 && result.output.contains(message), "\(message): \(result.output)")
             }
             let commands: [(String, String)] = [
-                ("import --app game none.csv", "no such file"),
+                ("import --app game --consumables balance none.csv", "no such file"),
                 ("import --app gane b.csv", "the ledger has no such app, but game"),
-                ("import --app game --dry-run --database sqlite:none.sqlite b.csv", "there is no such database"),
-                ("import --app game --jobs 0 b.csv", "'--jobs' takes a number from 1"),
-                ("import --app game empty", "the folder has no files"), ("import --app game utf16", "is UTF-16"),
-                ("import --app game b.csv.gz", "is compressed"), ("imprt", "did you mean 'import'?"),
+                (
+                    "import --app game --consumables balance --dry-run --database sqlite:none.sqlite b.csv",
+                    "there is no such database"
+                ),
+                ("import --app game --consumables balance --jobs 0 b.csv", "'--jobs' takes a number from 1"),
+                ("import --app game --consumables balance empty", "the folder has no files"),
+                ("import --app game --consumables balance utf16", "is UTF-16"),
+                ("import --app game --consumables balance b.csv.gz", "is compressed"),
+                ("imprt", "did you mean 'import'?"),
             ]
             try Self.write("customer_id,signed_transaction\nalice,\(evidence[0])", "b.csv", folder)
             _ = try await Program.shell("mkdir empty; gzip -k b.csv; printf '\\377\\376a' > utf16", in: folder)
@@ -182,7 +212,7 @@ struct ImportCommandTests {
             // Rows that are too large are skipped without keeping them in memory.
             let large = """
                 { echo customer_id,receipt_data; printf 'alice,'; head -c 60000000 /dev/zero | tr '\\0' A; echo; \
-                tail -n 1 b.csv; } | sed '$!b' | assay import --app game -
+                tail -n 1 b.csv; } | sed '$!b' | assay import --app game --consumables balance -
                 """
             let result = try await Program.shell(large, in: folder)
             #expect(result.status == 1 && result.output.contains("line 2: rejected, row_too_large"), "\(result.output)")
@@ -204,7 +234,7 @@ struct ImportCommandTests {
             for _ in 0..<200 {
                 // Each is killed shortly after it wrote something.
                 let script = """
-                    touch stamp; assay import --app game a.csv > report 2>&1 & p=$!
+                    touch stamp; assay import --app game --consumables balance a.csv > report 2>&1 & p=$!
                     while kill -0 $p 2>/dev/null && ! test assay.sqlite-wal -nt stamp; do sleep 0.02; done
                     sleep \(Double.random(in: 0...longest)); kill -KILL $p 2>/dev/null; wait $p; echo "status $?"
                     """
@@ -221,7 +251,7 @@ struct ImportCommandTests {
             #expect(kills > 0 && known == count)
             let audit = try await Self.run("audit verify --evidence", folder)
             #expect(audit.status == 0, "\(audit.output)")
-            let last = try await Self.run("import --app game a.csv", folder)
+            let last = try await Self.run("import --app game --consumables balance a.csv", folder)
             #expect(last.status == 0 && last.output.contains("\(count) of them had been imported before"))
         }
     }
@@ -236,14 +266,15 @@ struct ImportCommandTests {
             try await RunningServer.run("assay serve --port 0", in: folder) { _ in
                 let script = """
                     mkfifo rows; { cat first; while ! test -e go; do sleep 0.1; done; cat rest; } > rows &
-                    assay import --app game - < rows > report 2>&1 & p=$!
+                    assay import --app game --consumables balance - < rows > report 2>&1 & p=$!
                     n=0; while [ $n -lt 300 ] && [ "$(\(Self.countClaims))" = 0 ]; do sleep 0.2; n=$((n+1)); done
                     kill -TERM $p; sleep 0.5; touch go; wait $p; echo "status $?"; cat report
                     """
                 let result = try await Program.shell(script, in: folder)
                 #expect(result.output.contains("status 130"), "\(result.output)")
                 #expect(result.output.contains("interrupted; run the same command again to go on"), "\(result.output)")
-                let rest = try await Program.shell("cat first rest | assay import --app game -", in: folder)
+                let rest = try await Program.shell(
+                    "cat first rest | assay import --app game --consumables balance -", in: folder)
                 #expect(rest.status == 0 && rest.output.contains("accepted  300"), "\(rest.output)")
             }
             #expect(try await Self.claims(folder) == 300)

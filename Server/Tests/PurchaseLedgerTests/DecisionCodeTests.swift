@@ -24,11 +24,13 @@ struct DecisionCodeTests {
             for outcome in try await states(world) { note(outcome) }
             for outcome in try await orders(world) { note(outcome) }
         }
-        try await LedgerWorld.with {
-            $0.requiresAccountToken = true
-        } _: { world in
-            let receipt = try LedgerWorld.receipt([MintedWorld.purchases()[0]])
-            note(try await world.claim("2000000000000001", receipt))
+        for isToken in [false, true] {
+            try await LedgerWorld.with {
+                ($0.requiresSignedTransaction, $0.requiresAccountToken) = (!isToken, isToken)
+            } _: { world in
+                let receipt = try LedgerWorld.receipt([MintedWorld.purchases()[0]])
+                note(try await world.claim("2000000000000001", receipt))
+            }
         }
         for outcome in try await appStore() { note(outcome) }
         let missing = DecisionCode.allCases.filter { found[$0] == nil }
@@ -81,7 +83,8 @@ struct DecisionCodeTests {
             .productMismatch, .quantityMismatch, .orderUnknown, .orderOfAnotherCustomer, .appStoreContradicts,
             .appStoreSecretMismatch:
             [.operator]
-        case .transactionNotFound, .accountTokenNeeded, .evidenceNotAPurchase, .noPurchases, .appStorePending,
+        case .transactionNotFound, .accountTokenNeeded, .signedTransactionNeeded, .evidenceNotAPurchase, .noPurchases,
+            .appStorePending,
             .appStoreUnanswered:
             [.retry]
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,

@@ -54,6 +54,12 @@ struct EventTypeTests {
         let unwanted = try await world.order()
         _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: unwanted.id))
         try await history.expect(.orderCreated, .orderCancelled)
+        let partial = try await world.order(quantity: 2)
+        _ = try await world.claim("3", order: partial.id, try coins("3"))
+        _ = try await world.ledger.perform(FulfilOrder(app: "example", orderID: partial.id, units: 1))
+        _ = try await world.consume(1, "rest")
+        _ = try await world.ledger.perform(CloseOrder(app: "example", orderID: partial.id, reason: "left the game"))
+        try await history.expect(.orderCreated, .granted, .orderPaid, .orderPartlyFulfilled, .consumed, .orderClosed)
         // The payment that no claim asked for moves to the order that a claim names.
         _ = try await world.order()
         let named = try await world.order()

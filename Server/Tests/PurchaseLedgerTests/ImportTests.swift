@@ -9,11 +9,12 @@ import Testing
 @Suite("Importing the receipts of another system")
 struct ImportTests {
     private func run(
-        _ rows: [ImportSubmission], isAnnounced: Bool = false, _ world: LedgerWorld
+        _ rows: [ImportSubmission], isAnnounced: Bool = false, consumables: ImportedConsumables? = .balance,
+        _ world: LedgerWorld
     ) async throws -> [ImportOutcome] {
         let examined = rows.map { world.ledger.examine($0, app: "example") }
         return try await world.ledger.perform(
-            ImportPurchases(app: "example", isAnnounced: isAnnounced, examined))
+            ImportPurchases(app: "example", isAnnounced: isAnnounced, consumables: consumables, examined))
     }
 
     private func row(_ evidence: [UInt8], order: UUID? = nil) -> ImportSubmission {
@@ -167,6 +168,210 @@ struct ImportTests {
             #expect(try await world.entitlement()?.balance == 2)
             #expect(try await run([row(evidence, order: order.id)], world).map(\.isKnown) == [true])
             #expect(try await run([row(evidence, order: unpaid.id)], world).map(\.code) == ["quantity_mismatch"])
+        }
+    }
+
+    @Test("C.5 With delivered consumables, an import adds nothing to a balance, and a refund shows a shortfall")
+    func delivered() async throws {
+        try await LedgerWorld.with { world in
+            let coins = try LedgerWorld.signed("1") { $0.quantity = 3 }
+            let rows = [row(coins), row(try receipt(7)), row("bob", try LedgerWorld.signed("2"))]
+            let outcomes = try await run(rows, consumables: .delivered, world)
+            #expect(outcomes.allSatisfy { $0.rejection == nil })
+            #expect(try await world.entitlement()?.balance == 0)
+            #expect(try await world.entitlement(of: "bob")?.balance == 0)
+            #expect(try await world.events().count { $0 == "consumed" } == 4)
+            // The same again changes nothing, whatever is said about consumables.
+            let content = try await DatabaseContent(world.database)
+            for choice in ImportedConsumables.allCases { _ = try await run(rows, consumables: choice, world) }
+            #expect(try await DatabaseContent(world.database).differences(from: content) == [])
+            func state(_ seconds: Double, isRefunded: Bool) throws -> [UInt8] {
+                try LedgerWorld.signed("1") {
+                    $0.quantity = 3
+                    $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
+                    if isRefunded { $0.revocationDate = $0.signedDate }
+                }
+            }
+            try await world.observe(try state(60, isRefunded: true))
+            #expect(try await world.entitlement()?.shortfall == 3)
+            #expect(try await world.entitlement()?.balance == 0)
+            try await world.observe(try state(120, isRefunded: false))
+            #expect(try await world.entitlement()?.shortfall == 0)
+            #expect(try await world.entitlement()?.balance == 0)
+            // What is bought later is the ledger's to deliver.
+            _ = try await world.claim("9", try LedgerWorld.signed("9"))
+            #expect(try await world.entitlement()?.balance == 1)
+        }
+    }
+
+    @Test(
+        "C.5 Delivered units of a refunded purchase are a shortfall at once, and its reversal gives none of them again")
+    func deliveredThenRefunded() async throws {
+        try await LedgerWorld.with({ $0.refundShortfall = .debt }) { world in
+            func coins(_ seconds: Double, isRefunded: Bool) throws -> [UInt8] {
+                try LedgerWorld.signed("1") {
+                    $0.quantity = 3
+                    $0.signedDate = $0.purchaseDate?.addingTimeInterval(seconds)
+                    if isRefunded { $0.revocationDate = $0.signedDate }
+                }
+            }
+            _ = try await run([row(try coins(60, isRefunded: true))], consumables: .delivered, world)
+            #expect(try await world.entitlement()?.shortfall == 3)
+            try await world.observe(try coins(120, isRefunded: false))
+            #expect(try await world.entitlement()?.shortfall == 0)
+            #expect(try await world.entitlement()?.balance == 0)
+        }
+    }
+
+    @Test("C.5 Delivered consumables of a product that is registered later add nothing to a balance either")
+    func deliveredUnregistered() async throws {
+        try await LedgerWorld.with { world in
+            let gems = "com.example.app.gems"
+            let rows = [row(try LedgerWorld.signed("1", product: gems) { $0.quantity = 5 })]
+            #expect(try await run(rows, consumables: .delivered, world).map(\.code) == ["product_unknown"])
+            var app = LedgerWorld.app()
+            app.products[gems] = RegisteredProduct(kind: .consumable)
+            let later = try await world.restarted([app])
+            #expect(try await later.entitlement(gems)?.balance == 0)
+            #expect(try await run(rows, consumables: .delivered, later).map(\.code) == ["accepted"])
+            try await later.requireConsistency()
+        }
+    }
+
+    @Test("C.5 Delivered consumables leave alone what the customer has in the ledger, and what pays an order")
+    func deliveredElsewhere() async throws {
+        try await LedgerWorld.with { world in
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            _ = try await run([row(try LedgerWorld.signed("1"))], consumables: .delivered, world)
+            #expect(try await world.entitlement()?.balance == 1)
+            let order = try await world.order()
+            _ = try await run([row(try LedgerWorld.signed("2"), order: order.id)], consumables: .delivered, world)
+            #expect(try await world.entitlement()?.balance == 2)
+            #expect(try await world.ledger.perform(FulfilOrder(app: "example", orderID: order.id)).units == 1)
+            #expect(try await world.entitlement()?.balance == 1)
+            // A rejected row takes nothing.
+            let rejected = try await run([row("bob", try LedgerWorld.signed("1"))], consumables: .delivered, world)
+            #expect(rejected.map(\.code) == ["already_claimed"])
+            #expect(try await world.entitlement()?.balance == 1)
+        }
+    }
+
+    @Test("C.5 An import into an app with consumables says what became of them")
+    func unstated() async throws {
+        try await LedgerWorld.with { world in
+            let rows = [row(try LedgerWorld.signed("1"))]
+            let refused = await #expect(throws: LedgerRefusal.self) {
+                _ = try await run(rows, consumables: nil, world)
+            }
+            #expect(refused?.code == .consumablesUnstated && refused?.expected == "delivered or balance")
+            #expect(try await world.submissions().isEmpty)
+        }
+        try await LedgerWorld.with({ $0.products[LedgerWorld.coins] = nil }) { world in
+            let evidence = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)
+            #expect(try await run([row(evidence)], consumables: nil, world).map(\.code) == ["accepted"])
+        }
+    }
+
+    @Test("C.5 Delivered consumables of an erased customer, and of one whose purchase was transferred, are replayed")
+    func deliveredAndGone() async throws {
+        try await LedgerWorld.with { world in
+            let rows = [row(try LedgerWorld.signed("1")), row("carol", try LedgerWorld.signed("2"))]
+            _ = try await run(rows, consumables: .delivered, world)
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "2", to: "dora", reason: "wrong account"))
+            #expect(try await world.entitlement(of: "dora")?.balance == 1)
+            #expect(try await world.entitlement(of: "carol")?.shortfall == 1)
+            try await world.requireConsistency()
+            _ = try await world.ledger.perform(
+                EraseCustomer(app: "example", customerID: "alice", reason: "asked by letter"))
+        }
+    }
+
+    @Test("C.11 An import has the clock tolerance of a claim: a purchase half a second before its order pays it")
+    func tolerance() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order()
+            let created = Date(timeIntervalSince1970: Double(order.createdAt.millisecondsSince1970) / 1000)
+            let evidence = try receipt([
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "1", purchaseDate: created.addingTimeInterval(-301)),
+                .consumable(
+                    productID: LedgerWorld.coins, transactionID: "2", purchaseDate: created.addingTimeInterval(-0.5)),
+                .consumable(productID: LedgerWorld.coins, transactionID: "3", purchaseDate: created),
+            ])
+            let outcomes = try await run([row(evidence, order: order.id)], world)
+            #expect(outcomes.map(\.code) == ["accepted"])
+            let paid = try await world.order(order.id)
+            #expect(paid.status == .paid && paid.payment?.transactionID == "2")
+        }
+    }
+
+    @Test("C.11 A repeated import reports the present outcome, and writes nothing")
+    func presentOutcome() async throws {
+        try await LedgerWorld.with { world in
+            let rows = [
+                row("alice", try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)),
+                row("bob", try LedgerWorld.signed("2")), row("carol", try LedgerWorld.signed("2")),
+                row("dave", try LedgerWorld.signed("3", product: "com.example.app.gems")),
+            ]
+            let first = try await run(rows, world)
+            #expect(first.map(\.code) == ["accepted", "accepted", "already_claimed", "product_unknown"])
+            try await world.observe(try refunded("1"))
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "2", to: "carol", reason: "wrong account"))
+            var app = LedgerWorld.app()
+            app.products["com.example.app.gems"] = RegisteredProduct(kind: .consumable)
+            let later = try await world.restarted([app])
+            let content = try await DatabaseContent(world.database)
+            let second = try await run(rows, later)
+            #expect(second.map(\.isKnown) == [true, true, true, true])
+            #expect(
+                second.map(\.purchases) == [["purchase_withdrawn"], ["already_claimed"], ["accepted"], ["accepted"]])
+            #expect(second.map(\.code) == ["accepted", "already_claimed", "accepted", "accepted"])
+            #expect(try await DatabaseContent(world.database).differences(from: content) == [])
+            try await later.requireConsistency()
+        }
+    }
+
+    @Test("C.11 A row with a receipt and a signed transaction of one purchase pays its order once, also after a refund")
+    func bothKinds() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order(product: LedgerWorld.pro)
+            let signed = try LedgerWorld.signed("1", product: LedgerWorld.pro, kind: .nonConsumable)
+            let bought = MintedWorld.moment.addingTimeInterval(3600)
+            let rows = [
+                row(
+                    "alice", order: order.id, signed,
+                    try receipt([.nonConsumable(productID: LedgerWorld.pro, transactionID: "1", purchaseDate: bought)]))
+            ]
+            #expect(try await run(rows, world).map(\.code) == ["accepted"])
+            #expect(try await world.order(order.id).status == .paid)
+            #expect(try await run(rows, world).map(\.isKnown) == [true])
+            // The order is refunded, and both are history.
+            try await world.observe(try refunded("1"))
+            let repeated = try await run(rows, world)
+            #expect(repeated.map(\.code) == ["accepted"] && repeated.map(\.isKnown) == [true])
+            #expect(repeated.map(\.purchases) == [["purchase_withdrawn"]])
+        }
+    }
+
+    @Test("C.11 A repeated row whose order can be paid now pays it")
+    func orderPaidLater() async throws {
+        try await LedgerWorld.with { world in
+            let order = try await world.order("tess")
+            let rows = [
+                row(
+                    "tess", order: order.id,
+                    try LedgerWorld.signed("1") { $0.environment = "Sandbox" })
+            ]
+            #expect(try await run(rows, world).map(\.code) == ["order_environment_mismatch"])
+            let repeated = try await run(rows, world)
+            #expect(repeated.map(\.code) == ["order_environment_mismatch"] && repeated.map(\.isKnown) == [true])
+            _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "tess", isTester: true))
+            let paying = try await run(rows, world)
+            #expect(paying.map(\.code) == ["accepted"] && paying.map(\.isKnown) == [false])
+            #expect(try await world.order(order.id).status == .paid)
+            #expect(try await run(rows, world).map(\.isKnown) == [true])
         }
     }
 

@@ -134,20 +134,6 @@ struct OperationTests {
         }
     }
 
-    @Test("With require_account_token, a receipt cannot claim a new purchase, and the app is told to try again")
-    func tokenNeeded() async throws {
-        try await LedgerWorld.with({ $0.requiresAccountToken = true }) { world in
-            let receipt = try LedgerWorld.receipt([
-                .consumable(
-                    productID: LedgerWorld.coins, transactionID: "2000000000000001", purchaseDate: MintedWorld.moment)
-            ])
-            let outcome = try await world.claim("2000000000000001", receipt)
-            #expect(outcome.code == "account_token_needed")
-            #expect(outcome.disposition == .retry)
-            #expect(try await world.entitlement(environment: .sandbox) == nil)
-        }
-    }
-
     @Test("A claim needs the transaction in its own evidence, even if the ledger knows it")
     func ownEvidence() async throws {
         try await LedgerWorld.with { world in

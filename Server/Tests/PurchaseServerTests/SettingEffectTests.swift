@@ -105,18 +105,34 @@ struct SettingEffectTests {
         }
     }
 
-    @Test("require_account_token refuses a new purchase of an app receipt, to be tried again with signed data")
-    func accountToken() async throws {
+    @Test(
+        "C.10 require_signed_transaction refuses a new purchase of an app receipt, to be tried again with signed data")
+    func signedTransaction() async throws {
         try await Self.run {
-            $0.requiresAccountToken = true
+            $0.requiresSignedTransaction = true
         } _: { world async throws in
             let receipt = try await world.send(
                 .post, "/v1/purchases", try PurchaseServerWorld.purchase(), as: .client)
             #expect(receipt.status == 422)
-            #expect(try receipt.problem == "account_token_needed")
+            #expect(try receipt.problem == "signed_transaction_needed")
             #expect(try receipt.document?.disposition == .retry)
             let signed = try PurchaseServerWorld.signed("1")
             #expect(try await world.send(.post, "/v1/purchases", signed.claim(), as: .client).status == 200)
+        }
+    }
+
+    @Test(
+        "C.10 require_account_token refuses a new purchase without a token of the customer, to be tried again with one")
+    func accountToken() async throws {
+        try await Self.run {
+            $0.requiresAccountToken = true
+        } _: { world async throws in
+            for claim in [try PurchaseServerWorld.purchase(), try PurchaseServerWorld.signed("1").claim()] {
+                let refused = try await world.send(.post, "/v1/purchases", claim, as: .client)
+                #expect(refused.status == 422)
+                #expect(try refused.problem == "account_token_needed")
+                #expect(try refused.document?.disposition == .retry)
+            }
         }
     }
 

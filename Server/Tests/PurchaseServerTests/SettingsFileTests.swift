@@ -30,6 +30,7 @@ struct SettingsFileTests {
                 transfer: move
                 sandbox_access: everyone
                 refund_shortfall: debt
+                require_signed_transaction: true
                 require_account_token: true
                 order_lifetime: 2h
                 unverified_evidence: { bytes_per_day: 9000, bytes_per_key_and_day: 100 }
@@ -60,6 +61,7 @@ struct SettingsFileTests {
         game.orderLifetime = 7_200_000
         game.sandboxAccess = .everyone
         game.refundShortfall = .debt
+        game.requiresSignedTransaction = true
         game.requiresAccountToken = true
         game.unverifiedEvidence = EvidenceBudget(bytesPerAppAndDay: 9000, bytesPerKeyAndDay: 100)
         game.products = [
@@ -127,6 +129,7 @@ struct SettingsFileTests {
             ("sandbox_access: me", "sandbox_access is 'me'", "testers, everyone, nobody"),
             ("refund_shortfall: keep", "refund_shortfall is 'keep'", "forgive, debt"),
             ("require_account_token: yes please", "require_account_token is 'yes please'", "true or false"),
+            ("require_signed_transaction: 1", "require_signed_transaction is '1'", "true or false"),
             ("require_account_token:", "require_account_token is ''", "true or false"),
             ("order_lifetime: 1mo", "order_lifetime is '1mo'", "24h"),
             ("unverified_evidence: { bytes_per_day: -1 }", "bytes_per_day is not a whole number", "such a number"),

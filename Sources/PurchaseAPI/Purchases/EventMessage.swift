@@ -93,7 +93,11 @@ extension EventMessage {
         public static let consumed = Kind(rawValue: "consumed")
         public static let orderCreated = Kind(rawValue: "order_created")
         public static let orderPaid = Kind(rawValue: "order_paid")
+        /// Some units of an order were delivered, and others remain.
+        public static let orderPartlyFulfilled = Kind(rawValue: "order_partly_fulfilled")
         public static let orderFulfilled = Kind(rawValue: "order_fulfilled")
+        /// An operator ended a paid order.
+        public static let orderClosed = Kind(rawValue: "order_closed")
         public static let orderCancelled = Kind(rawValue: "order_cancelled")
         public static let orderRefunded = Kind(rawValue: "order_refunded")
         /// The payment of an order, which no claim had asked for, went to another order that a claim named.

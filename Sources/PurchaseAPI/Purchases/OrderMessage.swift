@@ -6,6 +6,8 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     public var quantity: Int64
     /// The environment of the purchase, as the order states it; absent means Production, and for a tester also Sandbox.
     public var environment: EnvironmentName?
+    /// Whether an automatic renewal of the subscription pays it, although no claim names it; absent means no.
+    public var acceptsRenewal: Bool?
     public var metadata: [String: String]?
     /// The customer's UUID, to be handed to StoreKit 2 (`Product.PurchaseOption.appAccountToken`).
     public var appAccountToken: String
@@ -14,35 +16,45 @@ public struct OrderMessage: Codable, Sendable, Equatable {
     /// The time until which it waits for its payment.
     public var expiresAt: String
     public var paidAt: String?
+    /// Units that were delivered so far; absent means none.
+    public var fulfilledUnits: Int64?
+    /// When the last of them were delivered.
     public var fulfilledAt: String?
-    /// When it was cancelled or refunded.
+    /// When it was cancelled, closed or refunded.
     public var closedAt: String?
     /// The payment of the order.
     public var payment: PaymentMessage?
-    /// Whether an earlier request created or fulfilled it; then deliver nothing. Absent if the order is only shown.
+    /// The units to deliver, in the answer to a fulfilment: those that the request took or, if `replayed`, the request that it
+    /// repeats. Absent if another request fulfilled the order.
+    public var takenUnits: Int64?
+    /// Whether an earlier request created, fulfilled or closed it; then deliver nothing. Absent if the order is only shown.
     public var replayed: Bool?
 
     /// An order by its parts.
     public init(
         orderID: String, customerID: String, productID: String, quantity: Int64, environment: EnvironmentName? = nil,
-        metadata: [String: String]? = nil, appAccountToken: String, status: Status, createdAt: String,
-        expiresAt: String, paidAt: String? = nil, fulfilledAt: String? = nil, closedAt: String? = nil,
-        payment: PaymentMessage? = nil, replayed: Bool? = nil
+        acceptsRenewal: Bool? = nil, metadata: [String: String]? = nil, appAccountToken: String, status: Status,
+        createdAt: String, expiresAt: String, paidAt: String? = nil, fulfilledUnits: Int64? = nil,
+        fulfilledAt: String? = nil, closedAt: String? = nil, payment: PaymentMessage? = nil, takenUnits: Int64? = nil,
+        replayed: Bool? = nil
     ) {
         self.orderID = orderID
         self.customerID = customerID
         self.productID = productID
         self.quantity = quantity
         self.environment = environment
+        self.acceptsRenewal = acceptsRenewal
         self.metadata = metadata
         self.appAccountToken = appAccountToken
         self.status = status
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.paidAt = paidAt
+        self.fulfilledUnits = fulfilledUnits
         self.fulfilledAt = fulfilledAt
         self.closedAt = closedAt
         self.payment = payment
+        self.takenUnits = takenUnits
         self.replayed = replayed
     }
 
@@ -51,12 +63,15 @@ public struct OrderMessage: Codable, Sendable, Equatable {
         case orderID = "order_id"
         case customerID = "customer_id"
         case productID = "product_id"
+        case acceptsRenewal = "accepts_renewal"
         case appAccountToken = "app_account_token"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
         case paidAt = "paid_at"
+        case fulfilledUnits = "fulfilled_units"
         case fulfilledAt = "fulfilled_at"
         case closedAt = "closed_at"
+        case takenUnits = "taken_units"
     }
 }
 
@@ -70,6 +85,7 @@ extension OrderMessage {
         public static let created = Status(rawValue: "created")
         public static let paid = Status(rawValue: "paid")
         public static let fulfilled = Status(rawValue: "fulfilled")
+        public static let closed = Status(rawValue: "closed")
         public static let expired = Status(rawValue: "expired")
         public static let cancelled = Status(rawValue: "cancelled")
         public static let refunded = Status(rawValue: "refunded")

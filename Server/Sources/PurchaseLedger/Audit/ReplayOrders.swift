@@ -15,7 +15,8 @@ extension ReplayStep {
         let row = try transaction.orders.insert(
             OrderRow(
                 id: id, appKey: app.key, customerKey: customer.key, productKey: product, quantity: details.quantity,
-                environment: environment, token: token, metadata: details.metadata, createdAt: leaf.at,
+                environment: environment, acceptsRenewal: details.acceptsRenewal ?? false, token: token,
+                metadata: details.metadata, createdAt: leaf.at,
                 expiresAt: Timestamp(millisecondsSince1970: details.expiresAt)))
         try events(entry, app).write(order: row, former: nil)
         guard details.assignsToken else { return }
@@ -24,15 +25,22 @@ extension ReplayStep {
         try transaction.customers.setToken(token, of: customer.key)
     }
 
+    func fulfilOrder(_ details: OrderFulfilledDetails, _ entry: JournalEntry, _ app: RegistryApp) throws {
+        let balance = try take(details.takes)
+        try changeOrder(entry, app, balance: balance) {
+            $0.deliver(details.units ?? $0.quantity, remaining: details.remaining ?? 0, at: leaf.at)
+        }
+    }
+
     func changeOrder(
         _ entry: JournalEntry, _ app: RegistryApp, balance: EntitlementWriter.Balances.Value? = nil,
-        _ change: (inout OrderRow) -> Void
+        reason: String? = nil, _ change: (inout OrderRow) -> Void
     ) throws {
         guard let id = leaf.order, var row = try transaction.orders.row(id: id) else { return }
         let former = row
         change(&row)
         try transaction.orders.update(row, from: former.status)
-        try events(entry, app).write(order: row, former: former, balance: balance)
+        try events(entry, app).write(order: row, former: former, balance: balance, reason: reason)
     }
 
     func events(_ entry: JournalEntry, _ app: RegistryApp) -> EventWriter {
@@ -75,7 +83,7 @@ extension ReplayStep {
     }
 
     /// Whether a later erasure removed the lot, so that its units are not counted. A lot that others have a part in still exists.
-    private func isErased(_ take: LotTake) throws -> Bool {
+    func isErased(_ take: LotTake) throws -> Bool {
         guard let erasures = transaction.erasures, let id = take.originalID else { return false }
         let key = OriginalKey(
             environment: AppStoreEnvironment(take.environment), transactionID: ExactText(id), second: take.second ?? 0)

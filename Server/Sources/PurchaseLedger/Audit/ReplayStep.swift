@@ -41,10 +41,10 @@ struct ReplayStep {
             try changeOrder(entry, app) {
                 $0.status = .cancelled; $0.closedAt = leaf.at
             }
-        case .orderFulfilled:
-            let balance = try take(try OrderFulfilledDetails(encoded: details).takes)
-            try changeOrder(entry, app, balance: balance) {
-                $0.status = .fulfilled; $0.fulfilledAt = leaf.at
+        case .orderFulfilled: try fulfilOrder(try OrderFulfilledDetails(encoded: details), entry, app)
+        case .orderClosed:
+            try changeOrder(entry, app, reason: try OrderClosedDetails(encoded: details).reason) {
+                $0.status = .closed; $0.closedAt = leaf.at
             }
         case .consumed: try consume(try ConsumedDetails(encoded: details), entry, app)
         case .tokenAssigned: try assign(try TokenAssignedDetails(encoded: details), entry, app)
@@ -110,7 +110,15 @@ struct ReplayStep {
             let record = changes.histories[place.history].records[place.record]
             try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
         }
-        try changes.finish(entry, isAnnounced: claims?.imported?.announced ?? true)
+        let isAnnounced = claims?.imported?.announced ?? true
+        var delivery: ImportedDelivery?
+        if let takes = claims?.imported?.takes, let customer, !isOfEntriesAlone {
+            delivery = ImportedDelivery(.delivered, to: customer, changes)
+            try delivery?.repeatTakes(takes, transaction, isErased: isErased)
+        }
+        try changes.finish(entry, isAnnounced: isAnnounced)
+        try delivery?.write(
+            EventWriter(transaction: transaction, app: target, entry: entry, isAnnounced: isAnnounced))
         try transaction.hold(examined, evidence?.key, entry)
     }
 

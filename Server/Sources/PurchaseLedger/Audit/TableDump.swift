@@ -27,7 +27,8 @@ struct TableDump: Sendable {
                 name: "orders", keyCount: 1, pageKey: ["orders.order_key"],
                 columns: """
                     orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
-                    environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at
+                    environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at,
+                    orders.accepts_renewal, orders.fulfilled_units
                     """,
                 source: """
                     orders \(join("apps", "app_key", "orders")) \(join("customers", "customer_key", "orders"))
@@ -241,7 +242,7 @@ struct TableDump: Sendable {
                 orders.order_id, apps.name, customers.reference, products.product_id, orders.quantity,
                 environments.name, orders.token, orders.metadata, orders.created_at, orders.expires_at, orders.status,
                 payer.name, transactions.transaction_id, transactions.xcode_second, orders.paid_at,
-                orders.fulfilled_at, orders.closed_at
+                orders.fulfilled_at, orders.closed_at, orders.accepts_renewal, orders.fulfilled_units
                 """,
             source: """
                 orders \(join("apps", "app_key", "orders")) \(join("customers", "customer_key", "orders"))

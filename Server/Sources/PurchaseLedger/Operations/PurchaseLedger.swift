@@ -74,6 +74,9 @@ public struct PurchaseLedger: Sendable {
     /// The names of the apps in the settings, sorted.
     public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
 
+    /// The settings of an app; `nil` if there is no such app.
+    public func settings(of app: String) -> RegisteredApp? { registry.app(app)?.settings }
+
     /// Performs an operation and returns after its commit.
     public func perform<Operation: LedgerOperation>(_ operation: Operation) async throws -> Operation.Outcome {
         let (registry, clock, entryKey, verifier) = (registry, clock, entryKey, verifier)

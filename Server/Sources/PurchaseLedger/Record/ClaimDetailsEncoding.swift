@@ -14,6 +14,19 @@ extension ClaimDetails {
             json.open()
             json.add("announced", imported.announced)
             json.add("at", imported.at)
+            json.add("consumables", imported.consumables)
+            if let takes = imported.takes {
+                json.key("takes")
+                json.list(takes) { json, take in
+                    json.open()
+                    json.add("environment", take.environment)
+                    json.add("grantID", take.grantID)
+                    json.add("originalID", take.originalID)
+                    json.add("second", take.second)
+                    json.add("units", take.units)
+                    json.close()
+                }
+            }
             json.close()
         }
         json.add("isRestore", isRestore)

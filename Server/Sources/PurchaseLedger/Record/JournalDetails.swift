@@ -191,6 +191,10 @@ struct ImportNote: Codable, Sendable, Equatable {
     var announced: Bool
     /// When the existing system received the evidence, in milliseconds since 1970.
     var at: Int64?
+    /// What became of the units of consumables (`ImportedConsumables`); `nil` if the row had none.
+    var consumables: String?
+    /// The lots that the existing system had delivered.
+    var takes: [LotTake]?
 }
 
 /// `order_created`.
@@ -200,6 +204,8 @@ struct OrderCreatedDetails: JournalDetails {
     var productID: String
     var quantity: Int64
     var environment: String?
+    /// Whether an automatic renewal pays it; `nil` for `false`.
+    var acceptsRenewal: Bool?
     var token: String
     /// Whether the token is new and is assigned to the customer by this order.
     var assignsToken: Bool
@@ -213,11 +219,22 @@ struct OrderCancelledDetails: JournalDetails {
     var keyID: String?
 }
 
-/// `order_fulfilled`: for a consumable, with the lot that fulfilment took.
+/// `order_fulfilled`: for a consumable, with the units that fulfilment took from the lot.
 struct OrderFulfilledDetails: JournalDetails {
     static var kind: JournalKind { .orderFulfilled }
     var keyID: String?
     var takes: [LotTake]
+    /// The delivered units; `nil` for the whole order, as recorded before it could be delivered in parts.
+    var units: Int64?
+    /// The units that remained afterwards; `nil` for 0.
+    var remaining: Int64?
+}
+
+/// `order_closed`.
+struct OrderClosedDetails: JournalDetails {
+    static var kind: JournalKind { .orderClosed }
+    var keyID: String?
+    var reason: String
 }
 
 /// `consumed`.

@@ -28,6 +28,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case rules = 20
     /// A new origin of the Merkle log, after a restore from a backup.
     case recordContinued = 21
+    /// An operator ended a paid order.
+    case orderClosed = 22
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -55,6 +57,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .keyRevoked: "key_revoked"
         case .rules: "rules"
         case .recordContinued: "record_continued"
+        case .orderClosed: "order_closed"
         case .decision: "decision"
         }
     }

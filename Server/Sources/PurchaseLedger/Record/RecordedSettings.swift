@@ -14,6 +14,8 @@ struct RecordedSettings: Codable {
     var sandbox_access: String
     var refund_shortfall: String
     var require_account_token: Bool
+    /// `nil` in settings from before the two requirements were told apart.
+    var require_signed_transaction: Bool?
     /// `nil` for `offline`.
     var mode: String?
 
@@ -36,7 +38,7 @@ extension RegisteredApp {
             },
             transfer: transfer.rawValue, order_lifetime: orderLifetime, sandbox_access: sandboxAccess.rawValue,
             refund_shortfall: refundShortfall.rawValue, require_account_token: requiresAccountToken,
-            mode: mode == .offline ? nil : mode.rawValue)
+            require_signed_transaction: requiresSignedTransaction, mode: mode == .offline ? nil : mode.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -71,7 +73,9 @@ extension RegisteredApp {
         orderLifetime = settings.order_lifetime
         sandboxAccess = SandboxAccess(rawValue: settings.sandbox_access) ?? .testers
         refundShortfall = RefundShortfallPolicy(rawValue: settings.refund_shortfall) ?? .forgive
-        requiresAccountToken = settings.require_account_token
+        // The former setting of this name required a signed transaction.
+        requiresSignedTransaction = settings.require_signed_transaction ?? settings.require_account_token
+        requiresAccountToken = settings.require_signed_transaction != nil && settings.require_account_token
         mode = settings.mode.flatMap(AppStoreMode.init(rawValue:)) ?? .offline
     }
 }

@@ -2,8 +2,22 @@ import PurchaseVerification
 
 /// The second schema: what the second version of the rules needs.
 enum SchemaVersion2 {
+    /// Orders that are delivered in parts, or paid by a renewal. The index has the quantity, so that a purchase reads only the open
+    /// orders of its own.
+    private static let orders: [LedgerMigration.Statement] = [
+        .definition("ALTER TABLE orders ADD COLUMN accepts_renewal BIGINT NOT NULL DEFAULT 0"),
+        .definition("ALTER TABLE orders ADD COLUMN fulfilled_units BIGINT NOT NULL DEFAULT 0"),
+        .sql("UPDATE orders SET fulfilled_units = quantity WHERE fulfilled_at IS NOT NULL"),
+        .sql("DROP INDEX orders_open"),
+        .definition(
+            """
+            CREATE INDEX orders_open ON orders (customer_key, product_key, quantity, expires_at, order_key)
+            WHERE status = 'created'
+            """),
+    ]
+
     static let migration = LedgerMigration(
-        number: 2, title: "Rules of copies, environments, orders and refused evidence", statements: namesOfActs)
+        number: 2, title: "Rules of copies, environments, orders and refused evidence", statements: orders + namesOfActs)
 
     /// The events of operators' acts under the names of their journal entries.
     private static let namesOfActs: [LedgerMigration.Statement] = [

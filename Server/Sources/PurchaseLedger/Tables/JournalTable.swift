@@ -175,6 +175,13 @@ struct JournalTable {
         try JournalRow.all("WHERE customer_key = ?1 ORDER BY entry_key", [.integer(customer)], connection)
     }
 
+    /// The entries of a customer of one kind, oldest first.
+    func rows(customer: Int64, kind: Int64) throws(LedgerStorageError) -> [JournalRow] {
+        try JournalRow.all(
+            "WHERE customer_key = ?1 AND kind = ?2 ORDER BY at, entry_key",
+            [.integer(customer), .integer(kind)], connection)
+    }
+
     /// The entries about a transaction that name no customer.
     func anonymousRows(transaction: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(

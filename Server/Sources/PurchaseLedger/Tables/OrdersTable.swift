@@ -8,7 +8,8 @@ struct OrderRow: TableRow {
         "orders", key: "order_key",
         columns: [
             "order_id", "app_key", "customer_key", "product_key", "quantity", "environment", "token", "metadata",
-            "created_at", "expires_at", "status", "paid_by", "paid_at", "fulfilled_at", "closed_at",
+            "created_at", "expires_at", "status", "paid_by", "paid_at", "fulfilled_at", "closed_at", "accepts_renewal",
+            "fulfilled_units",
         ])
 
     var key: Int64
@@ -29,6 +30,10 @@ struct OrderRow: TableRow {
     var paidAt: Timestamp?
     var fulfilledAt: Timestamp?
     var closedAt: Timestamp?
+    /// Whether an automatic renewal pays it, although no claim names it.
+    var acceptsRenewal = false
+    /// Units that were delivered.
+    var fulfilledUnits: Int64 = 0
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
         key = try reader.integer()
@@ -47,11 +52,13 @@ struct OrderRow: TableRow {
         paidAt = try reader.optionalTime()
         fulfilledAt = try reader.optionalTime()
         closedAt = try reader.optionalTime()
+        acceptsRenewal = try reader.integer() != 0
+        fulfilledUnits = try reader.integer()
     }
 
     init(
         id: UUID, appKey: Int64, customerKey: Int64, productKey: Int64, quantity: Int64, environment: Int64?,
-        token: UUID, metadata: String?, createdAt: Timestamp, expiresAt: Timestamp
+        acceptsRenewal: Bool = false, token: UUID, metadata: String?, createdAt: Timestamp, expiresAt: Timestamp
     ) {
         key = 0
         self.id = id
@@ -60,6 +67,7 @@ struct OrderRow: TableRow {
         self.productKey = productKey
         self.quantity = quantity
         self.environment = environment
+        self.acceptsRenewal = acceptsRenewal
         self.token = token
         self.metadata = metadata
         self.createdAt = createdAt
@@ -83,6 +91,7 @@ struct OrderRow: TableRow {
             .id(id), .integer(appKey), .integer(customerKey), .integer(productKey), .integer(quantity),
             .integer(environment), .id(token), .text(metadata), .time(createdAt), .time(expiresAt),
             .text(status.rawValue), .integer(paidBy), .time(paidAt), .time(fulfilledAt), .time(closedAt),
+            .integer(acceptsRenewal ? 1 : 0), .integer(fulfilledUnits),
         ]
     }
 
@@ -110,14 +119,16 @@ struct OrdersTable {
     static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), [.value])
     static let byPayment = ReadShape(
         OrderRow.table.select("WHERE paid_by = ?1"), [.column(0, of: TransactionsTable.byKey)])
-    /// Open orders of the customer with a name, for the product with an id.
+    /// Open orders of the customer with a name, for a quantity of the product with an id.
     static let openOfName = ReadShape(
         OrderRow.table.select(
             """
-            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND expires_at > ?3
-            ORDER BY expires_at, order_key LIMIT ?4
+            WHERE status = 'created' AND customer_key = ?1 AND product_key = ?2 AND quantity = ?3
+            AND (expires_at, order_key) > (?4, ?5) ORDER BY expires_at, order_key LIMIT ?6
             """),
-        [.column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value])
+        [
+            .column(0, of: CustomersTable.byName), .column(0, of: ProductsTable.byID), .value, .value, .value, .value,
+        ])
 
     /// Open orders of the owner of an original.
     static let openOfOwner = ReadShape(
@@ -125,7 +136,7 @@ struct OrdersTable {
         [
             .column(TransactionsTable.ownerColumn, of: TransactionsTable.ofOriginal),
             .column(0, of: ProductsTable.byID),
-            .value, .value,
+            .value, .value, .value, .value,
         ])
 
     func row(id: UUID) throws(LedgerStorageError) -> OrderRow? {
@@ -141,12 +152,18 @@ struct OrdersTable {
         try OrderRow.first(of: Self.byPayment.sql, [.integer(transactionKey)], connection)
     }
 
-    /// Unpaid orders of a customer that a purchase at a time can pay, the one that expires first.
+    /// A page of the unpaid orders of a customer for a quantity of a product, those first that expire first.
+    ///
+    /// - Parameter cursor: the last order of the previous page; for the first page, the time of the purchase and the greatest key.
     func open(
-        of customer: Int64, product: Int64, at time: Timestamp, limit: Int64
+        of customer: Int64, product: Int64, quantity: Int64, after cursor: OrderCursor, limit: Int64
     ) throws(LedgerStorageError) -> [OrderRow] {
         try OrderRow.query(
-            Self.openOfName.sql, [.integer(customer), .integer(product), .time(time), .integer(limit)], connection)
+            Self.openOfName.sql,
+            [
+                .integer(customer), .integer(product), .integer(quantity), .time(cursor.expiresAt),
+                .integer(cursor.key), .integer(limit),
+            ], connection)
     }
 
     func insert(_ row: OrderRow) throws(LedgerStorageError) -> OrderRow {
@@ -161,12 +178,12 @@ struct OrdersTable {
     func update(_ row: OrderRow, from old: OrderStatus) throws(LedgerStorageError) {
         try connection.send(
             """
-            UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6
-            WHERE order_key = ?1 AND status = ?7
+            UPDATE orders SET status = ?2, paid_by = ?3, paid_at = ?4, fulfilled_at = ?5, closed_at = ?6,
+            fulfilled_units = ?7 WHERE order_key = ?1 AND status = ?8
             """,
             [
                 .integer(row.key), .text(row.status.rawValue), .integer(row.paidBy), .time(row.paidAt),
-                .time(row.fulfilledAt), .time(row.closedAt), .text(old.rawValue),
+                .time(row.fulfilledAt), .time(row.closedAt), .integer(row.fulfilledUnits), .text(old.rawValue),
             ], changing: 1)
     }
 
@@ -176,7 +193,8 @@ struct OrdersTable {
         try connection.send(
             """
             UPDATE orders SET app_key = 0, product_key = 0, quantity = 0, environment = NULL, token = ?2, metadata = NULL,
-            expires_at = created_at, status = ?3, paid_by = NULL, paid_at = NULL, fulfilled_at = NULL, closed_at = NULL
+            expires_at = created_at, status = ?3, paid_by = NULL, paid_at = NULL, fulfilled_at = NULL, closed_at = NULL,
+            accepts_renewal = 0, fulfilled_units = 0
             WHERE customer_key = ?1
             """, [.integer(customer), .id(empty.token), .text(empty.status.rawValue)])
     }

@@ -28,6 +28,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case subscriptionExpired = "subscription_expired"
     case appAccountTokenMismatch = "app_account_token_mismatch"
     case accountTokenNeeded = "account_token_needed"
+    case signedTransactionNeeded = "signed_transaction_needed"
     case purchaseNotPaid = "purchase_not_paid"
 
     // MARK: The order and the owner
@@ -84,7 +85,9 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .purchaseWithdrawn: "Newer evidence shows that the purchase was refunded or revoked."
         case .subscriptionExpired: "The paid period has ended."
         case .appAccountTokenMismatch: "The purchase carries the account token of another customer."
-        case .accountTokenNeeded: "The app requires evidence with an account token; send the signed transaction."
+        case .accountTokenNeeded:
+            "The app requires an account token of the customer; send a signed transaction that carries one."
+        case .signedTransactionNeeded: "The app requires a signed transaction; send it instead of the receipt."
         case .purchaseNotPaid: "A shared or restored purchase was not paid for, so it cannot pay an order."
         case .orderUnknown: "There is no such order."
         case .orderOfAnotherCustomer: "The order belongs to another customer."
@@ -112,7 +115,8 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .accepted: .granted
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch:
             .operator
-        case .transactionNotFound, .accountTokenNeeded, .appStorePending, .appStoreUnanswered: .retry
+        case .transactionNotFound, .accountTokenNeeded, .signedTransactionNeeded, .appStorePending, .appStoreUnanswered:
+            .retry
         // A person has to look at a purchase that the App Store contradicts.
         case .appStoreContradicts, .appStoreSecretMismatch: .operator
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,

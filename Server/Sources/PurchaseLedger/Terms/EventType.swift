@@ -21,7 +21,11 @@ public enum EventType: String, Sendable, CaseIterable {
     case consumed
     case orderCreated = "order_created"
     case orderPaid = "order_paid"
+    /// Some units of an order were delivered, and others remain.
+    case orderPartlyFulfilled = "order_partly_fulfilled"
     case orderFulfilled = "order_fulfilled"
+    /// An operator ended a paid order.
+    case orderClosed = "order_closed"
     case orderCancelled = "order_cancelled"
     case orderRefunded = "order_refunded"
     /// An order waits for payment again: its purchase was transferred to another customer, or used for another order that a claim

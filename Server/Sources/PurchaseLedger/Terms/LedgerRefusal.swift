@@ -18,9 +18,11 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case orderUnknown = "order_unknown"
         case orderNotPaid = "order_not_paid"
         case orderNotCancellable = "order_not_cancellable"
+        case orderNotClosable = "order_not_closable"
         case orderConsumed = "order_consumed"
         case orderRevoked = "order_revoked"
         case productUnknown = "product_unknown"
+        case quantityNotSold = "quantity_not_sold"
         case balanceInsufficient = "balance_insufficient"
         case consumptionConflict = "consumption_conflict"
         case idempotencyKeyReused = "idempotency_key_reused"
@@ -33,6 +35,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case grantUnknown = "grant_unknown"
         case bundleOfAnotherApp = "bundle_of_another_app"
         case appNameTooLong = "app_name_too_long"
+        case consumablesUnstated = "consumables_unstated"
         case fieldMalformed = "field_malformed"
 
         /// The explanation, as a sentence.
@@ -41,9 +44,11 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .orderUnknown: "There is no such order."
             case .orderNotPaid: "Only a paid order can be fulfilled."
             case .orderNotCancellable: "Only an unpaid order can be cancelled."
+            case .orderNotClosable: "Only a paid order can be closed."
             case .orderConsumed:
-                "Part of what the order bought was consumed or refunded, so it cannot be fulfilled as a whole."
+                "Part of what the order bought was delivered, consumed or refunded; fulfil the remaining units, or close the order."
             case .productUnknown: "The product is not registered for the app."
+            case .quantityNotSold: "The App Store sells one unit of this product at a time; order a quantity of 1."
             case .orderRevoked:
                 "An operator revoked the purchase that paid the order; lift the revocation to fulfil the order."
             case .balanceInsufficient: "The balance is smaller than the quantity."
@@ -59,6 +64,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .bundleOfAnotherApp:
                 "The bundle id is recorded with another app. Give the app its old name in the settings, or remove the bundle id."
             case .appNameTooLong: "The name of an app has at most 255 bytes."
+            case .consumablesUnstated:
+                "A receipt does not say whether its consumables were used; say whether the existing system delivered them."
             case .fieldMalformed: "A field has the wrong format."
             }
         }

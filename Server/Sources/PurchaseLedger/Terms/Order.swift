@@ -11,6 +11,8 @@ public struct Order: Sendable, Equatable {
     public var quantity: Int64
     /// The environment of the order. If it is `nil`, the order accepts purchases in Production, and in Sandbox from a tester.
     public var environment: AppStoreEnvironment?
+    /// Whether an automatic renewal of the subscription pays it, although no claim names it.
+    public var acceptsRenewal: Bool
     /// The customer's `appAccountToken`, which the purchase should carry.
     public var appAccountToken: UUID
     /// The operator's text.
@@ -20,8 +22,11 @@ public struct Order: Sendable, Equatable {
     public var createdAt: Timestamp
     public var expiresAt: Timestamp
     public var paidAt: Timestamp?
+    /// Units that were delivered so far.
+    public var fulfilledUnits: Int64
+    /// When the last units were delivered.
     public var fulfilledAt: Timestamp?
-    /// When it was cancelled or refunded.
+    /// When it was cancelled, closed or refunded.
     public var closedAt: Timestamp?
     /// The transaction that paid it.
     public var payment: OrderPayment?
@@ -40,8 +45,11 @@ public struct OrderPayment: Sendable, Equatable {
 public enum OrderStatus: String, Sendable, CaseIterable {
     /// It waits for payment.
     case created
+    /// It is paid, and not yet delivered as a whole.
     case paid
     case fulfilled
+    /// An operator ended it although something of it was not delivered.
+    case closed
     case cancelled
     /// It was not paid in time.
     case expired
@@ -54,17 +62,20 @@ public struct OrderDraft: Sendable, Equatable {
     public var productID: String
     public var quantity: Int64
     public var environment: AppStoreEnvironment?
+    /// Whether an automatic renewal of the subscription pays it, although no claim names it.
+    public var acceptsRenewal: Bool
     public var metadata: String?
 
     /// Creates an order of a customer for a product.
     public init(
         customerID: String, productID: String, quantity: Int64 = 1, environment: AppStoreEnvironment? = nil,
-        metadata: String? = nil
+        acceptsRenewal: Bool = false, metadata: String? = nil
     ) {
         self.customerID = customerID
         self.productID = productID
         self.quantity = quantity
         self.environment = environment
+        self.acceptsRenewal = acceptsRenewal
         self.metadata = metadata
     }
 }

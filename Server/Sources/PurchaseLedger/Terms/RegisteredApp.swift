@@ -25,7 +25,9 @@ public struct RegisteredApp: Sendable, Equatable {
     public var sandboxAccess = SandboxAccess.testers
     /// Whether units that were consumed and then refunded are subtracted from the balance.
     public var refundShortfall = RefundShortfallPolicy.forgive
-    /// Whether new purchases need evidence with an account token, which app receipts do not have.
+    /// Whether new purchases need signed transactions, so that a copied app receipt claims nothing.
+    public var requiresSignedTransaction = false
+    /// Whether new purchases need evidence with an account token of the customer, which app receipts do not have.
     public var requiresAccountToken = false
     /// Whether the App Store is asked about the receipts of claims.
     public var mode = AppStoreMode.offline
@@ -36,6 +38,11 @@ public struct RegisteredApp: Sendable, Equatable {
     public init(id: String, bundleIDs: Set<String>) {
         self.id = id
         self.bundleIDs = bundleIDs
+    }
+
+    /// Whether purchases of the app can be consumables. Without products in the settings, the evidence states the kind.
+    public var sellsConsumables: Bool {
+        products.isEmpty || products.values.contains { $0.kind == .consumable }
     }
 
     /// The product with an id, compared byte by byte.

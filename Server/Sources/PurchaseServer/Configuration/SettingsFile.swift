@@ -167,6 +167,7 @@ extension SettingsReader {
             app.refundShortfall = policy
         }
         if let mode = choice(&section, "mode", AppStoreMode.self) { app.mode = mode }
+        if let isRequired = flag(&section, "require_signed_transaction") { app.requiresSignedTransaction = isRequired }
         if let isRequired = flag(&section, "require_account_token") { app.requiresAccountToken = isRequired }
         if var budget = self.section(&section, "unverified_evidence") {
             let bytes: ClosedRange<Int64> = 0...(1 << 40)

@@ -18,7 +18,7 @@ extension HTTPResponse.Status {
         case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch, .productUnknown,
             .productKindMismatch, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
             .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch, .accountTokenNeeded,
-            .purchaseNotPaid, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
+            .signedTransactionNeeded, .purchaseNotPaid, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
             self = .unprocessableContent
         case .appStorePending, .appStoreUnanswered: self = .serviceUnavailable
         }
@@ -36,12 +36,14 @@ extension HTTPResponse.Status {
         switch code {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
-        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .orderRevoked, .balanceInsufficient, .tokenTaken,
+        case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
+            .balanceInsufficient, .tokenTaken,
             .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
             self = .conflict
-        case .productUnknown, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent
-        // Refused at the start, before any request is answered.
-        case .bundleOfAnotherApp, .appNameTooLong: self = .internalServerError
+        case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
+            self = .unprocessableContent
+        // Refused at the start, before any request is answered, or in an import.
+        case .bundleOfAnotherApp, .appNameTooLong, .consumablesUnstated: self = .internalServerError
         }
     }
 

@@ -32,16 +32,20 @@ extension OfferMessage {
 }
 
 extension OrderMessage {
-    /// - Parameter isReplayed: whether an earlier request did the same; `nil` if the order is only shown.
-    init(_ order: Order, isReplayed: Bool? = nil) {
+    /// - Parameters:
+    ///   - takenUnits: the units that the request took.
+    ///   - isReplayed: whether an earlier request did the same; `nil` if the order is only shown.
+    init(_ order: Order, takenUnits: Int64? = nil, isReplayed: Bool? = nil) {
         self.init(
             orderID: order.id.text, customerID: order.customerID, productID: order.productID,
             quantity: order.quantity, environment: order.environment.map { EnvironmentName($0) },
-            metadata: order.metadata.flatMap(Self.metadata), appAccountToken: order.appAccountToken.text,
+            acceptsRenewal: order.acceptsRenewal ? true : nil, metadata: order.metadata.flatMap(Self.metadata),
+            appAccountToken: order.appAccountToken.text,
             status: Status(rawValue: order.status.rawValue), createdAt: "\(order.createdAt)",
             expiresAt: "\(order.expiresAt)", paidAt: order.paidAt.map { "\($0)" },
+            fulfilledUnits: order.fulfilledUnits == 0 ? nil : order.fulfilledUnits,
             fulfilledAt: order.fulfilledAt.map { "\($0)" }, closedAt: order.closedAt.map { "\($0)" },
-            payment: order.payment.map { PaymentMessage($0) }, replayed: isReplayed)
+            payment: order.payment.map { PaymentMessage($0) }, takenUnits: takenUnits, replayed: isReplayed)
     }
 
     /// Metadata as the ledger stores it.

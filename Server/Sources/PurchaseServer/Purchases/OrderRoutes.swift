@@ -18,6 +18,7 @@ struct OrderRoutes {
             return try Response.json(OrderMessage(order))
         }
         group.post("orders/:id/fulfil") { request, context in try await fulfil(request, context) }
+        group.post("orders/:id/close") { request, context in try await close(request, context) }
         group.post("orders/:id/cancel") { request, context in try await cancel(request, context) }
     }
 
@@ -28,6 +29,7 @@ struct OrderRoutes {
             let draft = OrderDraft(
                 customerID: order.customerID, productID: order.productID, quantity: order.quantity ?? 1,
                 environment: try order.environment.map { try Self.environment($0, of: app) },
+                acceptsRenewal: order.acceptsRenewal ?? false,
                 metadata: try order.metadata.map(OrderMessage.metadataText))
             let once = try await api.once(request, context, body)
             let outcome = try await api.ledger.perform(CreateOrder(app: app.id, draft, once: once))
@@ -59,10 +61,33 @@ struct OrderRoutes {
     /// A repeat has `replayed`, so that only one of several callers delivers.
     private func fulfil(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.backend)
+        let orderID = try context.orderID()
+        return try await api.bodies.withBody(of: request) { body in
+            let units = try await api.request(FulfilmentRequest.self, from: body).units
+            let once = try await api.once(request, context, body)
+            guard units == nil || once != nil else {
+                // A repeated request could not be distinguished from one for further units.
+                throw Problem(Rejection(.fieldMissing, expected: "the header Idempotency-Key, because units is given"))
+            }
+            let outcome = try await api.ledger.perform(
+                FulfilOrder(
+                    app: caller.app.id, orderID: orderID, units: units, keyID: caller.key.id,
+                    once: units == nil ? nil : once))
+            return try Response.json(
+                OrderMessage(outcome.order, takenUnits: outcome.units, isReplayed: outcome.isReplayed))
+        }
+    }
+
+    private func close(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let caller = try context.requireCaller(.backend)
         _ = try request.idempotencyKey()
-        let operation = FulfilOrder(app: caller.app.id, orderID: try context.orderID(), keyID: caller.key.id)
-        let outcome = try await api.ledger.perform(operation)
-        return try Response.json(OrderMessage(outcome.order, isReplayed: outcome.isReplayed))
+        let orderID = try context.orderID()
+        return try await api.bodies.withBody(of: request) { body in
+            let reason = try await api.request(OrderClosingRequest.self, from: body).reason
+            let outcome = try await api.ledger.perform(
+                CloseOrder(app: caller.app.id, orderID: orderID, reason: reason, keyID: caller.key.id))
+            return try Response.json(OrderMessage(outcome.order, isReplayed: outcome.isReplayed))
+        }
     }
 
     private func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {

@@ -18,6 +18,10 @@ struct Import: AsyncParsableCommand {
             file, so the first of two customers with the same purchase gets it. Webhooks do not deliver its events unless \
             --announce is given.
 
+            A receipt does not say whether its consumables were used, so --consumables must say it for an app that sells any: \
+            with 'delivered', nothing is added to balances, and a later refund shows a shortfall; with 'balance', customers \
+            get all units.
+
             An import that was interrupted, even by kill -9, continues if the same command is run again: rows already recorded \
             are recognised and change nothing. The app and its products must be in the settings of the latest start of the \
             server, which can run meanwhile.
@@ -35,6 +39,9 @@ struct Import: AsyncParsableCommand {
 
     @Flag(name: .long, help: "Deliver the events of the import to webhooks.")
     var announce = false
+
+    @Option(name: .long, help: "Whether the existing system delivered consumables, or customers get them as a balance.")
+    var consumables: ImportedConsumables?
 
     @Option(name: .long, help: "How many receipts to verify at the same time; one a core, if not given.")
     var jobs: Int?
@@ -54,6 +61,7 @@ struct Import: AsyncParsableCommand {
         } else {
             let isShared = try isShared()
             try await options.withLedger(trust: trust) { ledger in
+                try requireChoice(for: ledger)
                 outcome = await report(importing(into: ledger, isShared: isShared).run(reader))
             }
         }
@@ -75,9 +83,20 @@ struct Import: AsyncParsableCommand {
         return outcome
     }
 
+    /// - Throws: `InputError` if the app sells consumables and nothing was said about them.
+    private func requireChoice(for ledger: PurchaseLedger) throws {
+        guard consumables == nil, ledger.settings(of: options.app)?.sellsConsumables ?? false else { return }
+        throw InputError(
+            "--consumables",
+            """
+            is missing, and the app sells consumables: a receipt does not say whether they were used. Write '--consumables \
+            delivered' if the existing system delivered them, or '--consumables balance' to give all units to the customers
+            """)
+    }
+
     private func importing(into ledger: PurchaseLedger, isShared: Bool) -> ImportRun {
         ImportRun(
-            ledger: ledger, app: options.app, isAnnounced: announce,
+            ledger: ledger, app: options.app, isAnnounced: announce, consumables: consumables,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
@@ -88,6 +107,7 @@ struct Import: AsyncParsableCommand {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
             do {
                 try options.requireApp(of: trial.ledger)
+                try requireChoice(for: trial.ledger)
                 let outcome = report(await importing(into: trial.ledger, isShared: false).run(reader))
                 try await trial.close()
                 return outcome
@@ -118,3 +138,5 @@ struct Import: AsyncParsableCommand {
         }
     }
 }
+
+extension ImportedConsumables: ExpressibleByArgument {}

@@ -10,6 +10,8 @@ struct ImportRun {
     let ledger: PurchaseLedger
     let app: String
     let isAnnounced: Bool
+    /// What became of consumables in the existing system.
+    let consumables: ImportedConsumables?
     /// How many batches are verified at the same time.
     let jobs: Int
     /// Whether another process writes to the same SQLite file. If so, the import leaves half of the time to it.
@@ -96,7 +98,9 @@ struct ImportRun {
         var outcomes: ArraySlice<ImportOutcome> = []
         do {
             if !readable.isEmpty {
-                outcomes = try await ledger.perform(ImportPurchases(app: app, isAnnounced: isAnnounced, readable))[...]
+                let operation = ImportPurchases(
+                    app: app, isAnnounced: isAnnounced, consumables: consumables, readable)
+                outcomes = try await ledger.perform(operation)[...]
             }
             if isShared { try await Task.sleep(for: ContinuousClock.now - start) }
         } catch {

@@ -193,11 +193,15 @@ struct WaitingClaimTests {
         }
     }
 
-    @Test("An app that requires account tokens accepts one that the App Store states")
-    func requiredToken() async throws {
+    @Test(
+        "C.10 An app that requires signed transactions, or account tokens, accepts a token that the App Store states",
+        arguments: [false, true])
+    func requiredToken(isToken: Bool) async throws {
         try await LedgerWorld.with {
-            ($0.mode, $0.requiresAccountToken) = (.apple, true)
+            $0.mode = .apple
+            ($0.requiresSignedTransaction, $0.requiresAccountToken) = (!isToken, isToken)
         } _: { world in
+            let needed = isToken ? "account_token_needed" : "signed_transaction_needed"
             let token = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
             let stated = try #require(AppAccountToken(token.text))
@@ -205,9 +209,8 @@ struct WaitingClaimTests {
             let word = LedgerWorld.agreement { $0.tokens = [LedgerWorld.key("1"): stated] }
             #expect(try await world.decision(first.submissionID, word).code == "accepted")
             let second = try await world.claim("2", try LedgerWorld.coinReceipt(2))
-            #expect(
-                try await world.decision(second.submissionID, LedgerWorld.agreement()).code == "account_token_needed")
-            #expect(try await world.claim("2", try LedgerWorld.coinReceipt(2)).code == "account_token_needed")
+            #expect(try await world.decision(second.submissionID, LedgerWorld.agreement()).code == needed)
+            #expect(try await world.claim("2", try LedgerWorld.coinReceipt(2)).code == needed)
         }
     }
 

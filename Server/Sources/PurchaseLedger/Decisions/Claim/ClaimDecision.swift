@@ -23,9 +23,17 @@ enum ClaimDecision {
     }
 
     /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
-    /// still belongs to somebody. With `require_account_token`, claims with receipts do not bind.
-    static func binds(_ source: EvidenceSource, _ proven: ObservedTransaction, _ app: RegisteredApp) -> Bool {
-        !app.requiresAccountToken || source == .signedData || proven.accountToken != nil
+    /// still belongs to somebody. With `require_signed_transaction`, claims with receipts do not bind, and with
+    /// `require_account_token`, claims without a token of the customer. An unknown token counts as absent.
+    ///
+    /// - Parameters:
+    ///   - token: the account token in the claim's evidence, or the one that the App Store stated.
+    ///   - tokenOwner: its customer, if it is known.
+    static func binds(
+        _ source: EvidenceSource, token: AppAccountToken?, tokenOwner: Int64?, customer: Int64, _ app: RegisteredApp
+    ) -> Bool {
+        if app.requiresAccountToken, tokenOwner != customer { return false }
+        return !app.requiresSignedTransaction || source == .signedData || token != nil
     }
 
     /// The reason why the customer is not the owner.
@@ -34,11 +42,15 @@ enum ClaimDecision {
     ///   - owner: the owner of the transaction.
     ///   - tokenOwner: the customer of the account token of the facts, if it is known.
     static func requireOwner(
-        _ owner: Int64?, customer: Int64, tokenOwner: Int64?, facts: ObservedTransaction
+        _ owner: Int64?, customer: Int64, tokenOwner: Int64?, facts: ObservedTransaction, _ app: RegisteredApp
     ) throws(Rejection) {
         guard owner != customer else { return }
         if owner == nil {
-            throw Rejection(.accountTokenNeeded, expected: "a signed transaction with an account token")
+            guard !app.requiresSignedTransaction || app.requiresAccountToken else {
+                throw Rejection(.signedTransactionNeeded, expected: "a signed transaction")
+            }
+            throw Rejection(
+                .accountTokenNeeded, expected: "a signed transaction with an account token of the customer")
         }
         if let tokenOwner, tokenOwner != customer {
             throw Rejection(.appAccountTokenMismatch, found: facts.accountToken?.description)

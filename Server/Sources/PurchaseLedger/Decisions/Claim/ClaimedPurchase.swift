@@ -22,6 +22,21 @@ struct ClaimedPurchase: Sendable {
         return !facts.ownership.isFamilyShared && !isRestored
     }
 
+    /// Whether the App Store renewed the subscription by itself. Signed data says so; a receipt does not, so there it is a period of
+    /// the same product after an earlier one.
+    ///
+    /// - Parameter others: the known transactions of the same original.
+    func isAutomaticRenewal(among others: [ObservedTransaction]) -> Bool {
+        guard kind == .autoRenewable else { return false }
+        if let reason = facts.reason { return reason == ExactText("RENEWAL") }
+        return others.contains { other in
+            guard other.productID == facts.productID, let start = facts.purchaseDate, let end = other.end,
+                let earlier = other.purchaseDate
+            else { return false }
+            return earlier < start && (facts.end.map { end < $0 } ?? false)
+        }
+    }
+
     /// The withdrawal, if it withdraws the whole purchase. Any part withdraws an indivisible purchase.
     var wholeWithdrawal: Withdrawal? {
         guard let withdrawal else { return nil }

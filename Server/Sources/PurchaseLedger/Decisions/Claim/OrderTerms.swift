@@ -6,6 +6,8 @@ struct OrderTerms: Sendable, Equatable {
     var quantity: Int64
     /// The environments whose purchases pay it.
     var environments: [AppStoreEnvironment]
+    /// Whether an automatic renewal pays it, although no claim names it.
+    var acceptsRenewal = false
     var createdAt: Timestamp
     var expiresAt: Timestamp
     /// The recorded state, which is never `expired`.
@@ -32,7 +34,7 @@ struct OrderTerms: Sendable, Equatable {
         }
         switch status {
         case .created, .expired: break
-        case .paid, .fulfilled: return isPaidByThis ? nil : Rejection(.orderAlreadyPaid)
+        case .paid, .fulfilled, .closed: return isPaidByThis ? nil : Rejection(.orderAlreadyPaid)
         case .cancelled: return Rejection(.orderCancelled)
         case .refunded: return Rejection(.orderRefunded)
         }
@@ -47,7 +49,19 @@ struct OrderTerms: Sendable, Equatable {
         return nil
     }
 
-    private func contains(_ date: Timestamp) -> Bool {
-        createdAt.millisecondsSince1970 - Self.clockSkew <= date.millisecondsSince1970 && date < expiresAt
+    /// Whether a purchase whose claim names no order pays it. Nobody asked for an automatic renewal, so it leaves an order open that
+    /// waits for something to be bought.
+    func isPaidUnnamed(by purchase: ClaimedPurchase, isRenewal: Bool) -> Bool {
+        (acceptsRenewal || !isRenewal) && refusal(of: purchase) == nil
+    }
+
+    /// Whether a purchase at a time was made during the life of the order.
+    func contains(_ date: Timestamp) -> Bool {
+        Self.contains(date, from: createdAt, to: expiresAt)
+    }
+
+    /// Whether a purchase at a time was made during the life of an order.
+    static func contains(_ date: Timestamp, from createdAt: Timestamp, to expiresAt: Timestamp) -> Bool {
+        createdAt.millisecondsSince1970 - clockSkew <= date.millisecondsSince1970 && date < expiresAt
     }
 }

@@ -101,7 +101,7 @@ struct ClaimJudgement {
             place = nil
             throw Rejection.alreadyClaimed(.anotherCustomer)
         }
-        bind(proven, customer, source: evidence.source)
+        bind(proven, customer, tokenOwner: tokenOwner, source: evidence.source)
         try changes.settle(except: parties.order == nil ? nil : proven.key)
         isSettled = true
         try decide(proven, customer)
@@ -139,10 +139,15 @@ struct ClaimJudgement {
         guard place != nil else { throw Rejection(.transactionNotFound, expected: claim.transactionID) }
     }
 
-    private mutating func bind(_ proven: ObservedTransaction, _ customer: CustomerRow, source: EvidenceSource) {
+    private mutating func bind(
+        _ proven: ObservedTransaction, _ customer: CustomerRow, tokenOwner: Int64?, source: EvidenceSource
+    ) {
         guard let place, let record else { return }
-        let isStated = word?.answer.tokens[proven.key] != nil
-        guard isStated || ClaimDecision.binds(source, proven, app.settings) else {
+        let token = proven.accountToken ?? word?.answer.tokens[proven.key]
+        guard
+            ClaimDecision.binds(
+                source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
+        else {
             isReplayed = record.formerRow?.ownerKey == customer.key
             return
         }
@@ -155,7 +160,7 @@ struct ClaimJudgement {
         guard let place, let record else { return }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
         try ClaimDecision.requireOwner(
-            record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
+            record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts, app.settings)
         entitlement = try entitlement(of: customer.key, record, in: place.history)
         let purchase = try changes.claimedPurchase(record, in: place.history, named: parties.order)
         try ClaimDecision.requireTerms(purchase, app.settings)

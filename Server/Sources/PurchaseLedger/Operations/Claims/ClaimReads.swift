@@ -92,7 +92,11 @@ private struct EvidenceReads {
         reads.append(ExpectedRead(entitlements, who + productID + [.integer(environment)]))
         if let date = facts.purchaseDate {
             reads.append(
-                ExpectedRead(orders, who + productID + [.time(date), .integer(OrderPayments.openOrders)]))
+                ExpectedRead(
+                    orders,
+                    who + productID + [
+                        .integer(facts.quantity), .time(date), .integer(.max), .integer(OrderPayments.openOrders),
+                    ]))
         }
     }
 }

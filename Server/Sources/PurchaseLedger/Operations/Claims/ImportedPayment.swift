@@ -14,7 +14,9 @@ struct ImportedPayment {
         let product = ExactText(try transaction.products.id(order.productKey))
         var candidate = proven.first { facts in
             facts.productID == product && facts.quantity == order.quantity
-                && facts.purchaseDate.map { order.createdAt <= $0 && $0 < order.expiresAt } ?? false
+                && facts.purchaseDate.map {
+                    OrderTerms.contains($0, from: order.createdAt, to: order.expiresAt)
+                } ?? false
         }
         candidate = candidate ?? proven.first { $0.productID == product } ?? proven.first
         if let paidBy = order.paidBy {
@@ -26,31 +28,50 @@ struct ImportedPayment {
         (self.order, named) = (order, candidate)
     }
 
-    /// Pays the order if the purchase is the customer's and matches, by the rules for a claim that names an order.
+    /// Pays the order if the purchase is the customer's and matches.
     mutating func pay(
         _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
-        let environment = try transaction.environments.keyToWrite(of: named.key.environment)
-        guard let place = try changes.place(of: named.key, environment: environment) else { return }
-        let record = changes.histories[place.history].records[place.record]
-        guard !record.isErased else {
-            rejection = .alreadyClaimed(.anotherCustomer)
+        guard try pays(changes, customer, app, transaction), let (record, history) = try place(changes, transaction)
+        else {
             return
         }
+        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: history))
+    }
+
+    private func place(
+        _ changes: LedgerChanges, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> (record: TransactionRecord, history: Int)? {
+        let environment = try transaction.environments.keyToWrite(of: named.key.environment)
+        guard let place = try changes.place(of: named.key, environment: environment) else { return nil }
+        return (changes.histories[place.history].records[place.record], place.history)
+    }
+
+    /// Decides whether the purchase pays the order now, by the rules for a claim that names an order. If it does not, and did not
+    /// before, there is a rejection.
+    mutating func pays(
+        _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Bool {
+        guard let (record, history) = try place(changes, transaction) else { return false }
+        guard !record.isErased else {
+            rejection = .alreadyClaimed(.anotherCustomer)
+            return false
+        }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
-        let purchase = try changes.claimedPurchase(record, in: place.history, named: order)
+        let purchase = try changes.claimedPurchase(record, in: history, named: order)
         let terms = try changes.payments.terms(of: order, purchase: record)
         do throws(Rejection) {
             try ClaimDecision.requireOwner(
-                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
+                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts,
+                app.settings)
+            if terms.isPaidByThis { return false }
             try ClaimDecision.requireTerms(purchase, app.settings)
             try ClaimDecision.requireNotWithdrawn(purchase, named)
             if let refusal = terms.refusal(of: purchase) { throw refusal }
         } catch {
             rejection = error
-            return
+            return false
         }
-        guard !terms.isPaidByThis else { return }
-        try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
+        return true
     }
 }

@@ -8,18 +8,23 @@ struct ImportedRow {
     private let row: ExaminedImport
     private let app: RegistryApp
     private let isAnnounced: Bool
+    private let consumables: ImportedConsumables
     private let transaction: LedgerTransaction
     private var counted: Set<TransactionKey> = []
 
-    init(_ row: ExaminedImport, app: RegistryApp, isAnnounced: Bool, _ transaction: LedgerTransaction) {
-        (self.row, self.app, self.isAnnounced, self.transaction) = (row, app, isAnnounced, transaction)
+    init(
+        _ row: ExaminedImport, app: RegistryApp, isAnnounced: Bool, consumables: ImportedConsumables,
+        _ transaction: LedgerTransaction
+    ) {
+        (self.row, self.app, self.isAnnounced, self.consumables) = (row, app, isAnnounced, consumables)
+        self.transaction = transaction
     }
 
     private var submission: ImportSubmission { row.submission }
 
     /// Writes one journal entry for each piece of evidence that proves a purchase and was not imported before.
     mutating func write() throws(LedgerStorageError) {
-        let order: OrderRow?
+        var order: OrderRow?
         do {
             try requireFields()
             order = try self.order()
@@ -32,11 +37,13 @@ struct ImportedRow {
         outcome.isKnown = true
         for evidence in row.evidence {
             guard let proven = proven(evidence) else { continue }
-            if let known = try known(evidence, proven, order) {
-                count(known)
+            if let outcome = try presentOutcome(evidence, proven, order) {
+                count(outcome.purchases, outcome.rejection)
             } else {
                 outcome.isKnown = false
                 try write(evidence, proven, order)
+                // It can be paid now, and other evidence of the row can prove the same purchase.
+                if let key = order?.key { order = try transaction.orders.row(key: key) }
             }
         }
         if outcome.purchases.isEmpty { outcome.isKnown = false }
@@ -96,18 +103,37 @@ struct ImportedRow {
 
     // MARK: Rows of an earlier import
 
-    private struct KnownImport {
-        let code: String
-        let details: ClaimDetails
+    private struct PresentOutcome {
+        let purchases: [RestoredClaims.Outcome]
+        let rejection: Rejection?
     }
 
-    /// The entry of an earlier import of the same evidence, customer and order.
-    private func known(
+    /// The outcome that evidence has now, if an earlier import recorded it for the same customer and order, and recording it again
+    /// would change nothing.
+    private func presentOutcome(
         _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?
-    ) throws(LedgerStorageError) -> KnownImport? {
-        guard let kept = try EvidenceTable(connection: transaction.connection).row(sha256: evidence.stored.sha256),
-            let customer = try transaction.customer(submission.customerID, app)
+    ) throws(LedgerStorageError) -> PresentOutcome? {
+        guard let customer = try transaction.customer(submission.customerID, app),
+            try isKnown(evidence, proven, order, customer)
         else { return nil }
+        let changes = LedgerChanges(transaction, app: app)
+        var claims = RestoredClaims(changes: changes, app: app, customer: customer, source: evidence.source)
+        try claims.claim(proven, isReview: true, transaction)
+        // Settings can have changed so that the claim binds, or that the purchase pays the order.
+        guard try !claims.bindsMore(transaction) else { return nil }
+        var payment: ImportedPayment?
+        if let order { payment = try ImportedPayment(of: order, by: proven, transaction) }
+        guard try payment?.pays(changes, customer, app, transaction) != true else { return nil }
+        let purchases = try claims.outcomes(transaction)
+        return PresentOutcome(purchases: purchases, rejection: rejection(of: purchases, payment))
+    }
+
+    /// Whether an earlier import recorded the same evidence, customer and order.
+    private func isKnown(
+        _ evidence: ExaminedEvidence, _ proven: [ObservedTransaction], _ order: OrderRow?, _ customer: CustomerRow
+    ) throws(LedgerStorageError) -> Bool {
+        guard let kept = try EvidenceTable(connection: transaction.connection).row(sha256: evidence.stored.sha256)
+        else { return false }
         let journal = JournalTable(connection: transaction.connection)
         let entries: [JournalRow]
         if let order {
@@ -115,16 +141,15 @@ struct ImportedRow {
         } else if let first = try storedKey(ofFirst: proven) {
             entries = try journal.claims(withEvidence: kept.key, transaction: first)
         } else {
-            return nil
+            return false
         }
         for entry in entries where entry.orderKey == order?.key {
             guard let claimant = entry.customerKey, let content = entry.details else { continue }
             let row = try transaction.customers.surviving(try transaction.customers.row(claimant))
             guard row.key == customer.key else { continue }
-            let details = try ClaimDetails(encoded: content)
-            if details.imported != nil { return KnownImport(code: entry.code, details: details) }
+            if try ClaimDetails(encoded: content).imported != nil { return true }
         }
-        return nil
+        return false
     }
 
     /// The key of the first transaction that is stored: `write` puts the same one into the entry.
@@ -136,10 +161,14 @@ struct ImportedRow {
         return nil
     }
 
-    private mutating func count(_ known: KnownImport) {
-        for outcome in known.details.outcomes { count(outcome) }
-        guard let code = DecisionCode(rawValue: known.code), code != .accepted else { return }
-        reject(Rejection(code, expected: known.details.expected, found: known.details.found))
+    /// Why evidence rejects its row.
+    private func rejection(of purchases: [RestoredClaims.Outcome], _ payment: ImportedPayment?) -> Rejection? {
+        payment?.rejection ?? purchases.lazy.compactMap(\.answer.rejection).first(where: \.rejectsImport)
+    }
+
+    private mutating func count(_ purchases: [RestoredClaims.Outcome], _ rejection: Rejection?) {
+        for purchase in purchases { count(purchase.recorded) }
+        if let rejection { reject(rejection) }
     }
 
     /// Counts a purchase, unless other evidence of the row proved it before.
@@ -164,14 +193,16 @@ struct ImportedRow {
         if let order { payment = try ImportedPayment(of: order, by: proven, transaction) }
         try changes.settle(except: payment?.named.key)
         try payment?.pay(changes, customer, app, transaction)
+        let delivered = try ImportedDelivery(consumables, to: customer, changes).take(proven, transaction)
         let purchases = try claims.outcomes(transaction)
         var details = ClaimDetails(
             isRestore: true, customer: submission.customerID, order: submission.orderID,
             transactionID: payment?.named.key.transactionID.string, evidenceKind: evidence.kind?.rawValue,
             replayed: false, transfer: TransferPolicy.deny.rawValue, outcomes: purchases.map(\.recorded),
-            imported: ImportNote(announced: isAnnounced, at: submission.importedAt?.millisecondsSince1970))
-        let rejection =
-            payment?.rejection ?? purchases.lazy.compactMap(\.answer.rejection).first(where: \.rejectsImport)
+            imported: ImportNote(
+                announced: isAnnounced, at: submission.importedAt?.millisecondsSince1970, consumables: delivered.choice,
+                takes: delivered.takes))
+        let rejection = rejection(of: purchases, payment)
         (details.expected, details.found) = (rejection?.expected, rejection?.found)
         var draft = transaction.draft(app)
         draft.customer = customer
@@ -182,8 +213,8 @@ struct ImportedRow {
         draft.transactionKey = named?.transactionKey
         let entry = try transaction.journal.append(draft, details.bounded())
         try changes.finish(entry, isAnnounced: isAnnounced)
-        for purchase in purchases { count(purchase.recorded) }
-        if let rejection { reject(rejection) }
+        try delivered.write(EventWriter(transaction: transaction, app: app, entry: entry, isAnnounced: isAnnounced))
+        count(purchases, rejection)
     }
 }
 

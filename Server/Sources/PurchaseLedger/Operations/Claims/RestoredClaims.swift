@@ -43,33 +43,49 @@ struct RestoredClaims {
     }
 
     /// Claims the purchases that the evidence proves.
+    ///
+    /// - Parameter isReview: whether only the present outcomes are wanted. Then nothing is claimed.
     mutating func claim(
-        _ proven: [ObservedTransaction], _ transaction: LedgerTransaction
+        _ proven: [ObservedTransaction], isReview: Bool = false, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         for facts in proven {
             let environment = try transaction.environments.keyToWrite(of: facts.key.environment)
             guard let place = try changes.place(of: facts.key, environment: environment) else { continue }
             let record = changes.histories[place.history].records[place.record]
-            let tokenOwner = try changes.identities.customer(of: facts.accountToken ?? stated?.tokens[facts.key])
+            let token = facts.accountToken ?? stated?.tokens[facts.key]
+            let tokenOwner = try changes.identities.customer(of: token)
             var claim = Claim(proven: facts)
             claim.isFirst = record.formerRow?.ownerKey == nil
             do throws(Rejection) {
                 if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }
                 try ClaimDecision.requireAgreement(
                     ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
-                claim.binds =
-                    ClaimDecision.binds(source, facts, app.settings) || stated?.tokens[facts.key] != nil
+                claim.binds = ClaimDecision.binds(
+                    source, token: token, tokenOwner: tokenOwner, customer: customer.key, app.settings)
                 claim.isReplayed = record.formerRow?.ownerKey == customer.key
             } catch {
                 claim.refusal = error
             }
-            if claim.binds {
+            if claim.binds, !isReview {
                 let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
                 claim.isReplayed = changes.claim(
                     facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
             }
             claims.append(claim)
         }
+    }
+
+    /// Whether a claim would give a purchase its first owner that the customer has not claimed yet.
+    func bindsMore(_ transaction: LedgerTransaction) throws(LedgerStorageError) -> Bool {
+        for claim in claims where claim.binds && claim.isFirst {
+            let environment = try transaction.environments.keyToWrite(of: claim.proven.key.environment)
+            guard let place = try changes.place(of: claim.proven.key, environment: environment) else { continue }
+            let acts = changes.histories[place.history].acts
+            if !acts.contains(where: { $0.transaction == claim.proven.key && $0.customerKey == customer.key }) {
+                return true
+            }
+        }
+        return false
     }
 
     /// The result for each purchase, after the changes are settled.
@@ -114,7 +130,7 @@ struct RestoredClaims {
             environment: record.row.environment, app: app)
         do throws(Rejection) {
             try ClaimDecision.requireOwner(
-                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
+                record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts, app.settings)
             try ClaimDecision.requireTerms(purchase, app.settings)
             try ClaimDecision.requireNotWithdrawn(purchase, proven)
             try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)

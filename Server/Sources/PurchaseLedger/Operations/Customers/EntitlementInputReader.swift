@@ -48,14 +48,13 @@ struct EntitlementInputReader {
             ?? .nonConsumable
     }
 
-    /// The customer's consumption with its lots, from the journal.
+    /// The customer's consumption with its lots, from the journal: units that were consumed, delivered with an order, or delivered
+    /// before an import.
     private func consumptions(of customer: Int64) throws(LedgerStorageError) -> [ConsumedUnits] {
-        let connection = reader.connection
+        let journal = JournalTable(connection: reader.connection)
         var consumptions: [ConsumedUnits] = []
-        for row in try ConsumptionsTable(connection: connection).rows(of: customer) {
-            guard let entry = try JournalTable(connection: connection).row(key: row.entryKey),
-                let details = entry.details
-            else { continue }
+        for row in try ConsumptionsTable(connection: reader.connection).rows(of: customer) {
+            guard let entry = try journal.row(key: row.entryKey), let details = entry.details else { continue }
             let consumed = try ConsumedDetails(encoded: details)
             var takings: [ConsumedUnits.Taking] = []
             for take in consumed.takes {
@@ -66,6 +65,39 @@ struct EntitlementInputReader {
                 ConsumedUnits(
                     customer: CustomerNumber(rawValue: customer), productID: ExactText(consumed.productID),
                     environment: AppStoreEnvironment(consumed.environment), date: entry.at, takings: takings))
+        }
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.orderFulfilled.rawValue)) {
+            guard let details = entry.details else { continue }
+            consumptions += try delivered(
+                try OrderFulfilledDetails(encoded: details).takes, to: customer, at: entry.at)
+        }
+        for entry in try journal.rows(customer: customer, kind: Int64(JournalKind.claim.rawValue)) {
+            guard let details = entry.details, let takes = try ClaimDetails(encoded: details).imported?.takes else {
+                continue
+            }
+            consumptions += try delivered(takes, to: customer, at: entry.at)
+        }
+        return consumptions
+    }
+
+    /// Units of purchases whose entry does not name the product, which is that of the lot.
+    private func delivered(
+        _ takes: [LotTake], to customer: Int64, at date: Timestamp
+    ) throws(LedgerStorageError) -> [ConsumedUnits] {
+        var consumptions: [ConsumedUnits] = []
+        for take in takes {
+            guard let id = take.originalID, let source = try source(of: take) else { continue }
+            let environment = AppStoreEnvironment(take.environment)
+            let key = OriginalKey(environment: environment, transactionID: ExactText(id), second: take.second ?? 0)
+            guard let number = try reader.environments.key(of: environment),
+                let original = try OriginalsTable(connection: reader.connection).row(key, environment: number),
+                let lot = try LotsTable(connection: reader.connection).row(original.key)
+            else { continue }
+            consumptions.append(
+                ConsumedUnits(
+                    customer: CustomerNumber(rawValue: customer),
+                    productID: ExactText(try reader.products.id(lot.productKey)), environment: environment, date: date,
+                    takings: [ConsumedUnits.Taking(lot: source, units: take.units)]))
         }
         return consumptions
     }

@@ -14,9 +14,12 @@ struct LotTaking {
     func take(_ takes: [(lot: LotRow, units: Int64)], by customer: Int64) throws(LedgerStorageError) -> Taken {
         let connection = transaction.connection
         var taken = Taken()
+        var (balance, shortfall): (Int64, Int64) = (0, 0)
         for (lot, units) in takes {
             var row = lot
             row.taken += units
+            balance += row.available - lot.available
+            shortfall += row.shortfall - lot.shortfall
             try LotsTable(connection: connection).write(row, isNew: false)
             try TakesTable(connection: connection).add(units, from: lot.ground, by: customer)
             taken.takes.append(try name(lot, units))
@@ -24,10 +27,31 @@ struct LotTaking {
         if let lot = takes.first?.lot {
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)
-            let units = takes.reduce(0) { $0 + $1.units }
-            taken.balance = try transaction.entitlements.add(-units, shortfall: 0, to: row)
+            taken.balance = try transaction.entitlements.add(balance, shortfall: shortfall, to: row)
         }
         return taken
+    }
+
+    /// Takes all units of an original from its lot, refunded ones too: they were delivered before the ledger knew the purchase.
+    /// Without a lot, because the settings do not agree with the product, they are noted for the time when it has one.
+    ///
+    /// - Returns: the units taken, and the balance afterwards, if there is one.
+    func takeDelivered(
+        _ units: Int64, of original: Int64, by customer: Int64
+    ) throws(LedgerStorageError) -> Taken {
+        if let lot = try LotsTable(connection: transaction.connection).row(original), lot.customerKey == customer {
+            return try take([(lot, units)], by: customer)
+        }
+        try TakesTable(connection: transaction.connection).add(units, from: original, by: customer)
+        let row = try OriginalsTable(connection: transaction.connection).row(original)
+        let environment = try transaction.environments.environment(row.environment).name
+        return Taken(takes: [name(row, in: environment, units)])
+    }
+
+    private func name(_ original: OriginalRow, in environment: String, _ units: Int64) -> LotTake {
+        LotTake(
+            environment: environment, originalID: original.originalID,
+            second: original.xcodeSecond == 0 ? nil : original.xcodeSecond, grantID: nil, units: units)
     }
 
     /// The lot in the form that the journal stores.
@@ -39,9 +63,6 @@ struct LotTaking {
             }
             return LotTake(environment: environment, originalID: nil, second: nil, grantID: grant.id.text, units: units)
         }
-        let original = try OriginalsTable(connection: transaction.connection).row(lot.ground)
-        return LotTake(
-            environment: environment, originalID: original.originalID,
-            second: original.xcodeSecond == 0 ? nil : original.xcodeSecond, grantID: nil, units: units)
+        return name(try OriginalsTable(connection: transaction.connection).row(lot.ground), in: environment, units)
     }
 }

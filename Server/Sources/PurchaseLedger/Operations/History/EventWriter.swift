@@ -148,18 +148,34 @@ struct EventWriter {
         return event
     }
 
+    /// Units of an import that the existing system had delivered.
+    func delivered(
+        _ units: Int64, of record: TransactionRecord, _ balance: EntitlementWriter.Balances.Value
+    ) -> EventRow {
+        var event = event(.consumed)
+        (event.productKey, event.environment) = (record.row.productKey, record.row.environment)
+        (event.figures.units, event.figures.reason) = (units, ImportedConsumables.delivered.rawValue)
+        describe(&event, balance)
+        return event
+    }
+
     /// Writes the events of an order.
     ///
-    /// - Parameter balance: the customer's balance afterwards, if the order changed it.
+    /// - Parameters:
+    ///   - balance: the customer's balance afterwards, if the order changed it.
+    ///   - reason: the operator's reason.
     func write(
-        order: OrderRow, former: OrderRow?, balance: EntitlementWriter.Balances.Value? = nil
+        order: OrderRow, former: OrderRow?, balance: EntitlementWriter.Balances.Value? = nil, reason: String? = nil
     ) throws(LedgerStorageError) {
+        let delivered = order.fulfilledUnits - (former?.fulfilledUnits ?? 0)
         let type: EventType? =
             switch (former?.status, order.status) {
             case (nil, _): .orderCreated
+            case (_, let status) where delivered > 0 && status != .fulfilled: .orderPartlyFulfilled
             case (.refunded, .paid), (.refunded, .fulfilled): .orderRestored
             case (_, .paid): .orderPaid
             case (_, .fulfilled): .orderFulfilled
+            case (_, .closed): .orderClosed
             case (_, .cancelled): .orderCancelled
             case (_, .refunded): .orderRefunded
             case (_, .created): .orderReopened
@@ -170,7 +186,8 @@ struct EventWriter {
         event.orderKey = order.key
         event.productKey = order.productKey
         event.transactionKey = order.paidBy
-        event.figures.units = order.quantity
+        event.figures.units = delivered > 0 ? delivered : order.quantity
+        event.figures.reason = reason
         describe(&event, balance)
         try write(event, customer: order.customerKey)
     }

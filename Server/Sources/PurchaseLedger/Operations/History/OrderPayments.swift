@@ -2,7 +2,7 @@ import PurchaseVerification
 
 /// The orders that one change pays, refunds or restores.
 final class OrderPayments {
-    /// The number of open orders that a purchase is compared with.
+    /// The number of open orders that are read at a time.
     static let openOrders: Int64 = 16
 
     private let transaction: LedgerTransaction
@@ -54,7 +54,9 @@ final class OrderPayments {
     func order(paidBy record: TransactionRecord) throws(LedgerStorageError) -> OrderRow? {
         if let key = paying.first(where: { $0.value == record.facts.key })?.key { return orders[key]?.row }
         guard !record.isNew, let order = try transaction.orders.row(paidBy: record.row.key) else { return nil }
-        return orders[order.key]?.row ?? order
+        guard let changed = orders[order.key]?.row else { return order }
+        // The order can be open again, or paid by another transaction.
+        return changed.paidBy == record.row.key && paying[order.key] == nil ? changed : nil
     }
 
     /// The id of the order that a transaction pays in this change.
@@ -62,17 +64,17 @@ final class OrderPayments {
         paying.first { $0.value == record.facts.key }.flatMap { orders[$0.key]?.row.id.text }
     }
 
-    /// Whether a transaction keeps the order that it paid: a claim named the order, or the order is closed. A payment that no
-    /// claim asked for can move to an order that a claim names later.
+    /// Whether a transaction keeps the order that it paid: a claim named the order, units were delivered, or the order has ended. A
+    /// payment that no claim asked for can move to an order that a claim names later.
     func isBound(_ order: OrderRow, to record: TransactionRecord) throws(LedgerStorageError) -> Bool {
-        guard order.status == .paid, !record.isNew else { return order.status != .paid }
+        guard order.isUndelivered, !record.isNew else { return !order.isUndelivered }
         return try JournalTable(connection: transaction.connection)
             .hasClaim(naming: order.key, transaction: record.row.key)
     }
 
     // MARK: Following purchases
 
-    /// Pays open orders with purchases that have just got their first owner, and applies refunds.
+    /// Pays open orders with purchases that have just got their first owner, or another one by a token, and applies refunds.
     ///
     /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
@@ -81,13 +83,13 @@ final class OrderPayments {
             let records = purchase.transactions.compactMap { transaction in
                 history.index(of: transaction.key).map { history.records[$0] }
             }
+            for record in records where !record.isNew { try followOwner(of: record) }
             // A copy pays nothing.
-            if let first = records.first, first.formerRow?.ownerKey == nil, let owner = first.row.ownerKey,
+            if let first = records.first, first.hasOwnerToPayFor, let owner = first.row.ownerKey,
                 first.facts.key != named
             {
-                try payOpenOrder(of: owner, with: first, among: records, purchase)
+                try payOpenOrder(of: owner, with: first, among: records, purchase, history)
             }
-            for record in records where !record.isNew { try followOwner(of: record) }
             let isNews = records.contains { record in
                 record.formerFacts.map { $0.withdrawal != record.facts.withdrawal } ?? (record.facts.withdrawal != nil)
             }
@@ -99,7 +101,8 @@ final class OrderPayments {
     }
 
     private func payOpenOrder(
-        of owner: Int64, with record: TransactionRecord, among copies: [TransactionRecord], _ purchase: OwnedPurchase
+        of owner: Int64, with record: TransactionRecord, among copies: [TransactionRecord], _ purchase: OwnedPurchase,
+        _ history: PurchaseHistory
     ) throws(LedgerStorageError) {
         guard record.row.kind != nil, let date = record.facts.purchaseDate else { return }
         // A copy that arrived first has paid already.
@@ -108,15 +111,21 @@ final class OrderPayments {
             facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
             hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
-        // Older unpaid orders could hide a matching one; a customer has few that have not expired.
-        let open = try transaction.orders.open(
-            of: owner, product: record.row.productKey, at: date, limit: Self.openOrders)
-        for order in open where orders[order.key] == nil {
-            let terms = try terms(of: order, purchase: record)
-            if terms.refusal(of: claimed) == nil {
-                try pay(order, with: record, among: copies)
-                return
+        let isRenewal = claimed.isAutomaticRenewal(among: history.records.map(\.facts))
+        var cursor = OrderCursor(expiresAt: date, key: .max)
+        while true {
+            let open = try transaction.orders.open(
+                of: owner, product: record.row.productKey, quantity: record.facts.quantity, after: cursor,
+                limit: Self.openOrders)
+            for order in open where orders[order.key] == nil {
+                let terms = try terms(of: order, purchase: record)
+                if terms.isPaidUnnamed(by: claimed, isRenewal: isRenewal) {
+                    try pay(order, with: record, among: copies)
+                    return
+                }
             }
+            guard let last = open.last, open.count == Self.openOrders else { return }
+            cursor = OrderCursor(expiresAt: last.expiresAt, key: last.key)
         }
     }
 
@@ -140,7 +149,8 @@ final class OrderPayments {
             productID: ExactText(
                 order.productKey == record.row.productKey
                     ? record.productID : try transaction.products.id(order.productKey)), quantity: order.quantity,
-            environments: environments, createdAt: order.createdAt, expiresAt: order.expiresAt, status: order.status,
+            environments: environments, acceptsRenewal: order.acceptsRenewal, createdAt: order.createdAt,
+            expiresAt: order.expiresAt, status: order.status,
             isPaidByThis: order.paidBy.map { $0 == record.row.key } ?? false)
     }
 
@@ -162,10 +172,10 @@ final class OrderPayments {
         }
     }
 
-    /// Unpays an order whose purchase was transferred to another customer, unless the order was fulfilled before.
+    /// Unpays an order whose purchase was transferred to another customer, unless units of it were delivered before.
     private func followOwner(of record: TransactionRecord) throws(LedgerStorageError) {
         guard let former = record.formerRow?.ownerKey, let owner = record.row.ownerKey, former != owner,
-            let order = try order(paidBy: record), order.status == .paid
+            let order = try order(paidBy: record), order.isUndelivered
         else { return }
         let customer = try transaction.customers.surviving(try transaction.customers.row(order.customerKey))
         if customer.key != owner { try reopen(order) }
@@ -189,5 +199,23 @@ final class OrderPayments {
             try transaction.orders.update(row, from: former.status)
             try events.write(order: row, former: former)
         }
+    }
+}
+
+extension OrderRow {
+    /// Whether it is paid, and nothing of it was delivered.
+    fileprivate var isUndelivered: Bool { status == .paid && fulfilledUnits == 0 }
+}
+
+extension TransactionRow {
+    /// Whether a token decided about the owner.
+    fileprivate var isOwnedByToken: Bool { ownerReason == "account_token" || ownerReason == "inherited_token" }
+}
+
+extension TransactionRecord {
+    /// Whether it has its first owner, or a token transferred it to another one. Claims and operators transfer what was paid for
+    /// before, so the order of the new owner stays open.
+    fileprivate var hasOwnerToPayFor: Bool {
+        hasFirstOwner || row.isOwnedByToken && formerRow?.ownerKey != row.ownerKey
     }
 }

@@ -33,9 +33,15 @@ struct CustomerMerge {
         let granted = try HandGrantsTable(connection: connection).rows(of: to).map { -$0.key }
         var changed: [LotRow] = []
         for ground in Set(originals + granted + (try takes.grounds(of: from))).sorted() {
-            guard let former = try lots.row(ground) else { continue }
             let units = try takes.units(of: ground)
             let (fromUnits, toUnits) = (units[from] ?? 0, units[to] ?? 0)
+            guard let former = try lots.row(ground) else {
+                // An import noted units of a purchase whose product is not registered.
+                guard fromUnits > 0 else { continue }
+                try takes.delete(ground, of: from)
+                try takes.add(fromUnits, from: ground, by: to)
+                continue
+            }
             var lot = former
             if lot.customerKey == from { lot.customerKey = to }
             if lot.customerKey == to { lot.taken = fromUnits + toUnits }

@@ -113,7 +113,7 @@ extension ErasureScope {
             guard try isKept(lift.id) else { return nil }
             lift.reason = nil
             return try lift.encoded()
-        case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
+        case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .orderClosed, .consumed, .tokenAssigned,
             .customerErased, .grantAdded, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
             .recordContinued:
             return nil

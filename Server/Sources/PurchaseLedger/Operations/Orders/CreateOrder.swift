@@ -35,6 +35,7 @@ public struct CreateOrder: LedgerOperation {
         guard ExactText(draft.customerID).isIdentifier, draft.quantity > 0 else {
             throw LedgerRefusal(.fieldMalformed, expected: "customer_id, and a quantity from 1")
         }
+        try requireQuantity(app)
         let product = try transaction.productToWrite(draft.productID, app)
         let customer = try transaction.customerToWrite(draft.customerID, app)
         let token = customer.token ?? RandomID.next()
@@ -45,8 +46,8 @@ public struct CreateOrder: LedgerOperation {
         let row = try transaction.orders.insert(
             OrderRow(
                 id: TimeOrderedID.next(at: now), appKey: app.key, customerKey: customer.key, productKey: product,
-                quantity: draft.quantity, environment: environment, token: token, metadata: draft.metadata,
-                createdAt: now, expiresAt: expiry))
+                quantity: draft.quantity, environment: environment, acceptsRenewal: draft.acceptsRenewal, token: token,
+                metadata: draft.metadata, createdAt: now, expiresAt: expiry))
         var entryDraft = transaction.draft(app)
         entryDraft.customer = customer
         entryDraft.order = row
@@ -54,8 +55,9 @@ public struct CreateOrder: LedgerOperation {
             entryDraft,
             OrderCreatedDetails(
                 customer: draft.customerID, productID: draft.productID, quantity: draft.quantity,
-                environment: draft.environment?.name, token: token.text, assignsToken: customer.token == nil,
-                metadata: draft.metadata, expiresAt: expiry.millisecondsSince1970))
+                environment: draft.environment?.name, acceptsRenewal: draft.acceptsRenewal ? true : nil,
+                token: token.text, assignsToken: customer.token == nil, metadata: draft.metadata,
+                expiresAt: expiry.millisecondsSince1970))
         if customer.token == nil {
             try AccountTokensTable(connection: transaction.connection).insert(
                 token, appKey: app.key, customer: customer.key, entry: entry.key)
@@ -65,5 +67,19 @@ public struct CreateOrder: LedgerOperation {
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: nil)
         return Outcome(order: try transaction.order(row), isReplayed: false)
+    }
+
+    /// The App Store sells non-consumables and auto-renewable subscriptions one at a time, so an order of several could never be
+    /// paid.
+    ///
+    /// - Throws: `quantity_not_sold`.
+    private func requireQuantity(_ app: RegistryApp) throws(LedgerRefusal) {
+        switch app.settings.product(draft.productID)?.kind {
+        case .nonConsumable, .autoRenewable:
+            guard draft.quantity == 1 else {
+                throw LedgerRefusal(.quantityNotSold, expected: "1", found: "\(draft.quantity)")
+            }
+        case .consumable, .nonRenewing, nil: return
+        }
     }
 }

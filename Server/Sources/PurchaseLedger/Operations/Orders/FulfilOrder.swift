@@ -2,24 +2,34 @@ import PurchaseVerification
 
 public import struct Foundation.UUID
 
-/// Records that the operator delivered the product of an order. Only the first caller is told to deliver.
+/// Records that the operator delivered the product of an order, or some units of it. Only the first caller is told to deliver.
 ///
-/// Fulfilling an order of a consumable takes its whole lot, so that the units are not delivered a second time from the balance.
+/// Fulfilling an order of a consumable takes the units from its lot, so that they are not delivered a second time from the balance.
 public struct FulfilOrder: LedgerOperation {
     public var app: String
     public var orderID: UUID
+    /// The number of units to deliver; at most the remaining ones are taken. If it is `nil`, the order is fulfilled as a whole.
+    public var units: Int64?
     public var keyID: String?
+    /// The idempotency key. Without one, a request for some of the units takes units each time.
+    public var once: IdempotentRequest?
 
     /// Fulfils the order with an id.
-    public init(app: String, orderID: UUID, keyID: String? = nil) {
+    public init(
+        app: String, orderID: UUID, units: Int64? = nil, keyID: String? = nil, once: IdempotentRequest? = nil
+    ) {
         self.app = app
         self.orderID = orderID
+        self.units = units
         self.keyID = keyID
+        self.once = once
     }
 
-    /// The order.
+    /// The order, and the units to deliver.
     public struct Outcome: Sendable {
         public var order: Order
+        /// The units that this request took, or the request that it repeats. `nil` if the order was fulfilled before by another.
+        public var units: Int64?
         /// Whether it was fulfilled before; if so, nothing must be delivered.
         public var isReplayed: Bool
     }
@@ -28,26 +38,40 @@ public struct FulfilOrder: LedgerOperation {
 
     public func perform(_ transaction: LedgerTransaction) throws -> Outcome {
         let app = try transaction.app(app)
+        guard units.map({ $0 > 0 }) ?? true else {
+            throw LedgerRefusal(.fieldMalformed, expected: "units from 1", found: units.map(String.init))
+        }
         var row = try transaction.orderToWrite(orderID, app)
+        if let earlier = try once?.earlierEntry(transaction) {
+            let details = try earlier.details.map { content throws(LedgerStorageError) in
+                try OrderFulfilledDetails(encoded: content)
+            }
+            return Outcome(order: try transaction.order(row), units: details?.units, isReplayed: true)
+        }
         let former = row
         switch row.status(at: transaction.now) {
-        case .fulfilled: return Outcome(order: try transaction.order(row), isReplayed: true)
+        case .fulfilled: return Outcome(order: try transaction.order(row), units: nil, isReplayed: true)
         case .paid: break
         case let status: throw LedgerRefusal(.orderNotPaid, expected: OrderStatus.paid.rawValue, found: status.rawValue)
         }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         try requireNoRevocation(row, transaction)
-        let taken = try take(row, customer, transaction)
-        row.status = .fulfilled
-        row.fulfilledAt = transaction.now
+        let delivery = try OrderDelivery(of: row, to: customer, transaction)
+        let count = try delivery.units(units)
+        let taken = try delivery.take(count, by: customer, transaction)
+        row.deliver(count, remaining: delivery.remaining - count, at: transaction.now)
         try transaction.orders.update(row, from: former.status)
         var draft = transaction.draft(app)
         draft.order = row
         draft.customer = customer
-        let entry = try transaction.journal.append(draft, OrderFulfilledDetails(keyID: keyID, takes: taken.takes))
+        let entry = try transaction.journal.append(
+            draft,
+            OrderFulfilledDetails(
+                keyID: keyID, takes: taken.takes, units: count, remaining: delivery.remaining - count))
+        try once?.keep(entry, transaction)
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         try events.write(order: row, former: former, balance: taken.balance)
-        return Outcome(order: try transaction.order(row), isReplayed: false)
+        return Outcome(order: try transaction.order(row), units: count, isReplayed: false)
     }
 
     /// A manual revocation leaves the order paid, because the purchase counts again once the revocation is lifted.
@@ -61,22 +85,14 @@ public struct FulfilOrder: LedgerOperation {
             throw LedgerRefusal(.orderRevoked, expected: nil, found: paid.transactionID)
         }
     }
+}
 
-    /// Takes the whole lot of a consumable.
-    ///
-    /// - Throws: `order_consumed` if part of it was consumed, withdrawn, or transferred to another customer.
-    private func take(
-        _ row: OrderRow, _ customer: CustomerRow, _ transaction: LedgerTransaction
-    ) throws -> LotTaking.Taken {
-        guard let key = row.paidBy, let paid = try transaction.transactions.row(key), paid.kind == .consumable else {
-            return LotTaking.Taken()
-        }
-        let lots = LotsTable(connection: transaction.connection)
-        guard let lot = try lots.row(paid.originalKey), lot.customerKey == customer.key, lot.available == lot.quantity
-        else {
-            throw LedgerRefusal(.orderConsumed, expected: "\(row.quantity)", found: nil)
-        }
-        let taking = LotTaking(transaction: transaction)
-        return try taking.take([(lot, lot.quantity)], by: customer.key)
+extension OrderRow {
+    /// Counts delivered units. The order is fulfilled once no unit remains.
+    mutating func deliver(_ units: Int64, remaining: Int64, at time: Timestamp) {
+        fulfilledUnits += units
+        guard remaining == 0 else { return }
+        status = .fulfilled
+        fulfilledAt = time
     }
 }

@@ -23,8 +23,10 @@ extension LedgerTransaction {
             productID: try products.id(row.productKey), quantity: row.quantity,
             environment: try row.environment.map { key throws(LedgerStorageError) in try environments.environment(key)
             },
-            appAccountToken: row.token, metadata: row.metadata, status: row.status(at: now), createdAt: row.createdAt,
-            expiresAt: row.expiresAt, paidAt: row.paidAt, fulfilledAt: row.fulfilledAt, closedAt: row.closedAt,
+            acceptsRenewal: row.acceptsRenewal, appAccountToken: row.token, metadata: row.metadata,
+            status: row.status(at: now), createdAt: row.createdAt,
+            expiresAt: row.expiresAt, paidAt: row.paidAt, fulfilledUnits: row.fulfilledUnits,
+            fulfilledAt: row.fulfilledAt, closedAt: row.closedAt,
             payment: payment)
     }
 
