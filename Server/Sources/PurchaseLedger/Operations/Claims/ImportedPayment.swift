@@ -33,8 +33,8 @@ struct ImportedPayment {
         let environment = try transaction.environments.keyToWrite(of: named.key.environment)
         guard let place = try changes.place(of: named.key, environment: environment) else { return }
         let record = changes.histories[place.history].records[place.record]
-        guard !record.isErased else {
-            rejection = .alreadyClaimed(.anotherCustomer)
+        guard try !record.isErased && !changes.isOfErasedCustomer(record, besides: customer.key) else {
+            rejection = Rejection(.purchaseErased)
             return
         }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)

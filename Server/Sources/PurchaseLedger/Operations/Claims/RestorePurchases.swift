@@ -117,9 +117,11 @@ public struct RestorePurchases: LedgerOperation {
             throw LedgerRefusal(.fieldMalformed, expected: "customer_id")
         }
         let app = try transaction.app(examined.submission.app)
+        try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
         var seen: Set<TransactionKey> = []
+        try observeTogether(app, customer, transaction)
         for (index, evidence) in examined.evidence.enumerated() {
             try restore(evidence, index, app, customer, transaction, &outcome, &seen)
         }
@@ -128,6 +130,39 @@ public struct RestorePurchases: LedgerOperation {
             outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
         }
         return outcome
+    }
+
+    /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
+    /// its own. So all pieces are observed before the first is decided, and their order decides nothing.
+    ///
+    /// Evidence that waits for the App Store is not observed.
+    private func observeTogether(
+        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        guard word == nil, app.settings.mode != .apple else { return }
+        var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
+        for evidence in examined.evidence {
+            guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
+                let observer = transaction.registry.observer(of: evidence, claimedFor: app),
+                hashes.insert(evidence.stored.sha256).inserted
+            else { continue }
+            let facts = observation.transactionFacts.filter { $0.productID != nil }
+            let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
+            defer { names.formUnion(own) }
+            guard !names.isDisjoint(with: own) else { continue }
+            let changes = LedgerChanges(transaction, app: observer)
+            let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+            try changes.observe(observation, evidence: kept.key)
+            guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            try changes.settle()
+            var draft = transaction.draft(observer)
+            (draft.evidence, draft.customer, draft.code) = (
+                (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
+            )
+            draft.transactionKey = changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+            let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
+            try changes.finish(try transaction.journal.append(draft, details))
+        }
     }
 
     private func restore(
