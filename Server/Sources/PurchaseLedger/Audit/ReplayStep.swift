@@ -34,6 +34,7 @@ struct ReplayStep {
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
         case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
+        case .refusals: _ = try customer(try RefusalsDetails(encoded: details).customer, app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)

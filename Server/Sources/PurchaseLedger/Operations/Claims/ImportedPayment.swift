@@ -33,7 +33,8 @@ struct ImportedPayment {
         let environment = try transaction.environments.keyToWrite(of: named.key.environment)
         guard let place = try changes.place(of: named.key, environment: environment) else { return }
         let record = changes.histories[place.history].records[place.record]
-        guard try !record.isErased && !changes.isOfErasedCustomer(record, besides: customer.key) else {
+        let isOfErasedCustomer = try changes.isOfErasedCustomer(record, besides: customer.key)
+        guard !record.isErased, !isOfErasedCustomer else {
             rejection = Rejection(.purchaseErased)
             return
         }

@@ -49,7 +49,7 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var waiting: [WaitingEvidence] = []
     /// The claims of this restore to check with the App Store.
     public var asksAppStore: [UUID] = []
-    /// The entries that were written, in the order of the evidence.
+    /// The entries that were written.
     var entries: [UUID] = []
 }
 
@@ -98,7 +98,8 @@ public struct RefusedEvidence: Sendable, Equatable {
     public var code: String { rejection.code }
 }
 
-/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
+/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence, and one for all pieces
+/// that fail verification if there are several.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
@@ -122,9 +123,13 @@ public struct RestorePurchases: LedgerOperation {
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
         var seen: Set<TransactionKey> = []
         try observeTogether(app, customer, transaction)
-        for (index, evidence) in examined.evidence.enumerated() {
+        let refusals = word == nil ? RestoreRefusals(of: examined) : nil
+        try refusals?.write(app, customer, transaction, &outcome)
+        let refused = refusals?.places ?? []
+        for (index, evidence) in examined.evidence.enumerated() where !refused.contains(index) {
             try restore(evidence, index, app, customer, transaction, &outcome, &seen)
         }
+        outcome.refused.sort { $0.index < $1.index }
         outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
             entitlement in
             outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }

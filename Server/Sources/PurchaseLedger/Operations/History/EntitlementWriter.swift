@@ -54,8 +54,8 @@ struct EntitlementWriter {
             balances = try write(lot, of: history)
             try writeOthers(of: lot, history)
         }
-        for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) })
-        where try !mayBeErased || !isErased(chain.customer) {
+        for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
+            if mayBeErased, try isErased(chain.customer) { continue }
             try write(chain)
         }
         return balances
@@ -179,7 +179,8 @@ struct EntitlementWriter {
         guard let lot, let record = history.records.first(where: { ExactText($0.productID) == lot.productID }) else {
             return
         }
-        for other in others.sorted() where try !isErased(other) {
+        for other in others.sorted() {
+            if try isErased(other) { continue }
             var row = EntitlementRow(
                 customerKey: other, productKey: record.row.productKey, environment: record.row.environment,
                 ground: history.original.key, kind: .consumable)
