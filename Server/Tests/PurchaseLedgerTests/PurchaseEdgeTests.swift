@@ -37,7 +37,8 @@ struct PurchaseEdgeTests {
                     $0.revocationDate = Self.day(0)
                     $0.signedDate = Self.day(0.01)
                 },
-                try LedgerWorld.period("901", from: 0), try LedgerWorld.period("901", from: 0, days: 40) {
+                try LedgerWorld.period("901", from: 0),
+                try LedgerWorld.period("901", from: 0, days: 40) {
                     $0.signedDate = Self.day(0.01)
                 },
             ]
@@ -61,7 +62,9 @@ struct PurchaseEdgeTests {
         }
     }
 
-    @Test("C.13 A withdrawal or a purchase that is dated after its signature counts from the signature; a period does not")
+    @Test(
+        "C.13 A withdrawal or a purchase that is dated after its signature counts from the signature; a period does not"
+    )
     func clamping() async throws {
         try await LedgerWorld.with { world in
             world.clock.advance(days: 10)
@@ -145,7 +148,8 @@ struct PurchaseEdgeTests {
         }
     }
 
-    @Test("C.13 A quantity below 1 or above a billion is claims_malformed", arguments: [0, -1, 1_000_000_001, Int64.min])
+    @Test(
+        "C.13 A quantity below 1 or above a billion is claims_malformed", arguments: [0, -1, 1_000_000_001, Int64.min])
     func quantity(_ quantity: Int64) async throws {
         try await LedgerWorld.with { world in
             let evidence = try LedgerWorld.signed("1") { $0.quantity = quantity }

@@ -20,7 +20,9 @@ struct RefusalTests {
     }
 
     private func entries(_ world: LedgerWorld) async throws -> Int {
-        try await world.database.read(.lists) { try $0.rows("SELECT entry_key FROM journal WHERE kind IN (3, 48)", []).count }
+        try await world.database.read(.lists) {
+            try $0.rows("SELECT entry_key FROM journal WHERE kind IN (3, 48)", []).count
+        }
     }
 
     @Test("B.3 All refused pieces of one restore make one entry, which lists, erasure and audit know")

@@ -105,7 +105,8 @@ struct ErasureHistory {
             _ = try await ledger.perform(EraseCustomer(app: "example", customerID: name, reason: "random"))
         case 13:
             let product = random.pick([LedgerWorld.coins, LedgerWorld.pro])
-            orders.append(try await world.order(name, product: product, quantity: product == LedgerWorld.pro ? 1 : 3).id)
+            orders.append(
+                try await world.order(name, product: product, quantity: product == LedgerWorld.pro ? 1 : 3).id)
         default:
             if random.chance(50), let order = orders.last {
                 _ = try await ledger.perform(FulfilOrder(app: "example", orderID: order))

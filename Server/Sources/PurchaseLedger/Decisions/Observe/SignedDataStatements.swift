@@ -23,7 +23,8 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.purchaseDate = renews ? self.purchaseDate : self.purchaseDate.map { min($0, stamp) }
         // In Xcode, the second of this date is part of the key of the original.
         statement.originalPurchaseDate =
-            renews || environment == .xcode ? self.originalPurchaseDate : self.originalPurchaseDate.map { min($0, stamp) }
+            renews || environment == .xcode
+            ? self.originalPurchaseDate : self.originalPurchaseDate.map { min($0, stamp) }
         statement.quantity = self.quantity
         statement.lineItemID = ExactText(lineItem: self.webOrderLineItemID)
         statement.ownershipType = ExactText(identifier: self.inAppOwnershipType?.rawValue)

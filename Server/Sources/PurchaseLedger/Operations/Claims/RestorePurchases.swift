@@ -164,7 +164,8 @@ public struct RestorePurchases: LedgerOperation {
             (draft.evidence, draft.customer, draft.code) = (
                 (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
             )
-            draft.transactionKey = changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+            draft.transactionKey =
+                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
             let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
             try changes.finish(try transaction.journal.append(draft, details))
         }
