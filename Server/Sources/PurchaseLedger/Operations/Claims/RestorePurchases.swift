@@ -160,7 +160,7 @@ public struct RestorePurchases: LedgerOperation {
             try changes.observe(observation, evidence: kept.key)
             guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
             try changes.settle()
-            var draft = transaction.draft(observer)
+            var draft = transaction.draft(app)
             (draft.evidence, draft.customer, draft.code) = (
                 (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
             )

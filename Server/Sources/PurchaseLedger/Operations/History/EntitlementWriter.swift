@@ -97,7 +97,8 @@ struct EntitlementWriter {
                 !history.records.contains(where: \.isErased)
                 && history.records.contains { $0.row.ownerKey == owner.customer }
             let own = spansByOwner[owner] ?? []
-            let isOfNobody = own.isEmpty || isCertain ? false : try isErased(owner.customer)
+            var isOfNobody = false
+            if !own.isEmpty, !isCertain { isOfNobody = try isErased(owner.customer) }
             try write(isOfNobody ? [] : own, for: owner, ground: history.original.key)
         }
     }
