@@ -34,6 +34,7 @@ struct ReplayStep {
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
         case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
+        case .refusals: _ = try customer(try RefusalsDetails(encoded: details).customer, app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
@@ -114,7 +115,7 @@ struct ReplayStep {
         var delivery: ImportedDelivery?
         if let takes = claims?.imported?.takes, let customer, !isOfEntriesAlone {
             delivery = ImportedDelivery(.delivered, to: customer, changes)
-            try delivery?.repeatTakes(takes, transaction, isErased: isErased)
+            try delivery?.repeatTakes(takes, transaction) { try isOfAnother($0, customer.key) }
         }
         try changes.finish(entry, isAnnounced: isAnnounced)
         try delivery?.write(

@@ -30,6 +30,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case recordContinued = 21
     /// An operator ended a paid order.
     case orderClosed = 22
+    /// Several refused pieces of evidence of one request.
+    case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -59,6 +61,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .recordContinued: "record_continued"
         case .orderClosed: "order_closed"
         case .decision: "decision"
+        case .refusals: "refusals"
         }
     }
 }

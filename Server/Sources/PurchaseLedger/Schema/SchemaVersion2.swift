@@ -17,7 +17,8 @@ enum SchemaVersion2 {
     ]
 
     static let migration = LedgerMigration(
-        number: 2, title: "Rules of copies, environments, orders and refused evidence", statements: orders + namesOfActs)
+        number: 2, title: "Rules of copies, environments, orders and refused evidence",
+        statements: orders + namesOfActs + refusals)
 
     /// The events of operators' acts under the names of their journal entries.
     private static let namesOfActs: [LedgerMigration.Statement] = [
@@ -27,5 +28,10 @@ enum SchemaVersion2 {
             WHEN 'hand_revoked' THEN 'revocation_added' ELSE 'act_lifted' END
             WHERE type IN ('hand_granted', 'hand_revoked', 'hand_lifted')
             """)
+    ]
+
+    /// Refused evidence of restores is listed with refused claims (48 is `JournalKind.refusals`).
+    private static let refusals: [LedgerMigration.Statement] = [
+        .definition("CREATE INDEX journal_refusals ON journal (app_key, at, entry_key) WHERE kind = 48")
     ]
 }

@@ -99,7 +99,7 @@ struct ClaimJudgement {
         try find(proven)
         if let record, record.isErased {
             place = nil
-            throw Rejection.alreadyClaimed(.anotherCustomer)
+            throw Rejection(.purchaseErased)
         }
         bind(proven, customer, tokenOwner: tokenOwner, source: evidence.source)
         try changes.settle(except: parties.order == nil ? nil : proven.key)
@@ -159,6 +159,7 @@ struct ClaimJudgement {
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
         guard let place, let record else { return }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
+        if try changes.isOfErasedCustomer(record, besides: customer.key) { throw Rejection(.purchaseErased) }
         try ClaimDecision.requireOwner(
             record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts, app.settings)
         entitlement = try entitlement(of: customer.key, record, in: place.history)

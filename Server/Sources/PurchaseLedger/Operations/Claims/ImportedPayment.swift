@@ -53,8 +53,9 @@ struct ImportedPayment {
         _ changes: LedgerChanges, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> Bool {
         guard let (record, history) = try place(changes, transaction) else { return false }
-        guard !record.isErased else {
-            rejection = .alreadyClaimed(.anotherCustomer)
+        let isOfErasedCustomer = try changes.isOfErasedCustomer(record, besides: customer.key)
+        guard !record.isErased, !isOfErasedCustomer else {
+            rejection = Rejection(.purchaseErased)
             return false
         }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)

@@ -33,12 +33,48 @@ struct PurchaseHistory {
 
     /// The owner of each transaction.
     ///
-    /// - Parameter merges: the merges of the customers involved, each with its journal entry.
-    func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
+    /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it would have
+    /// without them (docs/ledger.md, "Erasure").
+    ///
+    /// - Parameters:
+    ///   - merges: the merges of the customers involved, each with its journal entry.
+    ///   - isErased: whether a customer was erased.
+    func ownership(
+        isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct],
+        isErased: (Int64) throws(LedgerStorageError) -> Bool
+    ) throws(LedgerStorageError) -> Ownership {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        let erased = own.filter(\.isErased)
+        let all = Set(own.map(\.facts.key))
+        guard let firstErasure = erased.map(\.row.knownAt).min() else { return ownership(of: all, tokens, merges) }
+        let later = own.filter { record in !record.isErased && record.date > firstErasure }
+        guard !later.isEmpty else { return ownership(of: all, tokens, merges) }
+        let laterKeys = Set(later.map(\.facts.key))
+        let former = ownership(of: all, tokens, merges, ignoringActsOn: laterKeys).owners
+        var erasures: [CustomerNumber: Timestamp] = [:]
+        for record in erased {
+            guard let customer = former[record.facts.key]?.customer, try isErased(customer.rawValue) else { continue }
+            erasures[customer] = max(erasures[customer] ?? .epoch, record.row.knownAt)
+        }
+        let free = Set(
+            later.filter { record in
+                former[record.facts.key]?.customer.flatMap { erasures[$0] }.map { $0 < record.date } ?? false
+            }.map(\.facts.key))
+        guard !free.isEmpty else { return ownership(of: all, tokens, merges) }
+        let rest = ownership(of: all.subtracting(free), tokens, merges).owners
+        return Ownership(owners: rest.merging(ownership(of: free, tokens, merges).owners) { kept, _ in kept })
+    }
+
+    /// The owners of some transactions, as if the original had no others.
+    ///
+    /// - Parameter ignored: transactions whose acts do not count.
+    private func ownership(
+        of keys: Set<TransactionKey>, _ tokens: TokenAssignments, _ merges: [OwnershipAct],
+        ignoringActsOn ignored: Set<TransactionKey> = []
+    ) -> Ownership {
+        let own = records.filter { keys.contains($0.facts.key) }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
-        let keys = Set(own.map(\.facts.key))
-        let contents = acts.filter { keys.contains($0.transaction) }.map { act in
+        let contents = acts.filter { keys.contains($0.transaction) && !ignored.contains($0.transaction) }.map { act in
             let customer = CustomerNumber(rawValue: act.customerKey)
             let content: OwnershipAct.Content =
                 switch act.kind {
@@ -103,6 +139,8 @@ struct TransactionRecord {
     /// Whether its cancellation comes from an unsigned App Store answer.
     var isCancelledByHint = false
 
+    /// When it was bought.
+    var date: Timestamp { facts.purchaseDate ?? facts.originalPurchaseDate ?? .epoch }
     var isNew: Bool { formerFacts == nil }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }

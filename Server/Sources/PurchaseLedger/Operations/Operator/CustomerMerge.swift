@@ -36,7 +36,8 @@ struct CustomerMerge {
             let units = try takes.units(of: ground)
             let (fromUnits, toUnits) = (units[from] ?? 0, units[to] ?? 0)
             guard let former = try lots.row(ground) else {
-                // An import noted units of a purchase whose product is not registered.
+                // An import noted units of a purchase whose product is not registered, or the lot's owner was erased. The used
+                // units count if the original gets a lot.
                 guard fromUnits > 0 else { continue }
                 try takes.delete(ground, of: from)
                 try takes.add(fromUnits, from: ground, by: to)
