@@ -60,6 +60,8 @@ public final class ObservedTransaction: Sendable {
     public var signedRevocation: Revocation? { fields.revocation?.revocation }
     /// The latest cancellation date of a receipt.
     public var cancellation: Timestamp? { fields.cancellation }
+    /// The latest date of a revocation or cancellation that was ever stated, also after a reversal.
+    public var lastWithdrawal: Timestamp? { fields.lastWithdrawal }
     /// When it was first signed that the customer had upgraded.
     public var upgradedAt: Timestamp? { fields.upgradedAt }
     public var accountToken: AppAccountToken? { fields.accountToken?.token }
@@ -124,6 +126,8 @@ struct TransactionFields: Sendable, Hashable {
     var cancellation: Timestamp?
     var upgradedAt: Timestamp?
     var accountToken: StampedToken?
+    /// The latest date of a revocation or cancellation that was ever stated; at least that of the current ones.
+    var lastWithdrawal: Timestamp?
 
     init() {}
 }

@@ -133,7 +133,7 @@ struct EntitlementWriter {
         }
         let spans = PassAccess.spans(of: purchases, revocations: revocations)
             .filter { $0.customer?.rawValue == chain.customer }
-        try write(spans, for: chain, ground: EntitlementRow.wholeGround)
+        try write(spans, for: chain, ground: EntitlementRow.passGround)
     }
 
     // MARK: Balances

@@ -181,8 +181,9 @@ final class LedgerChanges {
 
     // MARK: Act and own
 
-    /// Adds a claim that binds. A claim that repeats the last act of the original is skipped, and so is a claim of a transaction
-    /// that has the maximum number of claims.
+    /// Adds a claim that binds. A claim that changes nothing is skipped: one that may not transfer and was made before, or one
+    /// that repeats the last act of the original, which may transfer too. So is a claim of a transaction that has the maximum
+    /// number of claims.
     ///
     /// - Returns: whether the customer had claimed the transaction before.
     @discardableResult
@@ -194,7 +195,9 @@ final class LedgerChanges {
             identities.surviving(act.customerKey) == customer && act.kind != .move
         }
         let isRepeated = open.histories[index].acts.contains { $0.transaction == key && isClaim($0) }
-        let isLast = open.histories[index].lastAct(besides: key).map(isClaim) ?? false
+        // A claim that was refused under `deny` is not repeated by one under `move`.
+        let isLast =
+            open.histories[index].lastAct(besides: key).map { isClaim($0) && $0.kind == .movingClaim } ?? false
         if isRepeated, kind == .claim || isLast { return true }
         let claims = open.histories[index].acts.count { $0.transaction == key && $0.kind != .move }
         guard claims < OwnershipAct.claimsOfOneTransaction else { return isRepeated }
@@ -284,7 +287,8 @@ final class LedgerChanges {
         }
         return ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,
-            isCopy: purchase?.transaction != record.facts.key, hasPaidAnotherOrder: keepsAnother)
+            isCopy: purchase?.transaction != record.facts.key, isRepurchase: purchase?.isRepurchase ?? false,
+            hasPaidAnotherOrder: keepsAnother)
     }
 
     private func purchase(of record: TransactionRecord, in index: Int) -> OwnedPurchase? {

@@ -77,6 +77,46 @@ struct PurchaseHistory {
         return copies
     }
 
+    /// The withdrawal of the purchase of each transaction by the former facts.
+    var formerWithdrawals: [TransactionKey: Withdrawal] {
+        let former = records.filter { !$0.isErased }.compactMap(\.formerFacts)
+        guard former.contains(where: { $0.lastWithdrawal != nil }) else { return [:] }
+        let terms = Dictionary(
+            records.compactMap { record in record.formerTerms.map { (record.facts.key, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        var withdrawals: [TransactionKey: Withdrawal] = [:]
+        for (_, transactions) in Dictionary(grouping: former, by: \.ownership) {
+            let purchases = PurchaseGrouping.purchases(of: transactions, owners: Ownership(owners: [:])) {
+                terms[$0.key]
+            }
+            for purchase in purchases {
+                guard let withdrawal = purchase.withdrawal else { continue }
+                for transaction in purchase.transactions { withdrawals[transaction.key] = withdrawal }
+            }
+        }
+        return withdrawals
+    }
+
+    /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports them: the
+    /// first whose facts changed.
+    var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
+        guard records.contains(where: { $0.facts.lastWithdrawal != nil || $0.formerFacts?.lastWithdrawal != nil })
+        else { return [:] }
+        let former = formerWithdrawals
+        var news: [TransactionKey: (before: Int64, now: Int64)] = [:]
+        for purchase in purchases {
+            let members = purchase.transactions.compactMap { transaction in
+                index(of: transaction.key).map { records[$0] }
+            }
+            guard let reporting = members.first(where: { $0.formerFacts !== $0.facts }) else { continue }
+            let known = members.filter { !$0.isNew }
+            let before = known.compactMap { former[$0.facts.key]?.units }.max() ?? 0
+            let now = purchase.withdrawal?.units ?? 0
+            if before != now { news[reporting.facts.key] = (before, now) }
+        }
+        return news
+    }
+
     /// The last act on transactions with the same ownership type.
     func lastAct(besides key: TransactionKey) -> RecordedAct? {
         let isShared = { (transaction: TransactionKey) in
@@ -104,6 +144,10 @@ struct TransactionRecord {
     var isCancelledByHint = false
 
     var isNew: Bool { formerFacts == nil }
+    /// The settings under which the purchase counted before.
+    var formerTerms: ProductTerms? {
+        formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
+    }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
