@@ -18,11 +18,12 @@ struct ClaimedPurchase: Sendable {
     var hasPaidAnotherOrder: Bool
 
     /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid for; a
-    /// renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a refund.
+    /// renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a refund. Members of
+    /// families and groups pay nothing.
     var isPaidFor: Bool {
         let isRestored =
             kind == .nonConsumable && !isRepurchase && facts.key.transactionID != facts.original.transactionID
-        return !facts.ownership.isFamilyShared && !isRestored
+        return facts.ownership.holder == .buyer && !isRestored
     }
 
     /// Whether its owner has it: neither Apple nor an operator withdrew it.

@@ -33,6 +33,8 @@ public enum PurchaseGrouping {
         case lineItem(ExactText)
         /// The product and the first end, in seconds, of a period whose line item is not known.
         case end(ExactText?, Int64?)
+        /// A transaction of seats, which is never a copy: more seats are bought during a period.
+        case seats(TransactionKey)
 
         var isRepurchase: Bool { if case .original(let withdrawals) = self { withdrawals > 0 } else { false } }
     }
@@ -42,7 +44,7 @@ public enum PurchaseGrouping {
     ) -> [(ObservedTransaction, Group)] {
         // A period without a line item is a copy of a period that has the same product, the same end, and a line item.
         var lineItems: [Group: [(lineItem: ExactText, date: Timestamp)]] = [:]
-        for transaction in sorted where transaction.kind == .autoRenewable {
+        for transaction in sorted where transaction.kind == .autoRenewable && transaction.seats == nil {
             guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
             lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
         }
@@ -60,6 +62,7 @@ public enum PurchaseGrouping {
                 lastWithdrawal = [lastWithdrawal, transaction.lastWithdrawal].compactMap(\.self).max()
                 return (transaction, .original(withdrawals: withdrawals))
             }
+            if transaction.seats != nil { return (transaction, .seats(transaction.key)) }
             if let lineItem = transaction.lineItemID { return (transaction, .lineItem(lineItem)) }
             let end = end(of: transaction)
             let date = transaction.purchaseDate ?? .epoch

@@ -53,6 +53,7 @@ extension TransactionFields {
         revocation = StampedRevocation(stamp: statement.stamp, revocation: statement.revocation)
         upgradedAt = statement.isUpgraded ? statement.stamp : nil
         accountToken = statement.accountToken.map { StampedToken(stamp: statement.stamp, token: $0) }
+        seats = statement.seats.map { StampedSeats(stamp: statement.stamp, seats: $0) }
         lastWithdrawal = currentWithdrawalDate
     }
 
@@ -89,6 +90,10 @@ extension TransactionFields {
         merged.upgradedAt = Self.one(upgradedAt, other.upgradedAt, min)
         merged.accountToken = Self.one(accountToken, other.accountToken) { left, right in
             (left.stamp, left.token) < (right.stamp, right.token) ? right : left
+        }
+        merged.seats = Self.one(seats, other.seats) { left, right in
+            guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
+            return left.seats.canonicalBytes.lexicographicallyPrecedes(right.seats.canonicalBytes) ? right : left
         }
         return merged
     }

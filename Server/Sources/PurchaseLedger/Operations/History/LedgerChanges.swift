@@ -15,8 +15,8 @@ final class LedgerChanges {
     let identities: CustomerIdentities
     /// The purchases of each settled history.
     private var purchases: [Int: [OwnedPurchase]] = [:]
-    /// For each history, the owners of purchases and of family-shared purchases. `own` computes them.
-    private var ownerships: [[Ownership]] = []
+    /// For each history, the owners by holder. `own` computes them.
+    private var ownerships: [[PurchaseHolder: Ownership]] = []
     /// The balances after the change, by the position of the history.
     private var balances: [EntitlementWriter.Balances] = []
 
@@ -217,7 +217,7 @@ final class LedgerChanges {
     /// Reads the revocations of a history again.
     func readRevocations(_ index: Int) throws(LedgerStorageError) {
         open.histories[index].revocations = try HandGrantsTable(connection: connection)
-            .revocations(ofOriginal: open.histories[index].original.key).map(HandRevocationOfPurchase.init)
+            .revocationsOfPurchases(ofOriginal: open.histories[index].original.key)
         open.histories[index].isTouched = true
     }
 
@@ -238,14 +238,14 @@ final class LedgerChanges {
         ownerships = []
         for index in open.histories.indices {
             let tokens = try identities.assignments(of: open.histories[index])
-            ownerships.append([])
-            for isShared in [false, true] {
+            ownerships.append([:])
+            for holder in open.histories[index].holders {
                 let ownership = open.histories[index].ownership(
-                    isShared: isShared, tokens: tokens, merges: identities.mergeActs)
-                ownerships[index].append(ownership)
+                    of: holder, tokens: tokens, merges: identities.mergeActs)
+                ownerships[index][holder] = ownership
                 let owners = ownership.owners
                 for place in open.histories[index].records.indices
-                where open.histories[index].records[place].facts.ownership.isFamilyShared == isShared {
+                where open.histories[index].records[place].facts.ownership.holder == holder {
                     let owner = owners[open.histories[index].records[place].facts.key]
                     open.histories[index].records[place].row.ownerKey = owner?.customer?.rawValue
                     open.histories[index].records[place].row.ownerReason = owner?.reason
@@ -281,9 +281,8 @@ final class LedgerChanges {
                 if try payments.isBound(paid, to: copy) { keepsAnother = true }
             }
         }
-        let isShared = record.facts.ownership.isFamilyShared
-        let isRevoked = open.histories[index].revocations.contains {
-            $0.row.revokedShared == isShared && $0.row.liftedAt == nil
+        let isRevoked = open.histories[index].handRevocations(of: record.facts.ownership.holder).contains {
+            $0.liftedAt == nil
         }
         return ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase?.withdrawal, isRevokedByHand: isRevoked,

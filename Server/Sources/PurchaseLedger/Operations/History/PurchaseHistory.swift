@@ -34,8 +34,8 @@ struct PurchaseHistory {
     /// The owner of each transaction.
     ///
     /// - Parameter merges: the merges of the customers involved, each with its journal entry.
-    func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
-        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+    func ownership(of holder: PurchaseHolder, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
+        let own = records.filter { $0.facts.ownership.holder == holder }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
         let keys = Set(own.map(\.facts.key))
         let contents = acts.filter { keys.contains($0.transaction) }.map { act in
@@ -55,7 +55,15 @@ struct PurchaseHistory {
 
     /// The purchases, with any owner.
     var purchases: [OwnedPurchase] {
-        [false, true].flatMap { purchases(isShared: $0, Ownership(owners: [:])) }
+        holders.flatMap { purchases(of: $0, Ownership(owners: [:])) }
+    }
+
+    /// The holders of its transactions. Nearly all originals have only the buyer.
+    var holders: [PurchaseHolder] {
+        guard records.contains(where: { $0.facts.ownership.holder != .buyer }) else {
+            return records.isEmpty ? [] : [.buyer]
+        }
+        return Set(records.map(\.facts.ownership.holder)).sorted { $0.names.lexicographicallyPrecedes($1.names) }
     }
 
     /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner before, or the
@@ -117,13 +125,28 @@ struct PurchaseHistory {
         return news
     }
 
-    /// The last act on transactions with the same ownership type.
+    /// The last act on transactions of the same holder.
     func lastAct(besides key: TransactionKey) -> RecordedAct? {
-        let isShared = { (transaction: TransactionKey) in
-            index(of: transaction).map { records[$0].facts.ownership.isFamilyShared } ?? false
+        let holder = { (transaction: TransactionKey) in
+            index(of: transaction).map { records[$0].facts.ownership.holder } ?? .buyer
         }
-        let isSharedHere = isShared(key)
-        return acts.last { isShared($0.transaction) == isSharedHere }
+        let holderHere = holder(key)
+        return acts.last { holder($0.transaction) == holderHere }
+    }
+
+    /// The manual revocations of a holder's copies.
+    func handRevocations(of holder: PurchaseHolder) -> [HandRevocation] {
+        revocations.compactMap { revocation in
+            let named = revocation.transactionID.flatMap { id in
+                records.first { $0.facts.key.transactionID == id && $0.facts.ownership.holder != .buyer }
+            }
+            let isMeant =
+                named.map { $0.facts.ownership.holder == holder } ?? (revocation.row.revokedShared == (holder != .buyer))
+            guard isMeant else { return nil }
+            return HandRevocation(
+                target: .purchase(OwnershipKey(original: key, holder: holder)), from: revocation.row.startsAt,
+                liftedAt: revocation.row.liftedAt)
+        }
     }
 
     /// The position of a transaction.
@@ -192,13 +215,25 @@ struct RecordedAct {
 
 /// A manual revocation of this original.
 struct HandRevocationOfPurchase {
-    var row: HandGrantRow
+    let row: HandGrantRow
+    /// The transaction that the operator named, if it is a member's. Its holder is revoked, not all members.
+    let transactionID: ExactText?
 
-    /// The revocation, if it matches the ownership type of the purchase.
-    func revocation(_ key: OriginalKey, isShared: Bool) -> HandRevocation? {
-        guard row.revokedShared == isShared else { return nil }
-        return HandRevocation(
-            target: .purchase(OwnershipKey(original: key, isFamilyShared: isShared)), from: row.startsAt,
-            liftedAt: row.liftedAt)
+    init(_ row: HandGrantRow, _ connection: any LedgerConnection) throws(LedgerStorageError) {
+        self.row = row
+        let details =
+            row.revokedShared ? try JournalTable(connection: connection).row(key: row.entryKey)?.details : nil
+        transactionID = try details.flatMap { details throws(LedgerStorageError) in
+            try HandRevokedDetails(encoded: details).transactionID.map { ExactText($0) }
+        }
+    }
+}
+
+extension HandGrantsTable {
+    /// The revocations of an original, with the transactions that they name.
+    func revocationsOfPurchases(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandRevocationOfPurchase] {
+        var found: [HandRevocationOfPurchase] = []
+        for row in try revocations(ofOriginal: key) { found.append(try HandRevocationOfPurchase(row, connection)) }
+        return found
     }
 }

@@ -61,6 +61,7 @@ extension TransactionFields {
         encoder.add(37, fields.accountToken)
         // Most transactions were never revoked, or still are, so the date is that of the fields above.
         if fields.lastWithdrawal != fields.currentWithdrawalDate { encoder.add(38, fields.lastWithdrawal) }
+        encoder.add(39, fields.seats)
     }
 
     /// Reads the field with a tag.
@@ -92,6 +93,7 @@ extension TransactionFields {
         case 36: upgradedAt = try decoder.value()
         case 37: accountToken = try decoder.value()
         case 38: lastWithdrawal = try decoder.value()
+        case 39: seats = try decoder.value()
         default: return false
         }
         return true
@@ -182,6 +184,18 @@ extension StampedRevocation: CanonicalValue {
     func encode(to writer: inout CanonicalWriter) {
         writer.write(stamp)
         writer.write(optional: revocation)
+    }
+}
+
+extension StampedSeats: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        stamp = try reader.moment()
+        seats = try reader.value()
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(stamp)
+        writer.write(seats)
     }
 }
 
