@@ -64,9 +64,10 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         var answered: [Entitlement] = []
         for uncounted in entitlements {
             let environment = uncounted.entitlement.environment
-            let isCounted = try counts[environment] ?? reader.counts(environment, for: customer.key, app)
-            counts[environment] = isCounted
-            answered.append(uncounted.counted(isCounted))
+            if counts[environment] == nil {
+                counts[environment] = try reader.counts(environment, for: customer.key, app)
+            }
+            answered.append(uncounted.counted(counts[environment] ?? false))
         }
         return answered
     }

@@ -30,17 +30,18 @@ struct EventBody: Codable, Sendable {
         customer_id = event.customer
         former_customer_id = event.formerCustomer
         environment = event.environment
-        counts = event.environment.map {
+        let isCounted = event.environment.map {
             app.sandboxAccess.counts(AppStoreEnvironment($0), isTester: event.isTester)
         }
+        counts = isCounted
         product_id = event.productID
         transaction_id = event.transactionID
         original_transaction_id = event.originalTransactionID
         order_id = event.orderID?.text
         units = event.figures.units
         // As in the customer's entitlements: what does not count gives nothing.
-        balance = event.figures.balance.map { counts == false ? 0 : $0 }
-        shortfall = event.figures.shortfall.map { counts == false ? 0 : $0 }
+        balance = event.figures.balance.map { isCounted == false ? 0 : $0 }
+        shortfall = event.figures.shortfall.map { isCounted == false ? 0 : $0 }
         until = event.figures.until.map { "\($0)" }
         reason = event.figures.reason
         submission_id = event.figures.submission
