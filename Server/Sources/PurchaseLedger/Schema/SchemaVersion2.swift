@@ -18,7 +18,7 @@ enum SchemaVersion2 {
 
     static let migration = LedgerMigration(
         number: 2, title: "Rules of copies, environments, orders and refused evidence",
-        statements: orders + namesOfActs + refusals)
+        statements: orders + namesOfActs + refusals + passes)
 
     /// The events of operators' acts under the names of their journal entries.
     private static let namesOfActs: [LedgerMigration.Statement] = [
@@ -33,5 +33,10 @@ enum SchemaVersion2 {
     /// Refused evidence of restores is listed with refused claims (48 is `JournalKind.refusals`).
     private static let refusals: [LedgerMigration.Statement] = [
         .definition("CREATE INDEX journal_refusals ON journal (app_key, at, entry_key) WHERE kind = 48")
+    ]
+
+    /// A chain of passes has a ground of its own, so that a product can also have a balance.
+    private static let passes: [LedgerMigration.Statement] = [
+        .sql("UPDATE entitlements SET ground = -9223372036854775807 WHERE ground = 0 AND kind = 'non_renewing'")
     ]
 }

@@ -21,6 +21,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case orderNotClosable = "order_not_closable"
         case orderConsumed = "order_consumed"
         case orderRevoked = "order_revoked"
+        case orderEnvironmentMismatch = "order_environment_mismatch"
         case productUnknown = "product_unknown"
         case quantityNotSold = "quantity_not_sold"
         case balanceInsufficient = "balance_insufficient"
@@ -51,6 +52,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .quantityNotSold: "The App Store sells one unit of this product at a time; order a quantity of 1."
             case .orderRevoked:
                 "An operator revoked the purchase that paid the order; lift the revocation to fulfil the order."
+            case .orderEnvironmentMismatch:
+                "Purchases of this environment do not count for the customer; see sandbox_access, and make the customer a tester."
             case .balanceInsufficient: "The balance is smaller than the quantity."
             case .consumptionConflict: "The consumption id was used before, with other values."
             case .idempotencyKeyReused: "The idempotency key was used before, for another request."

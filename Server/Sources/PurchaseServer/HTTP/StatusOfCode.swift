@@ -37,8 +37,8 @@ extension HTTPResponse.Status {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
         case .orderNotPaid, .orderNotCancellable, .orderNotClosable, .orderConsumed, .orderRevoked,
-            .balanceInsufficient, .tokenTaken,
-            .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
+            .orderEnvironmentMismatch, .balanceInsufficient, .tokenTaken, .customerMergeCircular, .purchaseAmbiguous,
+            .purchaseNotMovable:
             self = .conflict
         case .productUnknown, .quantityNotSold, .consumptionConflict, .idempotencyKeyReused:
             self = .unprocessableContent

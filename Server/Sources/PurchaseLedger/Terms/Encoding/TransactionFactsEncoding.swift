@@ -20,6 +20,7 @@ extension ObservedTransaction {
         while let tag = try decoder.nextTag() {
             guard try fields.decode(tag, &decoder) else { throw decoder.malformed }
         }
+        fields.lastWithdrawal = fields.lastWithdrawal ?? fields.currentWithdrawalDate
         self.init(key: key, fields: fields)
         guard self.encoded == bytes else { throw .malformed(offset: bytes.count) }
     }
@@ -58,7 +59,10 @@ extension TransactionFields {
         encoder.add(35, fields.cancellation)
         encoder.add(36, fields.upgradedAt)
         encoder.add(37, fields.accountToken)
-        encoder.add(38, fields.signedEnd)
+        // Most transactions were never revoked, or still are, so the date is that of the fields above.
+        if fields.lastWithdrawal != fields.currentWithdrawalDate { encoder.add(38, fields.lastWithdrawal) }
+        encoder.add(39, fields.seats)
+        encoder.add(40, fields.signedEnd)
     }
 
     /// Reads the field with a tag.
@@ -89,7 +93,9 @@ extension TransactionFields {
         case 35: cancellation = try decoder.value()
         case 36: upgradedAt = try decoder.value()
         case 37: accountToken = try decoder.value()
-        case 38: signedEnd = try decoder.witnessed()
+        case 38: lastWithdrawal = try decoder.value()
+        case 39: seats = try decoder.value()
+        case 40: signedEnd = try decoder.witnessed()
         default: return false
         }
         return true
@@ -180,6 +186,18 @@ extension StampedRevocation: CanonicalValue {
     func encode(to writer: inout CanonicalWriter) {
         writer.write(stamp)
         writer.write(optional: revocation)
+    }
+}
+
+extension StampedSeats: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        stamp = try reader.moment()
+        seats = try reader.value()
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(stamp)
+        writer.write(seats)
     }
 }
 
