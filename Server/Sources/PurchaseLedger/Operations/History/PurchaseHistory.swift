@@ -262,7 +262,7 @@ struct HandRevocationOfPurchase {
         let details =
             row.revokedShared ? try JournalTable(connection: connection).row(key: row.entryKey)?.details : nil
         transactionID = try details.flatMap { details throws(LedgerStorageError) in
-            try HandRevokedDetails(encoded: details).transactionID.map { ExactText($0) }
+            try RevocationAddedDetails(encoded: details).transactionID.map { ExactText($0) }
         }
     }
 }
