@@ -13,6 +13,8 @@ public struct RestoreSubmission: Sendable {
     public var customerID: String
     /// A receipt, or signed transactions.
     public var evidence: [[UInt8]]
+    /// The names of members of the request that the server does not know.
+    public var unknownMembers: [String] = []
 
     /// The evidence of a customer.
     public init(app: String, customerID: String, evidence: [[UInt8]]) {
@@ -49,6 +51,8 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var waiting: [WaitingEvidence] = []
     /// The claims of this restore to check with the App Store.
     public var asksAppStore: [UUID] = []
+    /// The customer into whom the named one was merged; `nil` if it was not.
+    public var mergedInto: String?
     /// The entries that were written, in the order of the evidence.
     var entries: [UUID] = []
 }
@@ -119,6 +123,7 @@ public struct RestorePurchases: LedgerOperation {
         let app = try transaction.app(examined.submission.app)
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
+        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: Set<TransactionKey> = []
         for (index, evidence) in examined.evidence.enumerated() {
             try restore(evidence, index, app, customer, transaction, &outcome, &seen)
@@ -150,6 +155,9 @@ public struct RestorePurchases: LedgerOperation {
             customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             transfer: app.settings.transfer.rawValue, outcomes: [])
         details.unverified = kept.unverified(evidence.stored)
+        // Once for the request.
+        let unknown = examined.submission.unknownMembers
+        details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
         switch evidence.verified {

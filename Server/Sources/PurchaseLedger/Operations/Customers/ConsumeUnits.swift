@@ -41,6 +41,8 @@ public struct ConsumeUnits: LedgerOperation {
         /// When the units were consumed.
         public var consumedAt: Timestamp
         public var isReplayed: Bool
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public var locks: LedgerLocks { .parts([.customer(customerID)]) }
@@ -100,7 +102,8 @@ public struct ConsumeUnits: LedgerOperation {
             customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
-            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false)
+            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,
+            mergedInto: customer.survivor(of: customerID))
     }
 
     private func replay(
@@ -116,7 +119,8 @@ public struct ConsumeUnits: LedgerOperation {
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
             balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0,
-            consumedAt: entry?.at ?? transaction.now, isReplayed: true)
+            consumedAt: entry?.at ?? transaction.now, isReplayed: true,
+            mergedInto: customer.survivor(of: customerID))
     }
 
     /// The environment of a consumption whose request names none.

@@ -29,6 +29,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         public var entitlements: [Entitlement]
         /// The named entitlements of the settings.
         public var named: [NamedAccess]
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
@@ -52,7 +54,9 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             }
             return entitlement
         }
-        return Answer(entitlements: entitlements, named: named(entitlements, app.settings))
+        return Answer(
+            entitlements: entitlements, named: named(entitlements, app.settings),
+            mergedInto: customer.survivor(of: customerID))
     }
 
     /// The current entitlements of a customer, in every environment.
