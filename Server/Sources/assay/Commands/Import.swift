@@ -53,8 +53,8 @@ struct Import: AsyncParsableCommand {
             outcome = try await tried(reader)
         } else {
             let isShared = try isShared()
-            try await options.withLedger(trust: trust) { ledger in
-                outcome = await report(importing(into: ledger, isShared: isShared).run(reader))
+            try await options.withLedger(trust: trust) { ledger, app in
+                outcome = await report(importing(into: ledger, app, isShared: isShared).run(reader))
             }
         }
         guard let outcome else { return }
@@ -75,9 +75,9 @@ struct Import: AsyncParsableCommand {
         return outcome
     }
 
-    private func importing(into ledger: PurchaseLedger, isShared: Bool) -> ImportRun {
+    private func importing(into ledger: PurchaseLedger, _ app: String, isShared: Bool) -> ImportRun {
         ImportRun(
-            ledger: ledger, app: options.app, isAnnounced: announce,
+            ledger: ledger, app: app, isAnnounced: announce,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
@@ -87,8 +87,8 @@ struct Import: AsyncParsableCommand {
         do {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
             do {
-                try options.requireApp(of: trial.ledger)
-                let outcome = report(await importing(into: trial.ledger, isShared: false).run(reader))
+                let app = try options.app(of: trial.ledger)
+                let outcome = report(await importing(into: trial.ledger, app, isShared: false).run(reader))
                 try await trial.close()
                 return outcome
             } catch {
