@@ -86,7 +86,8 @@ struct OperatorCommandTests {
                     + #"--data '{"customer_id":"alice","product_id":"com.example.app.coins"}' \#(server.address)/v1/orders"#,
                 in: folder)
             let order = try #require(
-                try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any], "\(created.output)")
+                try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any], "\(created.output)"
+            )
             let id = try #require(order["order_id"] as? String)
             func output(_ command: String) async throws -> String {
                 let result = try await Self.output(command, folder)
@@ -97,10 +98,13 @@ struct OperatorCommandTests {
                 try await output(command).split(separator: "\n")
             }
             for (command, expected) in [
-                ("orders list", id), ("orders list --customer alice --status created", id), ("orders show \(id)", "created"),
+                ("orders list", id), ("orders list --customer alice --status created", id),
+                ("orders show \(id)", "created"),
                 ("purchases list alice", Self.pro), ("purchases show 1", "alice"), ("events list", "granted"),
-                ("events list --order \(id)", "order_created"), ("events list --customer alice --json", #""type":"granted""#),
-                ("customers search al", "alice"), ("customers search 1", "transaction"), ("customers search \(id)", "order"),
+                ("events list --order \(id)", "order_created"),
+                ("events list --customer alice --json", #""type":"granted""#),
+                ("customers search al", "alice"), ("customers search 1", "transaction"),
+                ("customers search \(id)", "order"),
                 ("customers timeline alice", "The customer got the purchase (learned from a claim)."),
             ] {
                 let text = try await output(command)
