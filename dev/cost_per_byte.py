@@ -49,7 +49,8 @@ def request(method, target, headers, body=b""):
 
 def doors(key):
     """Each route and field, with the request of a size."""
-    bearer = [(b"Authorization", b"Bearer " + key)]
+    authorization = (b"Authorization", b"Bearer " + key)
+    bearer = [authorization, (b"Idempotency-Key", b"1")]
     order = b'"customer_id":"a","product_id":"coins"'
 
     def body(target, make, headers=()):
@@ -91,7 +92,7 @@ def doors(key):
     yield "GET /v1/orders", "header Authorization, a key's form", header(
         b"/v1/orders", b"Authorization", b"Bearer assay_0123456789abcdef_")
     yield "POST /v1/orders", "header Idempotency-Key", header(
-        b"/v1/orders", b"Idempotency-Key", more=bearer, method=b"POST")
+        b"/v1/orders", b"Idempotency-Key", more=[authorization], method=b"POST")
     yield "GET …/entitlements", "header If-None-Match", header(
         b"/v1/customers/a/entitlements", b"If-None-Match", more=bearer)
     yield "GET any path", "part of the path", target(lambda n: b"/e" + marks(n))

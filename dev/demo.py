@@ -58,6 +58,7 @@ def ask(address, path, body=None, key=None, method=None):
     data = None
     if body is not None:
         request.add_header("Content-Type", "application/json")
+        request.add_header("Idempotency-Key", os.urandom(16).hex())
         data = json.dumps(body).encode()
     try:
         with urllib.request.urlopen(request, data, timeout=30) as answer:
@@ -340,9 +341,9 @@ class Demo:
 
     def events(self):
         title("Everything that changed, in order")
-        kinds, cursor = [], "0"
+        kinds, cursor = [], ""
         while True:
-            status, page = ask(self.shop, f"/v1/events?after={cursor}&limit=10", key=self.backend)
+            status, page = ask(self.shop, f"/v1/events?limit=10{cursor}", key=self.backend)
             expect(status == 200, "The events are listed", page)
             for event in page["events"]:
                 who = event.get("customer_id", "nobody")
@@ -354,7 +355,7 @@ class Demo:
                 numbers = [f"{name} {event[name]}" for name in ("units", "balance", "shortfall") if event.get(name) is not None]
                 print(f"  {event['type']:16} {who:18} {' '.join(what + numbers)}")
                 kinds.append(event["type"])
-            cursor = page["next_cursor"]
+            cursor = f"&cursor={page['next_cursor']}"
             if not page["events"]:
                 break
         expect(

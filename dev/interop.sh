@@ -1,7 +1,9 @@
 #!/bin/sh
 # Runs unmodified clients of other projects, from PyPI: inapppy and itunes-iap send verifyReceipt
 # requests to the simulator and to the drop-in, Apple's app-store-server-library verifies signed payloads of every kind,
-# standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps.
+# standardwebhooks verifies deliveries, and http-message-signatures the signed answers to apps. openapi-python-client and
+# openapi-generator-cli generate clients from openapi.yaml, in Python and in TypeScript, which buy something; the latter needs
+# java, node and tsc.
 #
 #   dev/interop.sh [FOLDER OF THE PROGRAM]     .build/release if no folder is given
 set -eu
@@ -10,7 +12,8 @@ cd "$(dirname "$0")/.."
 
 find_program "${1:-}"
 clients="$PWD/dev/interop"
-tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks http-message-signatures requests) || fail "PyPI's clients cannot be installed"
+tools=$(python_tools interop inapppy itunes-iap app-store-server-library standardwebhooks http-message-signatures requests \
+    openapi-python-client openapi-generator-cli) || fail "PyPI's clients cannot be installed"
 make_temporary_folder interop
 cd "$folder"
 
@@ -18,6 +21,7 @@ post() { curl -sSf -H 'Content-Type: application/json' --data "$2" "$address$1";
 member() { python3 -c 'import json, sys; print(json.load(sys.stdin)["evidence"][sys.argv[1]])' "$1"; }
 
 start_server simulate "$program" simulate --port 0 --environment-names apple
+store="$address"
 post /control/apps '{"bundle_id":"com.example.app"}' >shop
 post /control/products '{"bundle_id":"com.example.app","product_id":"coins","kind":"consumable"}' >shop
 post /control/products '{"bundle_id":"com.example.app","product_id":"gold","kind":"auto-renewable",
@@ -76,7 +80,7 @@ until grep -q 'this server delivers to the webhook' webhooks.errors; do
     sleep 0.1
 done
 for customer in alice bob alice; do
-    curl -sSf -o answer -H "Authorization: Bearer $(cat key)" --data "{\"customer_id\":\"$customer\",\"product_id\":\"coins\"}" \
+    curl -sSf -o answer -H "Authorization: Bearer $(cat key)" -H "Idempotency-Key: $(od -An -N8 -tx8 /dev/urandom | tr -d ' ')" --data "{\"customer_id\":\"$customer\",\"product_id\":\"coins\"}" \
         "$address/v1/orders"
 done
 wait "$receiver" || fail "standardwebhooks did not accept the deliveries"
@@ -102,3 +106,23 @@ start_server answers "$program" serve --config answers.yaml --database sqlite:an
 "$tools/bin/python" "$clients/answers.py" "$address" "$(cat key)" "$public_key" claim.jws | tee answers
 accepted=$(grep -c 'accepted' answers) || true
 [ "$accepted" -eq 3 ] || fail "http-message-signatures accepts $accepted of 3 answers"
+
+echo "clients that are generated from openapi.yaml, over the server and the simulator"
+description="$clients/../../Server/Sources/PurchaseServer/Resources/openapi.yaml"
+"$program" keys create --config answers.yaml --database sqlite:answers.sqlite --app game --scope admin >admin.key 2>/dev/null
+"$tools/bin/openapi-python-client" generate --path "$description" --meta none --output-path python/assay_client >generated 2>&1 ||
+    { cat generated; fail "openapi-python-client cannot read openapi.yaml"; }
+! grep -E 'ERROR|/v1' generated || { cat generated; fail "openapi-python-client leaves operations out"; }
+"$tools/bin/python" "$clients/generated_client.py" python "$address" "$(cat admin.key)" "$store" com.example.app
+missing=""
+has java || missing="$missing default-jre-headless"
+has node || missing="$missing nodejs"
+has tsc || missing="$missing node-typescript"
+# shellcheck disable=SC2086
+[ -z "$missing" ] || install_packages $missing || fail "the TypeScript client needs:$missing"
+"$tools/bin/openapi-generator-cli" generate -i "$description" -g typescript-fetch -o typescript/client >generated 2>&1 ||
+    { cat generated; fail "openapi-generator-cli cannot read openapi.yaml"; }
+cp "$clients/generated_client.ts" typescript/
+tsc --target es2020 --module commonjs --lib es2020,dom --outDir javascript typescript/generated_client.ts ||
+    fail "the TypeScript client does not compile"
+node javascript/generated_client.js "$address" "$(cat admin.key)" "$store" com.example.app

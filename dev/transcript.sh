@@ -87,14 +87,14 @@ ask backend POST "/v1/orders/$order/fulfil"
 ask backend POST "/v1/orders/$order/fulfil"
 step "Coins that no order bought stay in the balance until the backend consumes them:"
 ask client POST /v1/purchases '{"signed_transaction":"<more.jws>","product_id":"coins","transaction_id":"500000000000003","customer_id":"alice"}'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}'
-ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-7"}' 'Idempotency-Key: match-7'
+ask backend POST /v1/customers/alice/consume '{"product_id":"coins","quantity":2,"consumption_id":"match-8"}' 'Idempotency-Key: match-8'
 ask backend GET /v1/customers/alice/entitlements
 step "The record also contains refused submissions:"
 ask backend GET '/v1/submissions?verdict=rejected&limit=2'
 step "The events list all changes in order, and the cursor from which to continue:"
-ask backend GET '/v1/events?after=0'
+ask backend GET /v1/events
 step "After the server has stopped, the tables are computed again from the journal and compared:"
 stop_server
 printf '    $ assay audit verify --trust assay-authority/trust.pem\n'

@@ -29,12 +29,15 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
     public var submissionID: String?
     /// The hash of the submission's leaf in the Merkle log, in hexadecimal; only of purchases.
     public var leafHash: String?
+    /// What the sender should correct besides; only of purchases and restores.
+    public var warnings: [WarningMessage]?
 
     /// A problem by its parts.
     public init(
         type: String = "about:blank", title: String, status: Int, code: String, detail: String? = nil,
         expected: String? = nil, found: String? = nil, disposition: Disposition? = nil, claimedBy: PriorClaim? = nil,
-        verdict: SubmissionVerdict? = nil, replayed: Bool? = nil, submissionID: String? = nil, leafHash: String? = nil
+        verdict: SubmissionVerdict? = nil, replayed: Bool? = nil, submissionID: String? = nil, leafHash: String? = nil,
+        warnings: [WarningMessage]? = nil
     ) {
         self.type = type
         self.title = title
@@ -49,10 +52,11 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
         self.replayed = replayed
         self.submissionID = submissionID
         self.leafHash = leafHash
+        self.warnings = warnings
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, title, status, code, detail, expected, found, disposition, verdict, replayed
+        case type, title, status, code, detail, expected, found, disposition, verdict, replayed, warnings
         case claimedBy = "claimed_by"
         case submissionID = "submission_id"
         case leafHash = "leaf_hash"
@@ -79,6 +83,16 @@ public struct ProblemDocument: Codable, Sendable, Equatable {
             }
             json.member(CodingKeys.submissionID, submissionID)
             json.member(CodingKeys.leafHash, leafHash)
+            if let warnings {
+                json.key(CodingKeys.warnings.rawValue)
+                json.array(warnings) { json, warning in
+                    json.object { json in
+                        json.member("code", warning.code)
+                        json.member("detail", warning.detail)
+                        json.member("found", warning.found)
+                    }
+                }
+            }
         }
         return json.bytes
     }

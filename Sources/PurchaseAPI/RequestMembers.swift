@@ -2,8 +2,15 @@ import Foundation
 
 /// A request that is read from the members of a JSON object.
 public protocol RequestMessage: Sendable {
-    /// Reads the members by name. If one is wrong, the request gets a default value, and the members have the flaw.
+    /// Whether unknown members are ignored with a warning. Apps that are newer than the server send such requests.
+    static var ignoresUnknownMembers: Bool { get }
+
+    /// Reads all members by name. If one is wrong, the request gets a default value, and the members have the flaw.
     init(members: inout RequestMembers)
+}
+
+extension RequestMessage {
+    public static var ignoresUnknownMembers: Bool { false }
 }
 
 /// The members of a request's JSON object, read one by one under their coding keys. The first wrong member is
@@ -45,8 +52,26 @@ public struct RequestMembers {
     /// The names of the members under their simplified spelling.
     private let spellings: [String: String]
     private let rule: IdentifierRule
+    /// The names that were read: after a message was read, all that it has.
+    private var known: [String] = []
     /// The first flaw; nil if there is none.
     public private(set) var flaw: Flaw?
+
+    /// A member that the message does not have.
+    public struct UnknownMember: Sendable, Equatable {
+        public var name: String
+        /// The member that it may mean.
+        public var suggestion: String?
+    }
+
+    /// The members that were not read, by name. Call it after the message was read.
+    ///
+    /// - Parameter limit: the maximum number of members; the names of the others are not compared.
+    public func unknownMembers(limit: Int) -> [UnknownMember] {
+        members.keys.filter { !known.contains($0) }.sorted().prefix(limit).map {
+            UnknownMember(name: $0, suggestion: WordSuggestion.nearest(to: $0, among: known))
+        }
+    }
 
     /// - Parameters:
     ///   - json: the body. An empty body has no members. Its depth, values and names must have been bounded before: the
@@ -197,6 +222,7 @@ public struct RequestMembers {
     public mutating func refuse(_ key: some CodingKey, _ expected: String) { note(key, expected) }
 
     private mutating func present(_ key: some CodingKey) -> Any? {
+        known.append(key.stringValue)
         guard let value = members[key.stringValue] else {
             if let sent = spellings[Self.simplified(key.stringValue)], flaw == nil {
                 flaw = .misnamed(sent, expected: key.stringValue)

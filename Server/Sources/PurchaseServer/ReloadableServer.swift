@@ -22,6 +22,8 @@ public final class ReloadableServer: Sendable {
     private let wrongSecrets: RateLimiter
     private let connections: ConnectionLimiter
     private let desk: AppStoreDesk?
+    private let uses = KeyUses()
+    private let ledger: PurchaseLedger?
     private let inForce: Mutex<InForce>
 
     /// The parts that a reload replaces together.
@@ -42,6 +44,7 @@ public final class ReloadableServer: Sendable {
         let limits = configuration.limits
         started = configuration
         self.desk = desk
+        self.ledger = ledger
         self.uptime = uptime
         health = HealthRoutes(ledger: ledger, uptime: uptime)
         bodies = BodyReader(limits)
@@ -77,6 +80,7 @@ public final class ReloadableServer: Sendable {
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let (started, connections) = (started, connections)
+        let recording = ledger.map { KeyUses.Recording(uses: uses, ledger: $0, logger: logger) }
         return Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
@@ -86,7 +90,7 @@ public final class ReloadableServer: Sendable {
                 address: .hostname(started.host, port: started.port),
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
-            services: services,
+            services: services + [recording].compactMap(\.self),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
@@ -148,10 +152,14 @@ public final class ReloadableServer: Sendable {
         let group = router.group("v1")
             .add(
                 middleware: AccessMiddleware(
-                    keys: KeyCache(ledger: ledger, uptime: uptime), apps: configuration.apps, limits: access))
+                    keys: KeyCache(ledger: ledger, uptime: uptime), apps: configuration.apps, limits: access,
+                    uses: uses)
+            )
+            .add(middleware: QueryMiddleware())
         OrderRoutes(api: api).add(to: group)
         PurchaseRoutes(api: api).add(to: group)
         CustomerRoutes(api: api).add(to: group)
+        TimelineRoutes(api: api).add(to: group)
         SubmissionRoutes(api: api).add(to: group)
         RestoreRoutes(api: api).add(to: group)
         EventRoutes(api: api).add(to: group)

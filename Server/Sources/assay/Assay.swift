@@ -12,7 +12,8 @@ struct Assay: AsyncParsableCommand {
         version: "assay \(version) (\(BuildInformation.commit))",
         subcommands: [
             Verify.self, Inspect.self, Serve.self, Dev.self, Simulate.self, Mint.self, Keys.self, Testers.self,
-            Customers.self, Webhooks.self, Import.self, AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
+            Customers.self, Orders.self, Purchases.self, Submissions.self, Events.self, Webhooks.self, Import.self,
+            AuditCommand.self, Rebuild.self, Migrate.self, Backup.self,
             Copy.self,
         ])
 
@@ -29,7 +30,7 @@ struct Assay: AsyncParsableCommand {
             try await run(parseAsRoot())
         } catch {
             let status = status(of: error)
-            let message = fullMessage(for: error)
+            let message = prefixed(fullMessage(for: error))
             if !message.isEmpty {
                 Terminal.write(message + "\n", toErrors: status != .success)
             }
@@ -37,6 +38,12 @@ struct Assay: AsyncParsableCommand {
             Foundation.exit(status.rawValue)
         }
         LogOutput.standardError.flush()
+    }
+
+    /// The parser's message with the prefix that all messages of the program have.
+    private static func prefixed(_ message: String) -> String {
+        let prefix = "Error: "
+        return message.hasPrefix(prefix) ? "assay: " + message.dropFirst(prefix.count) : message
     }
 
     /// Runs a command. If the command itself refuses a value, the message names the command's help; the parser would print the
@@ -51,7 +58,7 @@ struct Assay: AsyncParsableCommand {
             }
         } catch let error as ValidationError {
             let words = CommandSuggestion.words(of: type(of: command))
-            Terminal.write("Error: \(error.message)\n  See '\(words) --help' for more information.\n", toErrors: true)
+            Terminal.write("assay: \(error.message)\n  See '\(words) --help' for more information.\n", toErrors: true)
             throw ExitCode.unusable
         }
     }

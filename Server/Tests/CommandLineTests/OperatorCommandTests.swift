@@ -69,10 +69,59 @@ struct OperatorCommandTests {
             let after = try await Self.output("customers show --app game alice", folder).output
             #expect(after.contains("revoked_by_hand") && !after.contains(" active"), "\(after)")
             let events = try await Program.shell(
-                #"curl -sS -H "Authorization: Bearer $(cat key)" "\#(server.address)/v1/events?after=0""#, in: folder)
+                #"curl -sS -H "Authorization: Bearer $(cat key)" "\#(server.address)/v1/events""#, in: folder)
             #expect(
                 events.output.contains(#""reason":"a gift""#) && events.output.contains(#""reason":"over""#),
                 "\(events.output)")
+        }
+    }
+
+    @Test("E.5 What the record has is listed and shown, with repeated rejections as one line, and without --app")
+    func lookups() async throws {
+        try await Self.with { folder, server async throws in
+            #expect(try await Self.claim("r.b64", "1", "alice", server, folder).contains(#""code":"accepted""#))
+            for _ in 1...3 { _ = try await Self.claim("r.b64", "9", "alice", server, folder) }
+            let created = try await Program.shell(
+                #"curl -sS -H "Authorization: Bearer $(cat key)" -H 'Idempotency-Key: 1' "#
+                    + #"--data '{"customer_id":"alice","product_id":"com.example.app.coins"}' \#(server.address)/v1/orders"#,
+                in: folder)
+            let order = try #require(
+                try JSONSerialization.jsonObject(with: Data(created.output.utf8)) as? [String: Any], "\(created.output)"
+            )
+            let id = try #require(order["order_id"] as? String)
+            func output(_ command: String) async throws -> String {
+                let result = try await Self.output(command, folder)
+                #expect(result.status == 0, "\(command): \(result.output)")
+                return result.output
+            }
+            func lines(_ command: String) async throws -> [Substring] {
+                try await output(command).split(separator: "\n")
+            }
+            for (command, expected) in [
+                ("orders list", id), ("orders list --customer alice --status created", id),
+                ("orders show \(id)", "created"),
+                ("purchases list alice", Self.pro), ("purchases show 1", "alice"), ("events list", "granted"),
+                ("events list --order \(id)", "order_created"),
+                ("events list --customer alice --json", #""type":"granted""#),
+                ("customers search al", "alice"), ("customers search 1", "transaction"),
+                ("customers search \(id)", "order"),
+                ("customers timeline alice", "The customer got the purchase (learned from a claim)."),
+            ] {
+                let text = try await output(command)
+                #expect(text.contains(expected), "\(command): \(text)")
+            }
+            let rejected = try await lines("submissions list --verdict rejected")
+            #expect(rejected.count == 2 && rejected[1].contains("transaction_not_found  3  "), "\(rejected)")
+            let single = try await lines("submissions list --verdict rejected --json")
+            #expect(single.count == 3)
+            let submission = try #require(rejected[1].split(separator: " ").first)
+            #expect(try await output("submissions show \(submission)").contains("transaction_not_found"))
+            let event = try #require(try await lines("events list --limit 1").last?.split(separator: " ").first)
+            #expect(try await output("events show \(event)").contains("type"))
+            #expect(try await Self.output("purchases show 77", folder).status == 1)
+            #expect(try await Self.output("events show 4711", folder).status == 1)
+            let unknown = try await Program.shell("assay orders list --app gaem 2>&1", in: folder)
+            #expect(unknown.status == 2 && unknown.output.contains("the ledger has no such app, but game"))
         }
     }
 

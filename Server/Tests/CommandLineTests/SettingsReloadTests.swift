@@ -35,7 +35,7 @@ struct SettingsReloadTests {
 
     /// The status of an order of a product, and the code of a refusal.
     private static func order(_ product: String, _ server: RunningServer, key: String = key) -> String {
-        #"curl -sS -o answer -w "%{http_code} " \#(key) --data '{"customer_id":"a","product_id":"\#(product)"}' "#
+        #"curl -sS -o answer -w "%{http_code} " \#(key) -H "Idempotency-Key: $(date +%s%N)" --data '{"customer_id":"a","product_id":"\#(product)"}' "#
             + "\(server.address)/v1/orders; grep -o '\"code\":\"[a-z_]*\"' answer; echo"
     }
 
@@ -53,7 +53,7 @@ struct SettingsReloadTests {
                 let clients = """
                     for c in 1 2 3 4; do (until [ -e stop ]; do
                     curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) "\(server.address)/v1/events?limit=1&n=[1-50]"
-                    for n in 1 2 3 4 5 6 7 8 9 10; do curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) \
+                    for n in 1 2 3 4 5 6 7 8 9 10; do curl -sS -o /dev/null -w "%{http_code}\\n" \(Self.key) -H "Idempotency-Key: $(date +%s%N)" \
                     --data '{"customer_id":"a","product_id":"product0"}' "\(server.address)/v1/orders"; done
                     done; touch done.$c) >codes.$c 2>&1 & done
                     """

@@ -36,7 +36,7 @@ struct WebhookCommandTests {
                 }
                 try await wait("cat log", "this server delivers to the webhook")
                 _ = try await shell(
-                    #"curl -sS -H "Authorization: Bearer $(cat key)" --data '{"customer_id":"a","product_id":"p"}' "#
+                    #"curl -sS -H "Authorization: Bearer $(cat key)" -H 'Idempotency-Key: 1' --data '{"customer_id":"a","product_id":"p"}' "#
                         + "\(server.address)/v1/orders")
                 try await wait("assay webhooks list --app game", "1 waiting for a retry, 0 given up")
                 try await wait("cat log", "connection_failed")

@@ -157,6 +157,13 @@ struct EventTypeTests {
         try await history.expect()
         try await history.world.answer(claim.submissionID, LedgerWorld.agreement())
         try await history.expect(.granted, .claimDecided)
+        app.mode = .both
+        history.world = try await former.restarted([app])
+        let granted = try await history.world.claim("81", try LedgerWorld.coinReceipt(81))
+        try await history.expect(.granted)
+        try await history.world.answer(
+            granted.submissionID, AppStoreAnswer(refusal: Rejection(.appStoreRefused, found: "status 21003")))
+        try await history.expect(.notConfirmed)
         history.world = former
     }
 

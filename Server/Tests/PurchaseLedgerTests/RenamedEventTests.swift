@@ -1,34 +1,34 @@
 import Foundation
+import PurchaseLedger
 import TestSupport
 import Testing
-
-@testable import PurchaseLedger
 
 /// The events of operators' acts, which the first schema stored under other names.
 @Suite("Renamed events")
 struct RenamedEventTests {
     @Test("E.3 A migration gives the events of operators' acts the names of their journal entries")
     func names() async throws {
-        try await TemporaryFolder.with { folder in
-            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
-            let dialect = database.dialect
-            let types = try await database.write { connection in
-                try SchemaVersion1.migration.run(connection, dialect)
+        let names = [EventType.grantAdded, .granted, .revocationAdded, .actLifted].map(\.rawValue)
+        #expect(names == ["grant_added", "granted", "revocation_added", "act_lifted"])
+        let kinds = [JournalKind.grantAdded, .revocationAdded, .actLifted]
+        #expect(kinds.map(\.rawValue) == [12, 13, 14])
+        #expect(kinds.map(\.name) == names.filter { $0 != "granted" })
+        try await TestEngine.withDatabases { database in
+            try await LedgerMigrations.migrate(database, now: 0, upTo: 1)
+            let count = try await database.write { connection in
                 for type in ["hand_granted", "granted", "hand_revoked", "hand_lifted"] {
-                    try connection.execute(
+                    _ = try connection.execute(
                         "INSERT INTO events (app_key, entry_key, type, figures) VALUES (1, 1, ?1, ?2)",
                         [.text(type), .blob([])])
                 }
-                try SchemaVersion2.migration.run(connection, dialect)
-                return try connection.rows("SELECT type FROM events ORDER BY event_key").flatMap(\.values)
+                return try connection.rows("SELECT type FROM events", []).count
             }
-            let names = [EventType.grantAdded, .granted, .revocationAdded, .actLifted].map(\.rawValue)
+            #expect(count == 4)
+            try await LedgerMigrations.migrate(database, now: 0)
+            let types = try await database.read(.lists) { connection in
+                try connection.rows("SELECT type FROM events ORDER BY event_key", []).flatMap(\.values)
+            }
             #expect(types == names.map { .text($0) })
-            #expect(names == ["grant_added", "granted", "revocation_added", "act_lifted"])
-            let kinds = [JournalKind.grantAdded, .revocationAdded, .actLifted]
-            #expect(kinds.map(\.rawValue) == [12, 13, 14])
-            #expect(kinds.map(\.name) == names.filter { $0 != "granted" })
-            try await database.close()
         }
     }
 }

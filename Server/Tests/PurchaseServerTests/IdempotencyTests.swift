@@ -28,7 +28,8 @@ struct IdempotencyTests {
             #expect(changed.status == 422)
             #expect(try changed.problem == "idempotency_key_reused")
             let elsewhere = try await world.send(
-                .post, "/v1/customers/alice/consume", order, as: .backend, idempotencyKey: "1")
+                .post, "/v1/customers/alice/consume", PurchaseServerWorld.consumption(), as: .backend,
+                idempotencyKey: "1")
             #expect(try elsewhere.problem == "idempotency_key_reused")
             let other = try await world.send(.post, "/v1/orders", order, as: .admin, idempotencyKey: "1")
             #expect(try other.message(OrderMessage.self).orderID != created.orderID, "keys of one sender are theirs")
@@ -48,8 +49,8 @@ struct IdempotencyTests {
                 let message = try consumed.message(ConsumptionMessage.self)
                 #expect(message.balance == 2 && message.replayed == isRepeated)
             }
-            let nameless = try await world.send(.post, path, consume, as: .backend)
-            #expect(try nameless.problem == "field_missing")
+            let nameless = try await world.send(.post, path, consume, as: .backend, idempotencyKey: nil)
+            #expect(try nameless.problem == "idempotency_key_missing")
         }
     }
 

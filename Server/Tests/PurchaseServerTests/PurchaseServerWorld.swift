@@ -109,7 +109,7 @@ struct PurchaseServerWorld: Sendable {
     /// Sends a message as JSON.
     func send(
         _ method: HTTPRequest.Method, _ path: String, _ message: some Encodable, as scope: APIKeyScope? = .admin,
-        idempotencyKey: String? = nil, headers more: HTTPFields = [:]
+        idempotencyKey: String? = UUID().uuidString, headers more: HTTPFields = [:]
     ) async throws -> Answer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -120,7 +120,7 @@ struct PurchaseServerWorld: Sendable {
     /// Sends a request without a body.
     func send(
         _ method: HTTPRequest.Method, _ path: String, as scope: APIKeyScope? = .admin,
-        idempotencyKey: String? = nil, headers more: HTTPFields = [:]
+        idempotencyKey: String? = UUID().uuidString, headers more: HTTPFields = [:]
     ) async throws -> Answer {
         try await send(method, path, data: nil, as: scope, idempotencyKey: idempotencyKey, headers: more)
     }
@@ -138,7 +138,7 @@ struct PurchaseServerWorld: Sendable {
 
     func send(
         _ method: HTTPRequest.Method, _ path: String, data: Data?, as scope: APIKeyScope? = .admin,
-        idempotencyKey: String? = nil, headers more: HTTPFields = [:]
+        idempotencyKey: String? = UUID().uuidString, headers more: HTTPFields = [:]
     ) async throws -> Answer {
         var headers = more
         if let scope { headers[.authorization] = "Bearer \(try #require(keys[scope]))" }

@@ -2,6 +2,8 @@
 public struct ConsumptionMessage: Codable, Sendable, Equatable {
     public var consumptionID: String
     public var customerID: String
+    /// The customer into whom they were merged; absent if they were not.
+    public var mergedInto: String?
     public var productID: String
     public var environment: EnvironmentName
     public var quantity: Int64
@@ -33,6 +35,7 @@ public struct ConsumptionMessage: Codable, Sendable, Equatable {
         case environment, quantity, balance, shortfall, replayed
         case consumptionID = "consumption_id"
         case customerID = "customer_id"
+        case mergedInto = "merged_into"
         case productID = "product_id"
         case consumedAt = "consumed_at"
     }

@@ -1,6 +1,8 @@
 /// `GET /v1/customers/{id}/entitlements`
 public struct EntitlementList: Codable, Sendable, Equatable {
     public var customerID: String
+    /// The customer into whom they were merged; absent if they were not.
+    public var mergedInto: String?
     /// The time that was asked for; absent means now.
     public var at: String?
     /// One for each product, environment and kind of purchase that was ever the customer's. The same product can appear twice, if
@@ -22,5 +24,6 @@ public struct EntitlementList: Codable, Sendable, Equatable {
     enum CodingKeys: String, CodingKey {
         case at, entitlements, named
         case customerID = "customer_id"
+        case mergedInto = "merged_into"
     }
 }

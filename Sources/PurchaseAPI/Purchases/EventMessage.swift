@@ -118,6 +118,8 @@ extension EventMessage {
         public static let registered = Kind(rawValue: "registered")
         /// A claim that waited for the App Store was decided. The reason is its code.
         public static let claimDecided = Kind(rawValue: "claim_decided")
+        /// The App Store refused a purchase that stays granted. The reason is the code of its answer.
+        public static let notConfirmed = Kind(rawValue: "not_confirmed")
         /// Newer rules, or a repair, give another result than before.
         public static let corrected = Kind(rawValue: "corrected")
     }

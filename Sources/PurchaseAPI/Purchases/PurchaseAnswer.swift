@@ -16,12 +16,14 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
     public var order: OrderMessage?
     /// The customer's present entitlement to the product.
     public var entitlement: EntitlementMessage?
+    /// What the sender should correct, such as fields that the server does not know.
+    public var warnings: [WarningMessage]?
 
     /// An answer by its parts.
     public init(
         verdict: SubmissionVerdict, code: String, disposition: Disposition, replayed: Bool, submissionID: String,
         leafHash: String, transaction: TransactionMessage, order: OrderMessage? = nil,
-        entitlement: EntitlementMessage? = nil
+        entitlement: EntitlementMessage? = nil, warnings: [WarningMessage]? = nil
     ) {
         self.verdict = verdict
         self.code = code
@@ -32,10 +34,11 @@ public struct PurchaseAnswer: Codable, Sendable, Equatable {
         self.transaction = transaction
         self.order = order
         self.entitlement = entitlement
+        self.warnings = warnings
     }
 
     enum CodingKeys: String, CodingKey {
-        case verdict, code, disposition, replayed, transaction, order, entitlement
+        case verdict, code, disposition, replayed, transaction, order, entitlement, warnings
         case submissionID = "submission_id"
         case leafHash = "leaf_hash"
     }

@@ -39,6 +39,8 @@ public struct PurchaseRequest: Codable, Sendable, Equatable {
 }
 
 extension PurchaseRequest: RequestMessage {
+    public static var ignoresUnknownMembers: Bool { true }
+
     /// Texts of any length are accepted here, so that a submission that is refused for one of them is recorded with it.
     public init(members: inout RequestMembers) {
         receiptData = members.text(CodingKeys.receiptData)

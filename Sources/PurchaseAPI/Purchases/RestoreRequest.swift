@@ -24,6 +24,8 @@ public struct RestoreRequest: Codable, Sendable, Equatable {
 }
 
 extension RestoreRequest: RequestMessage {
+    public static var ignoresUnknownMembers: Bool { true }
+
     public init(members: inout RequestMembers) {
         customerID = members.identifier(CodingKeys.customerID)
         receiptData = members.text(CodingKeys.receiptData)

@@ -38,6 +38,8 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
     public var appStoreAnswerID: String?
     /// When the App Store is asked again.
     public var nextAttemptAt: String?
+    /// The names of fields of the request that the server did not know.
+    public var unknownFields: [String]?
 
     /// A submission by its parts.
     public init(
@@ -73,6 +75,7 @@ public struct SubmissionMessage: Codable, Sendable, Equatable {
         case verdict, code, expected, found, replayed, restore, quantity, erased, decision, decides
         case appStoreAnswerID = "app_store_answer_id"
         case nextAttemptAt = "next_attempt_at"
+        case unknownFields = "unknown_fields"
         case submissionID = "submission_id"
         case receivedAt = "received_at"
         case customerID = "customer_id"

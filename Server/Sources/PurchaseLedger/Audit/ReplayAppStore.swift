@@ -25,7 +25,7 @@ extension ReplayStep {
         if let row, row.waits {
             try RecordAppStoreAnswer.writeContradiction(details, entry, row.customerKey, app, transaction)
         } else {
-            try RecordAppStoreAnswer.confirm(details, entry, app, transaction)
+            try RecordAppStoreAnswer.confirm(details, code: leaf.code, entry, app, transaction)
         }
         if let row {
             try AppStoreClaimsTable(connection: connection).finish(row.entryKey, answer: entry.key, decision: nil)

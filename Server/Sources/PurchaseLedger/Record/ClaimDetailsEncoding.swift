@@ -49,6 +49,10 @@ extension ClaimDetails {
         json.add("sourceAddress", sourceAddress)
         json.add("transactionID", transactionID)
         json.add("transfer", transfer)
+        if let unknownMembers {
+            json.key("unknownMembers")
+            json.strings(unknownMembers)
+        }
         json.add("unverified", unverified?.rawValue)
         json.close()
         return json.bytes
@@ -92,9 +96,18 @@ struct JSONText {
         isFirst = false
     }
 
+    mutating func strings(_ texts: [String]) {
+        list(texts) { json, text in json.append(text) }
+    }
+
     mutating func add(_ key: StaticString, _ text: String?) {
-        guard var text else { return }
+        guard let text else { return }
         self.key(key)
+        append(text)
+    }
+
+    private mutating func append(_ text: String) {
+        var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { utf8 in
             if utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {

@@ -93,6 +93,8 @@ struct ClaimDetails: JournalDetails {
     var outcomes: [Outcome]
     /// The purpose of the question to the App Store, if there is one.
     var appStore: AppStoreQuestion?
+    /// The names of members of the request that the server did not know.
+    var unknownMembers: [String]?
     /// For a row of an import. Then `transactionID` is the transaction for the order.
     var imported: ImportNote?
 
@@ -129,6 +131,10 @@ extension ClaimDetails {
 
     /// The maximum length of a recorded field, in bytes; more would only take space.
     private static let fieldBytes = 512
+    /// The maximum number of recorded names of unknown members.
+    static let unknownMemberLimit = 4
+    /// The maximum length of the recorded name of an unknown member, in bytes.
+    private static let memberBytes = 40
 
     /// The details with every field of the request shortened to the recorded length.
     func bounded() -> ClaimDetails {
@@ -138,6 +144,10 @@ extension ClaimDetails {
             \.keyID,
         ] {
             bounded[keyPath: field] = bounded[keyPath: field].map(Self.bounded)
+        }
+        bounded.unknownMembers = unknownMembers?.prefix(Self.unknownMemberLimit).map {
+            $0.utf8.count > Self.memberBytes
+                ? String(decoding: $0.utf8.prefix(Self.memberBytes), as: UTF8.self) + "…" : $0
         }
         return bounded
     }

@@ -18,7 +18,7 @@ enum SchemaVersion2 {
 
     static let migration = LedgerMigration(
         number: 2, title: "Rules of copies, environments, orders and refused evidence",
-        statements: orders + namesOfActs + refusals + passes)
+        statements: orders + namesOfActs + refusals + passes + listsOfCustomers + keyUses)
 
     /// The events of operators' acts under the names of their journal entries.
     private static let namesOfActs: [LedgerMigration.Statement] = [
@@ -38,5 +38,24 @@ enum SchemaVersion2 {
     /// A chain of passes has a ground of its own, so that a product can also have a balance.
     private static let passes: [LedgerMigration.Statement] = [
         .sql("UPDATE entitlements SET ground = -9223372036854775807 WHERE ground = 0 AND kind = 'non_renewing'")
+    ]
+
+    /// When each key was last used, about once a minute. No journal entry states it.
+    private static let keyUses: [LedgerMigration.Statement] = [
+        .definition("CREATE TABLE key_uses (key_id TEXT PRIMARY KEY, used_at INTEGER NOT NULL)")
+    ]
+
+    /// The events of a customer, and the customers who were merged into one. Both lists are read by support staff.
+    private static let listsOfCustomers: [LedgerMigration.Statement] = [
+        .definition(
+            """
+            CREATE INDEX events_by_customer ON events (customer_key, event_key) WHERE customer_key IS NOT NULL
+            """),
+        // Answers that do not confirm a purchase are rare.
+        .definition(
+            """
+            CREATE INDEX journal_not_confirmed ON journal (app_key, code, at, entry_key) WHERE kind = 2 AND code <> 'accepted'
+            """),
+        .definition("CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL"),
     ]
 }

@@ -35,6 +35,9 @@ struct CustomerRow: TableRow {
         (key, self.appKey, self.reference, self.name) = (0, appKey, reference, name)
     }
 
+    /// The name of this customer, if another name was merged into it.
+    func survivor(of named: String) -> String? { named.isSame(as: name) ? nil : name }
+
     /// The lock of all data of the customer.
     var lock: LedgerLock { name.map { .customer($0) } ?? .customer(reference: reference) }
 
@@ -76,6 +79,14 @@ struct CustomersTable {
         try CustomerRow.first(of: Self.byName.sql, [.integer(appKey), .text(name)], connection)
     }
 
+    /// The customers whose names begin with a text, in the order of their names.
+    func beginning(with text: String, appKey: Int64, limit: Int64) throws(LedgerStorageError) -> [CustomerRow] {
+        // Names are compared by their bytes in UTF-8, of which U+10FFFF has the greatest.
+        try CustomerRow.all(
+            "WHERE app_key = ?1 AND name >= ?2 AND name < ?3 ORDER BY name LIMIT ?4",
+            [.integer(appKey), .text(text), .text(text + "\u{10FFFF}"), .integer(limit)], connection)
+    }
+
     /// The customer that remains after all merges of a customer.
     func surviving(_ customer: CustomerRow) throws(LedgerStorageError) -> CustomerRow {
         var customer = customer
@@ -90,6 +101,22 @@ struct CustomersTable {
     func merged(appKey: Int64) throws(LedgerStorageError) -> [CustomerRow] {
         try CustomerRow.all(
             "WHERE app_key = ?1 AND merged_into IS NOT NULL ORDER BY customer_key", [.integer(appKey)], connection)
+    }
+
+    /// A customer, after all merges, with those who were merged into it, by key.
+    ///
+    /// - Parameter limit: the maximum number of keys.
+    func family(of customer: CustomerRow, limit: Int) throws(LedgerStorageError) -> [Int64] {
+        var keys = [try surviving(customer).key]
+        var next = 0
+        while next < keys.count, keys.count < limit {
+            let merged = try CustomerRow.all(
+                "WHERE merged_into = ?1 ORDER BY customer_key LIMIT ?2",
+                [.integer(keys[next]), .integer(Int64(limit - keys.count))], connection)
+            keys += merged.map(\.key)
+            next += 1
+        }
+        return keys
     }
 
     /// Deletes the name and the token of a customer.

@@ -144,12 +144,37 @@ struct EventsTable {
 
     /// The events of an app after a key, oldest first.
     func events(appKey: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
+        try named(
+            "WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3",
+            [.integer(appKey), .integer(key), .integer(limit)])
+    }
+
+    /// The events of a customer after a key, oldest first.
+    func events(customer: Int64, after key: Int64, limit: Int64) throws(LedgerStorageError) -> [NamedEvent] {
+        try named(
+            "WHERE events.customer_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3",
+            [.integer(customer), .integer(key), .integer(limit)])
+    }
+
+    /// The events of a transaction in a range of keys, oldest first. It reads every event of the app in the range.
+    func events(
+        appKey: Int64, transaction: Int64, in range: ClosedRange<Int64>, limit: Int64
+    ) throws(LedgerStorageError) -> [NamedEvent] {
+        try named(
+            """
+            WHERE events.app_key = ?1 AND events.event_key >= ?2 AND events.event_key <= ?3
+            AND events.transaction_key = ?4 ORDER BY events.event_key LIMIT ?5
+            """,
+            [
+                .integer(appKey), .integer(range.lowerBound), .integer(range.upperBound), .integer(transaction),
+                .integer(limit),
+            ])
+    }
+
+    private func named(_ condition: String, _ values: [LedgerValue]) throws(LedgerStorageError) -> [NamedEvent] {
         // Left joins keep the order of the index.
         let rows = try connection.rows(
-            """
-            SELECT \(NamedEvent.columns) FROM events \(NamedEvent.joins)
-            WHERE events.app_key = ?1 AND events.event_key > ?2 ORDER BY events.event_key LIMIT ?3
-            """, [.integer(appKey), .integer(key), .integer(limit)])
+            "SELECT \(NamedEvent.columns) FROM events \(NamedEvent.joins) \(condition)", values)
         var events: [NamedEvent] = []
         for row in rows {
             var reader = row.reader

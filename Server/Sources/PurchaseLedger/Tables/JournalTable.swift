@@ -98,6 +98,8 @@ enum JournalSelection: Sendable {
     /// Refused evidence of an app, several pieces in an entry.
     case refusals
     case refusalsOf(customer: Int64)
+    /// Answers of the App Store with a code other than `accepted`; their claims are listed.
+    case appStoreAnswer(String)
 
     /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they are written
     /// out because SQLite chooses a partial index by the text of its condition.
@@ -110,6 +112,9 @@ enum JournalSelection: Sendable {
         case .refusals: ("app_key = ?1 AND kind = 48", nil)
         case .refusalsOf(let key): ("customer_key = ?6 AND kind = 48 AND app_key = ?1", .integer(key))
         case .order(let key): ("order_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        // 2 is `JournalKind.appStoreAnswer`.
+        case .appStoreAnswer(let code):
+            ("app_key = ?1 AND kind = 2 AND code <> 'accepted' AND code = ?6", .text(code))
         case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
         }
     }
@@ -236,6 +241,17 @@ struct JournalTable {
     func erase(_ key: Int64) throws(LedgerStorageError) {
         try connection.send(
             "UPDATE journal SET salt = NULL, details = NULL WHERE entry_key = ?1", [.integer(key)])
+    }
+
+    /// The claims of a customer after a position, oldest first.
+    func claims(
+        customer: Int64, after place: JournalCursor, limit: Int64
+    ) throws(LedgerStorageError) -> [JournalRow] {
+        // 3 is `JournalKind.claim`.
+        try JournalRow.all(
+            """
+            WHERE customer_key = ?1 AND kind = 3 AND (at, entry_key) > (?2, ?3) ORDER BY at, entry_key LIMIT ?4
+            """, [.integer(customer), .time(place.at), .integer(place.key), .integer(limit)], connection)
     }
 
     /// Claims of a selection, newest first.

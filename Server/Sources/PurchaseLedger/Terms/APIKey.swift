@@ -13,6 +13,8 @@ public struct APIKey: Sendable, Equatable {
     public var scopes: Set<APIKeyScope>
     public var createdAt: Timestamp
     public var revokedAt: Timestamp?
+    /// When it was last used, to about a minute; only in lists.
+    public var usedAt: Timestamp?
 
     /// Whether the key covers a scope.
     public func allows(_ scope: APIKeyScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }

@@ -64,7 +64,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     }
 
     /// Whether the claim can still be decided.
-    var isUndetermined: Bool { self == .appStorePending || self == .appStoreUnanswered }
+    package var isUndetermined: Bool { self == .appStorePending || self == .appStoreUnanswered }
 
     /// The explanation, as a sentence.
     public var sentence: String {
@@ -195,7 +195,7 @@ public struct Rejection: Error, Sendable, Equatable {
     }
 
     /// Whether the claim can still be decided.
-    var isUndetermined: Bool {
+    package var isUndetermined: Bool {
         if case .decision(let code) = reason { code.isUndetermined } else { false }
     }
 

@@ -42,6 +42,8 @@ public enum EventType: String, Sendable, CaseIterable {
     case tokenAssigned = "token_assigned"
     /// A claim that waited for the App Store was decided. The reason is its code.
     case claimDecided = "claim_decided"
+    /// The App Store refused a purchase that stays granted. The reason is the code of its answer.
+    case notConfirmed = "not_confirmed"
     /// A product was registered, so its known purchases now count.
     case registered
     /// Newer rules, or a repair, gave a different result.

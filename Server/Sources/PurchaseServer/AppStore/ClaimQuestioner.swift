@@ -73,12 +73,15 @@ struct ClaimQuestioner: Sendable {
         let bytes = (claim.evidence?.count ?? 0) + (final.reply?.count ?? 0)
         let examined = try await workers.run(bytes: bytes) { terms.ledger.examine(claim, final) }
         let outcome = try await terms.ledger.perform(RecordAppStoreAnswer(examined))
-        logger.info(
-            "the App Store's answer about a claim is recorded",
-            metadata: [
-                "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
-                "status": "\(final.status.map(String.init) ?? "none")",
-            ])
+        let facts: Logger.Metadata = [
+            "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",
+            "status": final.status.map { .stringConvertible($0) } ?? "none",
+        ]
+        if !claim.waits, let refusal = final.refusal, !refusal.isUndetermined {
+            logger.warning("the App Store does not confirm a purchase that stays granted", metadata: facts)
+        } else {
+            logger.info("the App Store's answer about a claim is recorded", metadata: facts)
+        }
         return outcome
     }
 
@@ -114,7 +117,7 @@ struct ClaimQuestioner: Sendable {
             "the App Store gave no answer about a claim",
             metadata: [
                 "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(code)", "seen": "\(seen ?? "")",
-                "attempts": "\(attempts)", "next": "\(next)",
+                "attempts": .stringConvertible(attempts), "next": "\(next)",
             ])
         try await terms().ledger.perform(PostponeAppStoreClaim(claim.id, attempts: attempts, to: next))
         return .postponed(to: next)

@@ -10,6 +10,7 @@ struct AccessMiddleware: RouterMiddleware {
     let keys: KeyCache
     let apps: [String: RegisteredApp]
     let limits: AccessLimits
+    let uses: KeyUses
 
     func handle(
         _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -18,6 +19,7 @@ struct AccessMiddleware: RouterMiddleware {
         try limits.addresses.require(address, "this address", "limits.per_address")
         let key = try await key(request)
         context.facts.note(app: key.app, key: key.id)
+        uses.note(key.id)
         let id = Array(key.id.utf8)
         // A key of an app is on every device, so one device must not use up the shared rate. Other keys belong to one backend.
         if key.scopes.contains(.client) {

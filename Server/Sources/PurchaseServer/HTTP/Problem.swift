@@ -32,6 +32,8 @@ struct Problem: Error {
     var leafHash: String?
     /// The outcome of the claim.
     var verdict: Verdict?
+    /// What the sender of a claim should correct besides.
+    var warnings: [WarningMessage]?
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String? = nil, expected: String? = nil,
@@ -118,7 +120,7 @@ struct Problem: Error {
             claimedBy: claimedBy.map { PurchaseAPI.PriorClaim($0) },
             verdict: verdict.map { SubmissionVerdict(rawValue: $0.rawValue) },
             replayed: submissionID.map { _ in false },
-            submissionID: submissionID, leafHash: leafHash)
+            submissionID: submissionID, leafHash: leafHash, warnings: warnings)
     }
 
     /// The answer.

@@ -12,9 +12,9 @@ struct CustomerRoutes {
 
     func add(to group: RouterGroup<ServerContext>) {
         group.get("customers/:id/entitlements") { request, context in
-            let app = try context.requireCaller(.backend).app.id
+            let app = try context.requireCaller(.backend).app
             let query = EntitlementsOfCustomer(
-                app: app, customerID: try context.identifier("id"), environment: try request.environment(),
+                app: app.id, customerID: try context.identifier("id"), environment: try request.environment(of: app),
                 at: try request.time("at"))
             let list = EntitlementList(query, try await api.ledger.answer(query))
             return try Self.tagged(.json(list), Wire.json(list), request)
@@ -25,16 +25,11 @@ struct CustomerRoutes {
     private func consume(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app.id
         let customerID = try context.identifier("id")
-        let key = try request.idempotencyKey()
+        let key = try request.requiredIdempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
             let consumption = try await api.request(ConsumptionRequest.self, from: body)
             let keyID = context.caller?.key.id ?? ""
-            let consumptionID =
-                consumption.consumptionID ?? key.map { Self.consumptionID(idempotencyKey: $0, of: keyID) }
-            guard let consumptionID else {
-                // Without a name, a repeated request could not be distinguished from a second consumption.
-                throw Problem(Rejection(.fieldMissing, expected: "consumption_id, or the header Idempotency-Key"))
-            }
+            let consumptionID = consumption.consumptionID ?? Self.consumptionID(idempotencyKey: key, of: keyID)
             let operation = ConsumeUnits(
                 app: app, customerID: customerID, productID: consumption.productID,
                 quantity: consumption.quantity ?? 1, consumptionID: consumptionID,

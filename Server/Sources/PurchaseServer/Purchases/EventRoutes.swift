@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import NIOCore
 import PurchaseAPI
@@ -10,25 +11,29 @@ struct EventRoutes {
     func add(to group: RouterGroup<ServerContext>) {
         group.get("events") { request, context in
             let app = try context.requireCaller(.backend).app.id
-            let after = try request.place()
-            let events = try await api.ledger.answer(EventList(app: app, after: after, limit: try request.limit()))
-            let json = EventPage.json(
-                events: events.map(\.body), nextCursor: "\(events.last?.cursor ?? after)")
-            return Response(
-                status: .ok, headers: [.contentType: Wire.contentType],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+            let (after, limit) = (try request.numberCursor() ?? 0, try request.limit())
+            guard after >= 0 else { throw Problem.cursor }
+            guard let filter = try Self.filter(request) else { return Self.page([], next: after) }
+            let page = try await api.ledger.answer(
+                EventSearch(app: app, filter: filter, after: after, limit: limit))
+            return Self.page(page.events, next: page.next)
         }
     }
-}
 
-extension Request {
-    /// The event after which the page begins; 0 begins with the first.
-    fileprivate func place() throws -> Int64 {
-        guard let value = try value("after") else { return 0 }
-        let isNumber = (1...19).contains(value.utf8.count) && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isNumber, let place = Int64(value) else {
-            throw Problem.parameter("after", "the next_cursor of an answer, or 0")
-        }
-        return place
+    /// The filter of a request; `nil` if nothing can match it.
+    private static func filter(_ request: Request) throws -> EventFilter? {
+        var filter = EventFilter()
+        filter.customerID = try request.identifier("customer_id")
+        filter.transactionID = try request.identifier("transaction_id")
+        guard let orderID = try request.identifier("order_id") else { return filter }
+        filter.orderID = UUID(uuidString: orderID)
+        return filter.orderID == nil ? nil : filter
+    }
+
+    private static func page(_ events: [StoredEvent], next: Int64) -> Response {
+        let json = EventPage.json(events: events.map(\.body), nextCursor: Cursor.text(["\(next)"]))
+        return Response(
+            status: .ok, headers: [.contentType: Wire.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
     }
 }

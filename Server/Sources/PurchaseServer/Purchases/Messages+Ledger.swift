@@ -35,7 +35,7 @@ extension OrderMessage {
     /// - Parameters:
     ///   - takenUnits: the units that the request took.
     ///   - isReplayed: whether an earlier request did the same; `nil` if the order is only shown.
-    init(_ order: Order, takenUnits: Int64? = nil, isReplayed: Bool? = nil) {
+    package init(_ order: Order, takenUnits: Int64? = nil, isReplayed: Bool? = nil) {
         self.init(
             orderID: order.id.text, customerID: order.customerID, productID: order.productID,
             quantity: order.quantity, environment: order.environment.map { EnvironmentName($0) },
@@ -127,6 +127,7 @@ extension EntitlementList {
             customerID: query.customerID, at: query.moment.map { "\($0)" },
             entitlements: answer.entitlements.map { EntitlementMessage($0) },
             named: answer.named.map { NamedEntitlementMessage($0) })
+        mergedInto = answer.mergedInto
     }
 }
 
@@ -157,11 +158,12 @@ extension ConsumptionMessage {
             consumptionID: outcome.consumptionID, customerID: customerID, productID: outcome.productID,
             environment: EnvironmentName(outcome.environment), quantity: outcome.quantity, balance: outcome.balance,
             shortfall: outcome.shortfall, consumedAt: "\(outcome.consumedAt)", replayed: outcome.isReplayed)
+        mergedInto = outcome.mergedInto
     }
 }
 
 extension SubmissionMessage {
-    init(_ submission: SubmissionRecord) {
+    package init(_ submission: SubmissionRecord) {
         self.init(
             submissionID: submission.submissionID.text, receivedAt: "\(submission.receivedAt)",
             verdict: SubmissionVerdict(rawValue: submission.verdict.rawValue), code: submission.code,
@@ -181,5 +183,6 @@ extension SubmissionMessage {
         decides = submission.decides?.text
         appStoreAnswerID = submission.appStoreAnswer?.text
         nextAttemptAt = submission.nextAttemptAt.map { "\($0)" }
+        unknownFields = submission.unknownMembers
     }
 }

@@ -24,6 +24,7 @@ struct OrderRoutes {
 
     private func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let app = try context.requireCaller(.backend).app
+        _ = try request.requiredIdempotencyKey()
         return try await api.bodies.withBody(of: request) { body in
             let order = try await api.request(OrderRequest.self, from: body)
             let draft = OrderDraft(
@@ -93,6 +94,7 @@ struct OrderRoutes {
     private func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.backend)
         _ = try request.idempotencyKey()
+        try await api.bodies.withBody(of: request) { body in _ = try await api.request(NoFields.self, from: body) }
         let operation = CancelOrder(app: caller.app.id, orderID: try context.orderID(), keyID: caller.key.id)
         return try Response.json(OrderMessage(try await api.ledger.perform(operation)))
     }

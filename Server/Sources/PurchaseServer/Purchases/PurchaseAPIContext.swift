@@ -33,9 +33,12 @@ final class PurchaseAPIContext: Sendable {
     ///
     /// - Throws: a problem that describes the first error in it.
     func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
-        let (message, flaw) = try await workers.run(bytes: body.count) { Message.read(body) }
-        if let flaw { throw Problem(flaw) }
-        return message
+        let read = try await workers.run(bytes: body.count) { Message.read(body) }
+        // A flaw that names a field of the body says more than the field's name alone.
+        if let flaw = read.flaw, flaw.found != nil { throw Problem(flaw) }
+        if let unknown = read.unknown.first, !Message.ignoresUnknownMembers { throw Problem(unknown) }
+        if let flaw = read.flaw { throw Problem(flaw) }
+        return read.message
     }
 
     /// Verifies evidence of this number of bytes, off the threads that serve connections.
@@ -149,9 +152,16 @@ extension Request {
         return time
     }
 
-    /// The environment that the question is about.
-    func environment() throws -> AppStoreEnvironment? {
-        try identifier("environment").map(AppStoreEnvironment.init(anyCase:))
+    /// The environment that the question is about: one of Apple's, or another one that the app accepts.
+    func environment(of app: RegisteredApp) throws -> AppStoreEnvironment? {
+        guard let name = try identifier("environment") else { return nil }
+        let (environment, known) = (
+            AppStoreEnvironment(anyCase: name), app.environments.union([.production, .sandbox, .xcode])
+        )
+        guard known.contains(environment) else {
+            throw Problem.parameter("environment", known.map(\.name).sorted().joined(separator: ", "))
+        }
+        return environment
     }
 
     /// The maximum number of entries of a page.
@@ -175,6 +185,16 @@ extension Request {
         return number
     }
 
+    /// The header `Idempotency-Key` of a request that must have one: without it, a repeated request could not be distinguished from
+    /// a second one.
+    func requiredIdempotencyKey() throws -> String {
+        if let key = try idempotencyKey() { return key }
+        throw Problem(
+            .badRequest, "idempotency_key_missing",
+            "Send the header Idempotency-Key with a text that is new for each intention, and the same in its repeats.",
+            expected: "Idempotency-Key: 1 to 255 visible characters of ASCII")
+    }
+
     /// The header `Idempotency-Key`, if it is present.
     func idempotencyKey() throws -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = headers[name] else { return nil }
@@ -185,19 +205,60 @@ extension Request {
     }
 }
 
+/// A request that was read from a body.
+struct ReadRequest<Message: RequestMessage>: Sendable {
+    let message: Message
+    /// The first error in it.
+    var flaw: Rejection?
+    /// The first members that it does not have.
+    var unknown: [RequestMembers.UnknownMember] = []
+}
+
 extension RequestMessage {
     /// Reads a body: its JSON is checked as bytes before any decoder sees it.
-    static func read(_ body: [UInt8]) -> (message: Self, flaw: Rejection?) {
+    static func read(_ body: [UInt8]) -> ReadRequest<Self> {
         let text = body[...]
         if !body.isEmpty, let excess = JSONBounds.excess(of: text.span) {
             var none = RequestMembers(json: [], identifiers: .ledger)
-            return (Self(members: &none), Rejection(.bodyMalformed, expected: excess))
+            return ReadRequest(
+                message: Self(members: &none),
+                flaw: Rejection(.bodyMalformed, expected: excess))
         }
         var members = RequestMembers(json: body, identifiers: .ledger)
         let message = Self(members: &members)
         var flaw = members.flaw.map(Rejection.init)
         if body.isEmpty { flaw?.found = Rejection.emptyBody }
-        return (message, flaw)
+        return ReadRequest(
+            message: message, flaw: flaw,
+            unknown: members.unknownMembers(limit: PurchaseSubmission.unknownMemberLimit))
+    }
+}
+
+extension Problem {
+    /// A member of a body that the request does not have.
+    init(_ member: RequestMembers.UnknownMember) {
+        self.init(
+            .badRequest, Self.fieldUnknown, member.sentence, expected: member.suggestion, found: member.name)
+    }
+
+    fileprivate static let fieldUnknown = "field_unknown"
+}
+
+extension WarningMessage {
+    /// A member of a body that was ignored.
+    init(ignored member: RequestMembers.UnknownMember) {
+        self.init(code: Problem.fieldUnknown, detail: member.sentence + " It was ignored.", found: member.name)
+    }
+
+    /// The warnings about a request; `nil` if there are none.
+    static func about(_ members: [RequestMembers.UnknownMember]) -> [WarningMessage]? {
+        members.isEmpty ? nil : members.map(WarningMessage.init(ignored:))
+    }
+}
+
+extension RequestMembers.UnknownMember {
+    fileprivate var sentence: String {
+        "The field '\(name)' is unknown" + (suggestion.map { "; did you mean '\($0)'?" } ?? ".")
     }
 }
 

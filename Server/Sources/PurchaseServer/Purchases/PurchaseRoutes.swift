@@ -49,34 +49,49 @@ struct PurchaseRoutes {
         }
         let blank = submission
         let examined: ExaminedSubmission
+        var unknown: [RequestMembers.UnknownMember] = []
         do {
-            examined = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
+            (examined, unknown) = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
         } catch let fault as BodyFault {
             // Only a body that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            examined = try await examine(submission, [])
+            (examined, _) = try await examine(submission, [])
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
-        if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
-        return try Response.json(PurchaseAnswer(outcome))
+        let warnings = WarningMessage.about(unknown)
+        if let rejection = outcome.rejection {
+            var problem = Problem(outcome, rejection)
+            problem.warnings = warnings
+            return problem.response()
+        }
+        var answer = PurchaseAnswer(outcome)
+        answer.warnings = warnings
+        return try Response.json(answer)
     }
 
-    private func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
+    /// Reads a body and verifies its evidence. Unknown members are ignored: apps can be newer than the server.
+    private func examine(
+        _ submission: PurchaseSubmission, _ body: [UInt8]
+    ) async throws -> (ExaminedSubmission, unknown: [RequestMembers.UnknownMember]) {
         let ledger = api.ledger
         return try await api.verify(bytes: body.count) {
             var submission = submission
-            submission.fill(from: body)
-            return ledger.examine(submission)
+            let unknown = submission.fill(from: body)
+            return (ledger.examine(submission), unknown)
         }
     }
 }
 
 extension PurchaseSubmission {
     /// Copies the members of a body that have the right form.
-    mutating func fill(from body: [UInt8]) {
-        let (request, malformed) = PurchaseRequest.read(body)
+    ///
+    /// - Returns: the members that a claim does not have.
+    mutating func fill(from body: [UInt8]) -> [RequestMembers.UnknownMember] {
+        let read = PurchaseRequest.read(body)
+        let (request, malformed) = (read.message, read.flaw)
+        unknownMembers = read.unknown.map(\.name)
         let (receipt, signed) = (request.receiptData, request.signedTransaction)
         claim.productID = request.productID.isEmpty ? nil : request.productID
         claim.transactionID = request.transactionID.isEmpty ? nil : request.transactionID
@@ -90,5 +105,7 @@ extension PurchaseSubmission {
                 ? Rejection(.fieldMissing, expected: PurchaseRequest.fields, found: Rejection.emptyBody) : nil)
             ?? (signed != nil && receipt != nil
                 ? Rejection(.fieldMalformed, expected: PurchaseRequest.oneEvidence) : nil)
+        if flaw?.reason == .decision(.bodyMalformed), evidence == nil { keepMalformed(body) }
+        return read.unknown
     }
 }

@@ -15,23 +15,44 @@ struct RestoreRoutes {
     private func restore(_ request: Request, _ context: ServerContext) async throws -> Response {
         let caller = try context.requireCaller(.client)
         _ = try request.idempotencyKey()
-        let (customer, examined) = try await api.bodies.withBody(of: request) { body in
-            let (restore, flaw) = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+        let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
+            let read = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+            let restore = read.message
             // The request itself has taken one token.
             caller.charge(max(0, restore.evidence.count - 1))
-            if let flaw {
-                try await observe(restore, caller)
-                throw Problem(flaw)
+            if let flaw = read.flaw {
+                guard flaw.reason == .decision(.bodyMalformed), !body.isEmpty else {
+                    try await observe(restore, caller)
+                    throw Problem(flaw)
+                }
+                throw try await record(malformed: body, flaw, caller, context)
             }
             var submission = RestoreSubmission(
                 app: caller.app.id, customerID: restore.customerID, evidence: restore.evidence)
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
+            submission.unknownMembers = read.unknown.map(\.name)
             let (ledger, examinable) = (api.ledger, submission)
             let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
-            return (restore.customerID, examined)
+            return (restore.customerID, examined, read.unknown)
         }
         // The body is no longer held here: a restore can wait for the App Store.
-        return try Response.json(RestoreAnswer(try await api.restore(examined), customerID: customer))
+        var answer = RestoreAnswer(try await api.restore(examined), customerID: customer)
+        answer.warnings = WarningMessage.about(unknown)
+        return try Response.json(answer)
+    }
+
+    /// Records a body that cannot be read, so that support can see what the app sent.
+    private func record(
+        malformed body: [UInt8], _ flaw: Rejection, _ caller: Caller, _ context: ServerContext
+    ) async throws -> Problem {
+        var submission = PurchaseSubmission(app: caller.app.id)
+        (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
+        (submission.flaw, submission.isRestore) = (flaw, true)
+        submission.keepMalformed(body)
+        let (ledger, examinable) = (api.ledger, submission)
+        let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
+        let outcome = try await ledger.perform(ClaimPurchase(examined))
+        return Problem(outcome, outcome.rejection ?? flaw)
     }
 
     /// The evidence contains facts from Apple even if the request is wrong.
@@ -60,6 +81,7 @@ extension RestoreAnswer {
             customerID: customerID, purchases: outcome.purchases.map { RestoredPurchaseMessage($0) },
             refused: outcome.refused.map { RefusedEvidenceMessage($0) },
             entitlements: outcome.entitlements.map { EntitlementMessage($0) })
+        mergedInto = outcome.mergedInto
     }
 }
 

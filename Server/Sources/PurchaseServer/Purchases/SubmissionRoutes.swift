@@ -60,6 +60,7 @@ struct SubmissionRoutes {
         filter.transactionID = try request.identifier("transaction_id")
         filter.code = try request.identifier("code")
         filter.verdict = try request.choice("verdict", Verdict.self)
+        filter.appStore = try request.choice("app_store", AppStoreAnswerFilter.self)
         filter.from = try request.time("from")
         filter.to = try request.time("to")
         guard let orderID = try request.identifier("order_id") else { return filter }

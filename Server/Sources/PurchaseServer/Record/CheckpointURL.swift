@@ -99,7 +99,10 @@ actor CheckpointURL: CheckpointPublisher {
         failures += 1
         logger.warning(
             "a checkpoint was not published; it is sent again",
-            metadata: ["error": "\(fault)", "attempt": "\(failures)", "size": "\(checkpoint.checkpoint.size)"])
+            metadata: [
+                "error": "\(fault)", "attempt": .stringConvertible(failures),
+                "size": .stringConvertible(checkpoint.checkpoint.size),
+            ])
         return false
     }
 }

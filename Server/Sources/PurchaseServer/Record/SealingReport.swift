@@ -28,8 +28,9 @@ final class SealingReport: Sendable {
             logger.error(
                 "journal entries are not sealed, because no server with the key wrote them; run assay audit verify",
                 metadata: [
-                    "code": "\(LogError.Code.notAuthentic.rawValue)", "entries": "\(round.refused.count)",
-                    "first": "\(round.refused.first ?? 0)",
+                    "code": "\(LogError.Code.notAuthentic.rawValue)",
+                    "entries": .stringConvertible(round.refused.count),
+                    "first": .stringConvertible(round.refused.first ?? 0),
                 ])
         case .failure(let error):
             guard change("\(error)") else { return }

@@ -49,6 +49,8 @@ struct Dev: AsyncParsableCommand {
         }
         var logger = Logger(label: "assay") { _ in StreamLogHandler.standardError(label: "assay") }
         logger.logLevel = level
+        try Self.requireFree(port, option: "--port")
+        try Self.requireFree(storePort, option: "--store-port")
         let folder = URL(fileURLWithPath: folder, isDirectory: true)
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -136,6 +138,18 @@ struct Dev: AsyncParsableCommand {
             // Both end with the signal; if one fails, the other is cancelled.
             try await group.next()
             group.cancelAll()
+        }
+    }
+
+    /// Checks a port before anything is created.
+    private static func requireFree(_ port: Int, option: String) throws {
+        var configuration = ServerConfiguration()
+        configuration.port = port
+        do {
+            try ListeningPort.requireFree(configuration.host, port)
+        } catch {
+            Terminal.complain(Serve.words(error, configuration).replacing("--port", with: option))
+            throw ExitCode.unusable
         }
     }
 

@@ -60,9 +60,9 @@ struct Import: AsyncParsableCommand {
             outcome = try await tried(reader)
         } else {
             let isShared = try isShared()
-            try await options.withLedger(trust: trust) { ledger in
-                try requireChoice(for: ledger)
-                outcome = await report(importing(into: ledger, isShared: isShared).run(reader))
+            try await options.withLedger(trust: trust) { ledger, app in
+                try requireChoice(for: ledger, app)
+                outcome = await report(importing(into: ledger, app, isShared: isShared).run(reader))
             }
         }
         guard let outcome else { return }
@@ -84,8 +84,8 @@ struct Import: AsyncParsableCommand {
     }
 
     /// - Throws: `InputError` if the app sells consumables and nothing was said about them.
-    private func requireChoice(for ledger: PurchaseLedger) throws {
-        guard consumables == nil, ledger.settings(of: options.app)?.sellsConsumables ?? false else { return }
+    private func requireChoice(for ledger: PurchaseLedger, _ app: String) throws {
+        guard consumables == nil, ledger.settings(of: app)?.sellsConsumables ?? false else { return }
         throw InputError(
             "--consumables",
             """
@@ -94,9 +94,9 @@ struct Import: AsyncParsableCommand {
             """)
     }
 
-    private func importing(into ledger: PurchaseLedger, isShared: Bool) -> ImportRun {
+    private func importing(into ledger: PurchaseLedger, _ app: String, isShared: Bool) -> ImportRun {
         ImportRun(
-            ledger: ledger, app: options.app, isAnnounced: announce, consumables: consumables,
+            ledger: ledger, app: app, isAnnounced: announce, consumables: consumables,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, isShared: isShared)
     }
 
@@ -106,9 +106,9 @@ struct Import: AsyncParsableCommand {
         do {
             let trial = try await TrialLedger(of: options.ledger, anchors: try trust.anchors(options.ledger))
             do {
-                try options.requireApp(of: trial.ledger)
-                try requireChoice(for: trial.ledger)
-                let outcome = report(await importing(into: trial.ledger, isShared: false).run(reader))
+                let app = try options.app(of: trial.ledger)
+                try requireChoice(for: trial.ledger, app)
+                let outcome = report(await importing(into: trial.ledger, app, isShared: false).run(reader))
                 try await trial.close()
                 return outcome
             } catch {

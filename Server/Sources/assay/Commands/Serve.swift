@@ -119,6 +119,12 @@ struct Serve: AsyncParsableCommand {
         let configuration = try place.configuration(options: options)
         let logger = LineLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         if configuration.logFormat == .json { Terminal.useLog(logger) }
+        do {
+            try ListeningPort.requireFree(configuration.host, configuration.port)
+        } catch {
+            Terminal.complain(Self.words(error, configuration))
+            throw ExitCode.unusable
+        }
         let keys = try place.recordKeys(options: options)
         let database = try place.open(isCreating: true)
         do {
@@ -167,6 +173,7 @@ struct Serve: AsyncParsableCommand {
         }
         // Every answered write is durable; closing checkpoints the WAL.
         try await database.close()
+        logger.notice("assay serve stopped")
     }
 
     /// The signer of the log; `nil` if another server signs with the key.
@@ -188,7 +195,7 @@ struct Serve: AsyncParsableCommand {
         guard others == 0 else { throw NewRulesRefusal(findings: others) }
         logger.notice(
             "the tables were rebuilt under newer rules; the events 'corrected' name what changed",
-            metadata: ["differences": "\(report.findings.count)"])
+            metadata: ["differences": .stringConvertible(report.findings.count)])
     }
 
     /// The message if the tables were not rebuilt under newer rules, because purchases would be lost.
@@ -210,7 +217,8 @@ struct Serve: AsyncParsableCommand {
                     "purchases of a product give nothing, because the settings do not agree with the evidence",
                     metadata: [
                         "app": "\(app.id)", "product": "\(product.productID)",
-                        "purchases": "\(product.uncounted)\(product.isCountedWhole ? "" : " or more")",
+                        "purchases": product.isCountedWhole
+                            ? .stringConvertible(product.uncounted) : "\(product.uncounted) or more",
                         "code": "\(code.rawValue)",
                     ])
             }

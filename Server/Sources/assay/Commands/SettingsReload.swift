@@ -30,7 +30,11 @@ struct SettingsReload: Sendable {
             }
             try await Serve.warn(apps, ledger, logger)
             logger.notice(
-                "settings reloaded", metadata: ["apps": "\(apps.count)", "webhooks": "\(configuration.webhooks.count)"])
+                "settings reloaded",
+                metadata: [
+                    "apps": .stringConvertible(apps.count),
+                    "webhooks": .stringConvertible(configuration.webhooks.count),
+                ])
         } catch {
             for reason in Self.reasons(error) {
                 logger.error(

@@ -1,9 +1,11 @@
-/// The progress of an import, on a terminal: the share, the rate and the remaining time.
+import Foundation
+
+/// The progress of an import: the share, the rate and the remaining time. On a terminal it is a bar; in a log, a line every half minute.
 struct ImportBar {
     private var bar = ProgressBar(unit: "rows")
     private let start = ContinuousClock.now
     private var shown = ContinuousClock.now
-    private static let interval = Duration.milliseconds(200)
+    private static let interval = Terminal.isErrorsTerminal ? Duration.milliseconds(200) : .seconds(30)
 
     /// - Parameters:
     ///   - done: the rows that were decided.
@@ -12,8 +14,12 @@ struct ImportBar {
         let now = ContinuousClock.now
         guard now - shown >= Self.interval else { return }
         shown = now
-        bar.show(
-            done: done, share: share ?? 0, note: Self.note(done, share: share, seconds: (now - start) / .seconds(1)))
+        let note = Self.note(done, share: share, seconds: (now - start) / .seconds(1))
+        guard Terminal.isErrorsTerminal else {
+            Terminal.remark("\(done) rows" + note.trimmingCharacters(in: .whitespaces))
+            return
+        }
+        bar.show(done: done, share: share ?? 0, note: note)
     }
 
     mutating func clear() { bar.clear() }

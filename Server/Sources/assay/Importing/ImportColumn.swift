@@ -1,3 +1,5 @@
+import PurchaseAPI
+
 /// The columns of a CSV file, and the members of a line of NDJSON, that `assay import` reads.
 enum ImportColumn: String, CaseIterable {
     case customerID = "customer_id"

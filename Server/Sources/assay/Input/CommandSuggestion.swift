@@ -1,4 +1,5 @@
 import ArgumentParser
+import PurchaseAPI
 
 /// The answer to a command that does not exist.
 enum CommandSuggestion {
@@ -11,7 +12,9 @@ enum CommandSuggestion {
         _ arguments: some Collection<String>, of command: any ParsableCommand.Type = Assay.self, path: String = "assay"
     ) -> String? {
         let subcommands = command.configuration.subcommands
-        guard !subcommands.isEmpty, let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }
+        guard !subcommands.isEmpty, let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        // The words after it name the command whose help is wanted.
+        if word == "help" { return complaint(arguments.dropFirst(), of: command, path: path) }
         if let next = subcommands.first(where: { $0._commandName == word }) {
             return complaint(arguments.dropFirst(), of: next, path: "\(path) \(word)")
         }

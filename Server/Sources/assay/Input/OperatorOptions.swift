@@ -6,34 +6,42 @@ import PurchaseLedger
 struct OperatorOptions: ParsableArguments {
     @OptionGroup var ledger: LedgerDatabaseOptions
 
-    @Option(name: .long, help: "The app, by its name in the settings.")
-    var app: String
+    @Option(
+        name: .customLong("app"),
+        help: ArgumentHelp(
+            "The app, by its name in the settings; it can be left out if there is one.", valueName: "app"))
+    var namedApp: String?
 
     /// Opens the ledger, if it knows the app.
     ///
     /// - Parameters:
     ///   - access: whether the command writes.
     ///   - trust: the certificates that evidence is verified with, for commands that verify any.
-    ///   - body: the command's work.
+    ///   - body: the command's work, with the name of the app.
     func withLedger(
         _ access: LedgerDatabaseOptions.LedgerAccess = .writing, trust: LedgerTrustOption? = nil,
-        _ body: (PurchaseLedger) async throws -> Void
+        _ body: (PurchaseLedger, String) async throws -> Void
     ) async throws {
         try await ledger.withLedger(access, trust: trust) { ledger in
-            try requireApp(of: ledger)
-            try await body(ledger)
+            try await body(ledger, try app(of: ledger))
         }
     }
 
-    /// Checks that a ledger knows the app.
+    /// The app that is named, or the only one of a ledger.
     ///
-    /// - Throws: `InputError`.
-    func requireApp(of ledger: PurchaseLedger) throws {
+    /// - Throws: `InputError` if the ledger does not know the app, or if none is named and it has several or none.
+    func app(of ledger: PurchaseLedger) throws -> String {
+        guard let app = namedApp else {
+            if ledger.apps.count == 1 { return ledger.apps[0] }
+            let known = ledger.apps.isEmpty ? "no app yet" : "several: \(ledger.apps.joined(separator: ", "))"
+            throw InputError("--app", "is missing, and the ledger has \(known); name one with --app")
+        }
         guard ledger.apps.contains(where: { ExactText($0) == ExactText(app) }) else {
             let known = ledger.apps.isEmpty ? "none" : ledger.apps.joined(separator: ", ")
             throw InputError(
                 app, "the ledger has no such app, but \(known); 'assay serve' records the apps of its settings")
         }
+        return app
     }
 }
 

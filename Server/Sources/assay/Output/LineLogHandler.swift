@@ -78,14 +78,16 @@ struct LogLine {
 private enum LogValue: Encodable {
     case text(String)
     case number(Double)
-    case integer(Int)
+    case integer(Int64)
+    case flag(Bool)
     case list([LogValue])
     case object([String: LogValue])
 
     init(_ value: Logger.Metadata.Value) {
         switch value {
         case .string(let text): self = .text(text)
-        case .stringConvertible(let value as Int): self = .integer(value)
+        case .stringConvertible(let value as any BinaryInteger): self = .integer(Int64(clamping: value))
+        case .stringConvertible(let value as Bool): self = .flag(value)
         case .stringConvertible(let value as Double) where value.isFinite: self = .number(value)
         case .stringConvertible(let value): self = .text(value.description)
         case .array(let values): self = .list(values.map(LogValue.init))
@@ -99,6 +101,7 @@ private enum LogValue: Encodable {
         case .text(let text): try container.encode(text)
         case .number(let number): try container.encode(number)
         case .integer(let number): try container.encode(number)
+        case .flag(let flag): try container.encode(flag)
         case .list(let values): try container.encode(values)
         case .object(let values): try container.encode(values)
         }

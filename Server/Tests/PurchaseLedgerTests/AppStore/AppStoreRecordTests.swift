@@ -44,6 +44,41 @@ struct AppStoreRecordTests {
         }
     }
 
+    @Test("E.4 In the mode both a refusal of what stays granted is an event, and a filter of submissions finds it")
+    func refusedLater() async throws {
+        try await TestEngine.withDatabases { database in
+            var app = LedgerWorld.app()
+            app.mode = .both
+            let world = try await LedgerWorld(database).restarted([app])
+            var claims: [PurchaseOutcome] = []
+            for number in 1...3 {
+                claims.append(try await world.claim("\(number)", try LedgerWorld.coinReceipt(number)))
+            }
+            let refusal = AppStoreAnswer(refusal: Rejection(.appStoreRefused, found: "status 21003"))
+            try await world.answer(claims[0].submissionID, refusal)
+            try await world.answer(claims[1].submissionID, LedgerWorld.agreement())
+            try await world.answer(claims[2].submissionID, refusal)
+            #expect(try await world.balance() == 9, "nothing is withdrawn")
+            #expect(try await world.events().filter { $0 == "not_confirmed" }.count == 2)
+            for limit in [1, 2, 50] {
+                var filter = SubmissionFilter()
+                (filter.appStore, filter.verdict) = (.refused, .accepted)
+                var (found, cursor): ([UUID], JournalCursor?) = ([], nil)
+                repeat {
+                    let page = try await world.ledger.answer(
+                        SubmissionList(app: "example", filter: filter, cursor: cursor, limit: limit))
+                    found += page.submissions.map(\.submissionID)
+                    cursor = page.next
+                } while cursor != nil
+                #expect(found == [claims[2].submissionID, claims[0].submissionID])
+                filter.appStore = .contradicted
+                let none = try await world.ledger.answer(
+                    SubmissionList(app: "example", filter: filter, limit: limit))
+                #expect(none.submissions.isEmpty && none.next == nil)
+            }
+        }
+    }
+
     @Test("Claims are leased to one server, rest after a failure, and are all due when the App Store answers again")
     func leases() async throws {
         try await LedgerWorld.with({ $0.mode = .apple }) { world in

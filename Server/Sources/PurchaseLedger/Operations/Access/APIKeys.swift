@@ -68,7 +68,12 @@ public struct APIKeyList: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> [APIKey] {
         let names = Dictionary(
             uniqueKeysWithValues: try AppsTable(connection: reader.connection).all().map { ($0.key, $0.name) })
-        return try APIKeysTable(connection: reader.connection).all().map { APIKey($0, app: names[$0.appKey] ?? "") }
+        let uses = try KeyUsesTable(connection: reader.connection).all()
+        return try APIKeysTable(connection: reader.connection).all().map {
+            var key = APIKey($0, app: names[$0.appKey] ?? "")
+            key.usedAt = uses[key.id]
+            return key
+        }
     }
 }
 

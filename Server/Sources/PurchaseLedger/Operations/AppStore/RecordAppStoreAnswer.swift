@@ -62,7 +62,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         if answer.refusal == nil, let latest = examined.latest { _ = try ObserveEvidence(latest).perform(transaction) }
         let (answered, details) = try recordAnswer(row, app, transaction)
         guard claim.waits else {
-            try Self.confirm(details, answered, app, transaction)
+            try Self.confirm(details, code: answer.code, answered, app, transaction)
             try table.finish(row.entryKey, answer: answered.key, decision: nil)
             return .confirmed
         }
@@ -96,9 +96,10 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         return (try transaction.journal.append(draft, details), details)
     }
 
-    /// Applies the answer about a claim that was granted before.
+    /// Applies the answer about a claim that was granted before. A refusal withdraws nothing, because no signature covers a reply.
     static func confirm(
-        _ details: AppStoreAnswerDetails, _ entry: JournalEntry, _ app: RegistryApp, _ transaction: LedgerTransaction
+        _ details: AppStoreAnswerDetails, code: String, _ entry: JournalEntry, _ app: RegistryApp,
+        _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         let changes = LedgerChanges(transaction, app: app)
         for cancellation in details.cancellations { try changes.observe(cancellation) }
@@ -106,6 +107,19 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         try changes.finish(entry)
         let customer = try Self.row(ofClaim: details.claim, transaction)?.customerKey
         try writeContradiction(details, entry, customer, app, transaction)
+        guard code == DecisionCode.appStoreRefused.rawValue else { return }
+        let owner = try Self.owner(customer, transaction)
+        let events = EventWriter(transaction: transaction, app: app, entry: entry)
+        try events.write(events.notConfirmed(by: details, code: code), customer: owner)
+    }
+
+    /// The customer of a claim, after all merges.
+    private static func owner(
+        _ customer: Int64?, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Int64? {
+        try customer.map { key throws(LedgerStorageError) in
+            try transaction.customers.surviving(try transaction.customers.row(key)).key
+        }
     }
 
     /// Writes the event of an answer that contradicts the receipt.
@@ -114,9 +128,7 @@ public struct RecordAppStoreAnswer: LedgerOperation {
         _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) {
         guard details.isContradiction else { return }
-        let owner = try customer.map { key throws(LedgerStorageError) in
-            try transaction.customers.surviving(try transaction.customers.row(key)).key
-        }
+        let owner = try owner(customer, transaction)
         let events = EventWriter(transaction: transaction, app: app, entry: entry)
         let place = "app_store: expected \(details.expected ?? "nothing"), found \(details.found ?? "nothing")"
         try events.write(events.contradicted(by: details, place), customer: owner)

@@ -38,11 +38,14 @@ struct ClaimAnswer {
     var details: ClaimDetails {
         let (submission, claim) = (examined.submission, examined.submission.claim)
         var details = ClaimDetails(
-            isRestore: false, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
+            isRestore: submission.isRestore, keyID: submission.keyID, sourceAddress: submission.sourceAddress,
             customer: customer?.name ?? claim.customerID, order: claim.orderID, productID: claim.productID,
             transactionID: claim.transactionID, quantity: claim.quantity,
-            evidenceKind: examined.evidence?.kind?.rawValue, expected: rejection?.expected, found: rejection?.found,
+            evidenceKind: submission.isMalformedBody
+                ? PurchaseSubmission.malformedKind : examined.evidence?.kind?.rawValue, expected: rejection?.expected,
+            found: rejection?.found,
             replayed: isReplayed, transfer: app.settings.transfer.rawValue, outcomes: [])
+        details.unknownMembers = submission.unknownMembers.isEmpty ? nil : submission.unknownMembers
         if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         if let record {
             details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]

@@ -11,6 +11,26 @@ public struct PurchaseSubmission: Sendable {
     public var evidence: [UInt8]?
     /// The error in the request itself.
     public var flaw: Rejection?
+    /// The names of members that the server does not know.
+    public var unknownMembers: [String] = []
+    /// Whether it is a restore whose body cannot be read.
+    public var isRestore = false
+    /// Whether the evidence is the beginning of a body that cannot be read.
+    public private(set) var isMalformedBody = false
+
+    /// The maximum number of unknown members that are recorded and named in the answer.
+    public static let unknownMemberLimit = ClaimDetails.unknownMemberLimit
+    /// The bytes of a body that cannot be read which are kept.
+    public static let malformedBytes = 1024
+    /// The kind of evidence under which they are recorded.
+    static let malformedKind = "malformed_body"
+
+    /// Keeps the beginning of a body that cannot be read as the submission's evidence, within the budget of unverified evidence.
+    public mutating func keepMalformed(_ body: [UInt8]) {
+        guard !body.isEmpty else { return }
+        evidence = Array(body.prefix(Self.malformedBytes))
+        isMalformedBody = true
+    }
 
     /// An empty submission.
     public init(app: String) { self.app = app }

@@ -13,6 +13,8 @@ public struct RestoreSubmission: Sendable {
     public var customerID: String
     /// A receipt, or signed transactions.
     public var evidence: [[UInt8]]
+    /// The names of members of the request that the server does not know.
+    public var unknownMembers: [String] = []
 
     /// The evidence of a customer.
     public init(app: String, customerID: String, evidence: [[UInt8]]) {
@@ -49,6 +51,8 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var waiting: [WaitingEvidence] = []
     /// The claims of this restore to check with the App Store.
     public var asksAppStore: [UUID] = []
+    /// The customer into whom the named one was merged; `nil` if it was not.
+    public var mergedInto: String?
     /// The entries that were written.
     var entries: [UUID] = []
 }
@@ -121,6 +125,7 @@ public struct RestorePurchases: LedgerOperation {
         try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
+        outcome.mergedInto = customer.survivor(of: examined.submission.customerID)
         var seen: Set<TransactionKey> = []
         try observeTogether(app, customer, transaction)
         let refusals = word == nil ? RestoreRefusals(of: examined) : nil
@@ -191,6 +196,9 @@ public struct RestorePurchases: LedgerOperation {
             customer: examined.submission.customerID, evidenceKind: evidence.kind?.rawValue, replayed: false,
             transfer: app.settings.transfer.rawValue, outcomes: [])
         details.unverified = kept.unverified(evidence.stored)
+        // Once for the request.
+        let unknown = examined.submission.unknownMembers
+        details.unknownMembers = index > 0 || unknown.isEmpty ? nil : unknown
         var rejection: Rejection?
         var proven: [ObservedTransaction] = []
         switch evidence.verified {

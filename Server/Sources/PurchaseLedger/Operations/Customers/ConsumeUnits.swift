@@ -41,6 +41,8 @@ public struct ConsumeUnits: LedgerOperation {
         /// When the units were consumed.
         public var consumedAt: Timestamp
         public var isReplayed: Bool
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public var locks: LedgerLocks { .parts([.customer(customerID)]) }
@@ -99,7 +101,8 @@ public struct ConsumeUnits: LedgerOperation {
             customer: customer.key)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: environment, quantity: quantity,
-            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false)
+            balance: balance - quantity, shortfall: shortfall, consumedAt: transaction.now, isReplayed: false,
+            mergedInto: customer.survivor(of: customerID))
     }
 
     private func replay(
@@ -114,7 +117,8 @@ public struct ConsumeUnits: LedgerOperation {
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
             balance: entitlement?.balance ?? 0, shortfall: entitlement?.shortfall ?? 0,
-            consumedAt: entry?.at ?? transaction.now, isReplayed: true)
+            consumedAt: entry?.at ?? transaction.now, isReplayed: true,
+            mergedInto: customer.survivor(of: customerID))
     }
 
     /// The customer's balance, as every answer states it.

@@ -29,6 +29,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         public var entitlements: [Entitlement]
         /// The named entitlements of the settings.
         public var named: [NamedAccess]
+        /// The customer into whom the named one was merged; `nil` if it was not.
+        public var mergedInto: String?
     }
 
     public func answer(_ reader: LedgerTransaction) throws -> Answer {
@@ -46,7 +48,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
         } else {
             answered = try Self.counted(entitlements, reader, app, customer)
         }
-        return Answer(entitlements: answered, named: named(answered, app.settings))
+        return Answer(
+            entitlements: answered, named: named(answered, app.settings), mergedInto: customer.survivor(of: customerID))
     }
 
     /// The current entitlements of a customer, in every environment.

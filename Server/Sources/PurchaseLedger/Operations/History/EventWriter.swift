@@ -129,6 +129,14 @@ struct EventWriter {
         return event
     }
 
+    /// The event of an App Store answer that refuses a purchase which stays granted.
+    func notConfirmed(by answer: AppStoreAnswerDetails, code: String) -> EventRow {
+        var event = event(.notConfirmed)
+        event.figures.reason = code
+        event.figures.submission = answer.claim
+        return event
+    }
+
     /// The event of the decision about a claim that waited.
     func decided(_ claim: String, code: String) -> EventRow {
         var event = event(.claimDecided)

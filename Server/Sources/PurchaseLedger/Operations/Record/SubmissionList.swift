@@ -19,6 +19,8 @@ public struct SubmissionRecord: Sendable, Equatable {
     public var transactionID: String?
     public var quantity: Int64?
     public var evidenceKind: String?
+    /// The names of members of the request that the server did not know.
+    public var unknownMembers: [String]?
     public var expected: String?
     public var found: String?
     /// SHA-256 of the evidence, in hexadecimal.
@@ -49,6 +51,8 @@ public struct SubmissionFilter: Sendable, Equatable {
     public var transactionID: String?
     public var code: String?
     public var verdict: Verdict?
+    /// The App Store's answer about the claim.
+    public var appStore: AppStoreAnswerFilter?
     /// Received at this time or later.
     public var from: Timestamp?
     /// Received before this time.
@@ -58,7 +62,21 @@ public struct SubmissionFilter: Sendable, Equatable {
     public init() {}
 }
 
-/// Claims of an app, newest first.
+/// The answers of the App Store by which claims are listed.
+public enum AppStoreAnswerFilter: String, Sendable, CaseIterable {
+    case refused
+    case contradicted
+
+    /// The code of such answers.
+    fileprivate var code: DecisionCode {
+        switch self {
+        case .refused: .appStoreRefused
+        case .contradicted: .appStoreContradicts
+        }
+    }
+}
+
+/// Claims of an app, newest first; with the filter of the App Store's answer, in the order of the answers.
 public struct SubmissionList: LedgerQuery {
     public static let access = LedgerReadAccess.lists
 
@@ -104,6 +122,7 @@ public struct SubmissionList: LedgerQuery {
             let rows = try page(selections, app, after: place, limit: size, reader)
             for row in rows {
                 place = JournalCursor(at: row.at, key: row.key)
+                guard let row = try claim(of: row, reader) else { continue }
                 // Most exclusions are decided by the columns alone.
                 guard matches(row) else { continue }
                 let record = try SubmissionRecord(row, app: app.settings.id, reader)
@@ -116,6 +135,15 @@ public struct SubmissionList: LedgerQuery {
         }
         let page = found.prefix(count)
         return Answer(submissions: page.map(\.record), next: page.last?.place)
+    }
+
+    /// The claim of a row, which can be an answer about it; `nil` if that was erased.
+    private func claim(of row: JournalRow, _ reader: LedgerTransaction) throws -> JournalRow? {
+        guard filter.appStore != nil else { return row }
+        guard let details = try row.details.map(AppStoreAnswerDetails.init(encoded:)),
+            let id = UUID(uuidString: details.claim)
+        else { return nil }
+        return try JournalTable(connection: reader.connection).row(id: id)
     }
 
     /// Claims of all selections after a position, newest first.
@@ -136,6 +164,7 @@ public struct SubmissionList: LedgerQuery {
 
     /// The narrowest indexes for the filter; none if nothing can match it. A claim is in one selection only.
     private func selections(_ reader: LedgerTransaction, _ app: RegistryApp) throws -> [JournalSelection] {
+        if let answer = filter.appStore { return [.appStoreAnswer(answer.code.rawValue)] }
         let isAccepted = filter.code.map { $0.isSame(as: DecisionCode.accepted.rawValue) }
         let verdict = filter.verdict ?? filter.code.map(Verdict.init(code:))
         if let isAccepted, isAccepted != (verdict == .accepted) { return [] }
@@ -171,6 +200,7 @@ public struct SubmissionList: LedgerQuery {
 
     private func matches(_ record: SubmissionRecord) -> Bool {
         (filter.customerID.map { $0.isSame(as: record.customerID) } ?? true)
+            && (filter.transactionID.map { $0.isSame(as: record.transactionID) } ?? true || filter.appStore == nil)
             && (filter.orderID.map { $0 == record.orderID.flatMap(UUID.init(uuidString:)) } ?? true)
     }
 }
@@ -228,6 +258,7 @@ extension SubmissionRecord {
             transactionID: details?.transactionID, quantity: details?.quantity, evidenceKind: details?.evidenceKind,
             expected: details?.expected, found: details?.found, evidenceSHA256: leaf.evidence?.hexadecimal,
             leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: details == nil)
+        unknownMembers = details?.unknownMembers
         decides = decision.flatMap { UUID(uuidString: $0.claim) }
         guard details?.appStore != nil,
             let asked = try AppStoreClaimsTable(connection: reader.connection).row(row.key)

@@ -21,8 +21,8 @@ struct AssignCustomerToken: AsyncParsableCommand {
     var token: UUID
 
     func run() async throws {
-        try await options.withLedger { ledger in
-            _ = try await ledger.perform(AssignToken(app: options.app, customerID: customer, token: token))
+        try await options.withLedger { ledger, app in
+            _ = try await ledger.perform(AssignToken(app: app, customerID: customer, token: token))
             Terminal.write("assay: \(token.uuidString.lowercased()) names \(customer.printable)\n")
         }
     }

@@ -11,7 +11,8 @@ struct Customers: AsyncParsableCommand {
             Exit status: 0 if it was done, 1 if the ledger refused it, with the code, 2 for wrong usage or I/O.
             """,
         subcommands: [
-            ShowCustomer.self, GrantToCustomer.self, RevokeFromCustomer.self, LiftGrantOrRevocation.self,
+            ShowCustomer.self, ShowTimeline.self, SearchCustomers.self, GrantToCustomer.self, RevokeFromCustomer.self,
+            LiftGrantOrRevocation.self,
             MergeCustomer.self, AssignCustomerToken.self, MoveCustomerPurchase.self,
             EraseCustomerData.self,
         ])

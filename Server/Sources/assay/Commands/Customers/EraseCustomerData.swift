@@ -34,13 +34,13 @@ struct EraseCustomerData: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withLedger(trust: trust) { ledger in
-            guard try yes || isConfirmed() else {
+        try await options.withLedger(trust: trust) { ledger, app in
+            guard try yes || isConfirmed(of: app) else {
                 Terminal.complain("nothing was erased")
                 throw ExitCode.failure
             }
             let erased = try await ledger.perform(
-                EraseCustomer(app: options.app, customerID: customer, reason: reason.reason))
+                EraseCustomer(app: app, customerID: customer, reason: reason.reason))
             Terminal.write(
                 """
                 assay: erased \(customer.printable): \(erased.entries) entries, \(erased.evidence) pieces of evidence; \
@@ -56,9 +56,9 @@ struct EraseCustomerData: AsyncParsableCommand {
     }
 
     /// Asks for the name again.
-    private func isConfirmed() throws -> Bool {
+    private func isConfirmed(of app: String) throws -> Bool {
         Terminal.write(
-            "Erase \(customer.printable) of \(options.app.printable) for ever? Write the name again: ", toErrors: true)
+            "Erase \(customer.printable) of \(app.printable) for ever? Write the name again: ", toErrors: true)
         return readLine().map { ExactText($0) } == ExactText(customer)
     }
 }

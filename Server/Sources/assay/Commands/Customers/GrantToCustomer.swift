@@ -35,10 +35,10 @@ struct GrantToCustomer: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger { ledger, app in
             let id = try await ledger.perform(
                 GrantByHand(
-                    app: options.app, customerID: customer, productID: product, environment: environment,
+                    app: app, customerID: customer, productID: product, environment: environment,
                     quantity: quantity, until: until, reason: reason.reason))
             Terminal.write("\(id.uuidString.lowercased())\n")
         }

@@ -17,9 +17,9 @@ struct LiftGrantOrRevocation: AsyncParsableCommand {
     var id: UUID
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger { ledger, app in
             try await ledger.perform(
-                LiftByHand(app: options.app, customerID: customer, id: id, reason: reason.reason))
+                LiftByHand(app: app, customerID: customer, id: id, reason: reason.reason))
             Terminal.write("assay: lifted \(id.uuidString.lowercased())\n")
         }
     }

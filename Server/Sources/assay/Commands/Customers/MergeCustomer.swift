@@ -17,9 +17,9 @@ struct MergeCustomer: AsyncParsableCommand {
     var into: String
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger { ledger, app in
             try await ledger.perform(
-                MergeCustomers(app: options.app, customerID: customer, into: into, reason: reason.reason))
+                MergeCustomers(app: app, customerID: customer, into: into, reason: reason.reason))
             Terminal.write("assay: merged \(customer.printable) into \(into.printable)\n")
         }
     }

@@ -24,10 +24,10 @@ struct MoveCustomerPurchase: AsyncParsableCommand {
     var environment: AppStoreEnvironment?
 
     func run() async throws {
-        try await options.withLedger { ledger in
+        try await options.withLedger { ledger, app in
             let former = try await ledger.perform(
                 MovePurchase(
-                    app: options.app, transactionID: transaction, environment: environment, to: customer,
+                    app: app, transactionID: transaction, environment: environment, to: customer,
                     reason: reason.reason))
             Terminal.write(
                 "assay: transferred \(transaction.printable) from \(former?.printable ?? "nobody") to "

@@ -44,9 +44,9 @@ struct RevokeFromCustomer: AsyncParsableCommand {
         } else {
             target = .purchase(transactionID: transaction ?? "", environment: environment)
         }
-        try await options.withLedger { ledger in
+        try await options.withLedger { ledger, app in
             let id = try await ledger.perform(
-                RevokeByHand(app: options.app, customerID: customer, target, reason: reason.reason))
+                RevokeByHand(app: app, customerID: customer, target, reason: reason.reason))
             Terminal.write("\(id.uuidString.lowercased())\n")
         }
     }

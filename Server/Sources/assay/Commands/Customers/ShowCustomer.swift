@@ -34,13 +34,13 @@ struct ShowCustomer: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await options.withLedger(.reading) { ledger in
-            let summary = try await ledger.answer(CustomerSummary(app: options.app, customerID: customer))
+        try await options.withLedger(.reading) { ledger, app in
+            let summary = try await ledger.answer(CustomerSummary(app: app, customerID: customer))
             let query = EntitlementsOfCustomer(
-                app: options.app, customerID: customer, environment: environment, at: at)
+                app: app, customerID: customer, environment: environment, at: at)
             let entitlements = try await ledger.answer(query)
             let purchases = try await ledger.answer(
-                PurchasesOfCustomer(app: options.app, customerID: customer, limit: Self.purchases))
+                PurchasesOfCustomer(app: app, customerID: customer, limit: Self.purchases))
             let report = CustomerReport(
                 query: query, summary: summary, entitlements: entitlements, purchases: purchases.purchases,
                 hasMore: purchases.next != nil)

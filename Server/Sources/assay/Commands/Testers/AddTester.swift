@@ -20,8 +20,8 @@ struct AddTester: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withLedger { ledger in
-            let change = ChangeTester(app: options.app, customerID: customer, isTester: true, reason: reason)
+        try await options.withLedger { ledger, app in
+            let change = ChangeTester(app: app, customerID: customer, isTester: true, reason: reason)
             let isNew = try await ledger.perform(change)
             Terminal.write("assay: \(customer.printable) \(isNew ? "is a tester now" : "was a tester already")\n")
         }

@@ -9,10 +9,10 @@ struct ListTesters: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await options.withLedger(.reading) { ledger in
+        try await options.withLedger(.reading) { ledger, app in
             var last: Int64? = 0
             while let after = last {
-                let page = try await ledger.answer(TesterList(app: options.app, after: after, limit: 500))
+                let page = try await ledger.answer(TesterList(app: app, after: after, limit: 500))
                 for name in page.names { Terminal.write("\(name.printable)\n") }
                 last = page.next
             }

@@ -19,8 +19,8 @@ struct RemoveTester: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withLedger { ledger in
-            let change = ChangeTester(app: options.app, customerID: customer, isTester: false, reason: reason)
+        try await options.withLedger { ledger, app in
+            let change = ChangeTester(app: app, customerID: customer, isTester: false, reason: reason)
             let wasTester = try await ledger.perform(change)
             Terminal.write("assay: \(customer.printable) \(wasTester ? "is no longer a tester" : "was not a tester")\n")
         }

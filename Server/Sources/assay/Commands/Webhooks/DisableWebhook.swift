@@ -11,8 +11,8 @@ struct DisableWebhook: AsyncParsableCommand {
     @OptionGroup var reason: ReasonOption
 
     func run() async throws {
-        try await webhook.options.withLedger { ledger in
-            _ = try await webhook.change(.disable(reason: reason.reason), ledger)
+        try await webhook.options.withLedger { ledger, app in
+            _ = try await webhook.change(.disable(reason: reason.reason), ledger, app)
             Terminal.write("assay: the webhook is disabled\n")
         }
     }

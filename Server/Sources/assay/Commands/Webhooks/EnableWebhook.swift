@@ -9,8 +9,8 @@ struct EnableWebhook: AsyncParsableCommand {
     @OptionGroup var webhook: WebhookOptions
 
     func run() async throws {
-        try await webhook.options.withLedger { ledger in
-            _ = try await webhook.change(.enable, ledger)
+        try await webhook.options.withLedger { ledger, app in
+            _ = try await webhook.change(.enable, ledger, app)
             Terminal.write("assay: the webhook is enabled\n")
         }
     }

@@ -9,8 +9,8 @@ struct ListWebhooks: AsyncParsableCommand {
     @OptionGroup var options: OperatorOptions
 
     func run() async throws {
-        try await options.withLedger { ledger in
-            let webhooks = try await ledger.answer(WebhookList(app: options.app))
+        try await options.withLedger { ledger, app in
+            let webhooks = try await ledger.answer(WebhookList(app: app))
             guard !webhooks.isEmpty else { return Terminal.complain("no server delivered events of this app yet") }
             for webhook in webhooks {
                 let state =

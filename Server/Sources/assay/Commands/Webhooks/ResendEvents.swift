@@ -13,8 +13,8 @@ struct ResendEvents: AsyncParsableCommand {
     var event: Int64?
 
     func run() async throws {
-        try await webhook.options.withLedger { ledger in
-            let count = try await webhook.change(.resend(event: event), ledger)
+        try await webhook.options.withLedger { ledger, app in
+            let count = try await webhook.change(.resend(event: event), ledger, app)
             Terminal.write("assay: \(count) events are sent again\n")
             if count == 0, event != nil { throw ExitCode.rejected }
         }

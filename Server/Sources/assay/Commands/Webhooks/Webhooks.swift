@@ -22,11 +22,11 @@ struct WebhookOptions: ParsableArguments {
     /// Changes the webhook, if a server ever delivered to it.
     ///
     /// - Returns: how many events are sent again, or 1.
-    func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger) async throws -> Int {
-        guard let count = try await ledger.perform(ChangeWebhook(app: options.app, url: url, change)) else {
+    func change(_ change: ChangeWebhook.Change, _ ledger: PurchaseLedger, _ app: String) async throws -> Int {
+        guard let count = try await ledger.perform(ChangeWebhook(app: app, url: url, change)) else {
             throw InputError(
                 url,
-                "no server delivered to this URL yet; 'assay webhooks list --app \(options.app)' lists those that exist"
+                "no server delivered to this URL yet; 'assay webhooks list --app \(app)' lists those that exist"
             )
         }
         return count

@@ -1,12 +1,12 @@
 /// Finds the word that a mistyped one may mean.
-enum WordSuggestion {
-    /// The longest word that is compared, in characters: longer than any command or column.
-    static let largestWord = 32
+public enum WordSuggestion {
+    /// The longest word that is compared, in characters: longer than any command, column, parameter or member.
+    public static let largestWord = 32
     /// The maximum number of letters by which a word may differ from the typed one.
     private static let largestDistance = 2
 
     /// The word that is nearest to a typed one; `nil` if none is near.
-    static func nearest(to word: String, among words: [String]) -> String? {
+    public static func nearest(to word: String, among words: [String]) -> String? {
         guard word.utf8.count <= largestWord else { return nil }
         let nearest = words.min { distance(word, $0) < distance(word, $1) }
         return nearest.flatMap { distance(word, $0) <= largestDistance ? $0 : nil }

@@ -1,0 +1,60 @@
+import Foundation
+import Logging
+import PurchaseLedger
+import PurchaseVerification
+import ServiceLifecycle
+import Synchronization
+
+/// Notes when API keys are used, and writes it once a minute, so that no request waits for it.
+final class KeyUses: Sendable {
+    /// The time between two writes.
+    private static let interval = Duration.seconds(60)
+
+    private let uses = Mutex<[String: Timestamp]>([:])
+
+    /// Notes a use of a key now.
+    func note(_ id: String) {
+        let now = Timestamp(Date())
+        uses.withLock { $0[id] = now }
+    }
+
+    /// The uses since the last call.
+    private func take() -> [String: Timestamp] {
+        uses.withLock { uses in
+            defer { uses = [:] }
+            return uses
+        }
+    }
+
+    /// Writes the uses while the server runs, and once more when it stops.
+    struct Recording: Service {
+        let uses: KeyUses
+        let ledger: PurchaseLedger
+        let logger: Logger
+
+        func run() async throws {
+            await cancelWhenGracefulShutdown {
+                do {
+                    while true {
+                        try await Task.sleep(for: KeyUses.interval)
+                        await write()
+                    }
+                } catch {
+                    // The server stops.
+                }
+            }
+            await write()
+        }
+
+        private func write() async {
+            let taken = uses.take()
+            guard !taken.isEmpty else { return }
+            do {
+                try await ledger.perform(NoteKeyUses(taken))
+            } catch {
+                // Only the list of keys shows it, and the next minute writes it again.
+                logger.debug("the uses of keys were not written", metadata: ["error": "\(type(of: error))"])
+            }
+        }
+    }
+}

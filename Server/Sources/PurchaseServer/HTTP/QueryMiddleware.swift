@@ -1,0 +1,49 @@
+import Hummingbird
+import PurchaseAPI
+
+/// Refuses parameters of the query that a route of `/v1` does not have: a misspelled filter that is ignored gives another answer
+/// than the one that was asked for.
+struct QueryMiddleware: RouterMiddleware {
+    /// The parameters of each route that has any.
+    static let parameters: [String: [String]] = [
+        "GET /v1/orders": ["status", "customer_id", "limit", "cursor"],
+        "GET /v1/customers/{id}/purchases": ["limit", "cursor"],
+        "GET /v1/customers/{id}/entitlements": ["environment", "at"],
+        "GET /v1/customers/{id}/timeline": ["limit", "cursor"],
+        "GET /v1/submissions": [
+            "customer_id", "order_id", "transaction_id", "verdict", "code", "app_store", "from", "to", "limit",
+            "cursor",
+        ],
+        "GET /v1/events": ["customer_id", "order_id", "transaction_id", "limit", "cursor"],
+        "GET /v1/products": ["limit", "cursor"],
+        "GET /v1/testers": ["limit", "cursor"],
+        "DELETE /v1/testers/{id}": ["reason"],
+        "DELETE /v1/customers/{id}/grants/{act}": ["reason"],
+        "DELETE /v1/customers/{id}/revocations/{act}": ["reason"],
+    ]
+    /// The longest name that a problem repeats, in bytes.
+    private static let shownBytes = 64
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        guard let query = request.uri.query, !query.isEmpty else { return try await next(request, context) }
+        let known = Self.parameters["\(request.method.rawValue) \(context.endpointPath ?? "")"] ?? []
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            guard !known.contains(where: { $0.utf8.elementsEqual(name) }) else { continue }
+            throw Self.unknown(name, known)
+        }
+        return try await next(request, context)
+    }
+
+    private static func unknown(_ name: Substring.UTF8View, _ known: [String]) -> Problem {
+        let shown = String(decoding: name.prefix(shownBytes), as: UTF8.self)
+        let meant = WordSuggestion.nearest(to: shown, among: known)
+        return Problem(
+            .badRequest, "parameter_unknown",
+            "The query has a parameter that this route does not have."
+                + (meant.map { " Did you mean '\($0)'?" } ?? ""),
+            expected: known.isEmpty ? "no parameters" : known.joined(separator: ", "), found: shown)
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+
+/// The options of commands that list entries.
+struct ListOptions: ParsableArguments {
+    /// The entries of a page.
+    private static let pageEntries = 500
+
+    @Option(name: .long, help: "The maximum number of entries.")
+    var limit = 50
+
+    @Flag(name: .long, help: "Print one JSON object a line, as the HTTP API has it.")
+    var json = false
+
+    func validate() throws {
+        guard limit >= 1 else { throw ValidationError("'--limit' takes a number from 1, not \(limit).") }
+    }
+
+    /// Reads pages up to the limit.
+    ///
+    /// - Parameter page: reads a page from a cursor on, with at most a number of entries.
+    /// - Returns: the entries, and whether there can be more.
+    func entries<Entry, Cursor>(
+        _ page: (Cursor?, Int) async throws -> (entries: [Entry], next: Cursor?)
+    ) async throws -> (entries: [Entry], hasMore: Bool) {
+        var (entries, cursor): ([Entry], Cursor?) = ([], nil)
+        while true {
+            let read = try await page(cursor, min(limit - entries.count, Self.pageEntries))
+            entries += read.entries
+            guard let next = read.next else { return (entries, false) }
+            guard entries.count < limit else { return (entries, true) }
+            cursor = next
+        }
+    }
+
+    /// Prints entries as a table, or each as a line of JSON.
+    func write(_ table: TextTable, json messages: [some Encodable], hasMore: Bool) throws {
+        if json {
+            for message in messages { try Self.write(message) }
+        } else if messages.isEmpty {
+            Terminal.remark("there are none")
+        } else {
+            Terminal.write(table.text(indent: 0))
+        }
+        if hasMore { Terminal.remark("there are more; name a higher --limit") }
+    }
+
+    /// Prints an object as a line of JSON.
+    static func write(_ message: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        Terminal.write(VisibleText.inJSON([UInt8](try encoder.encode(message))) + [UInt8(ascii: "\n")])
+    }
+}
+
+extension Optional where Wrapped: CustomStringConvertible {
+    /// The text of a cell of a table.
+    var cell: String { map { "\($0)".printable } ?? "-" }
+}
