@@ -31,6 +31,8 @@ extension AppStoreEnvironment: @retroactive ExpressibleByArgument {
 
 extension APIKeyScope: ExpressibleByArgument {}
 
+extension ImportedConsumables: ExpressibleByArgument {}
+
 extension UUID: @retroactive ExpressibleByArgument {
     /// 32 hexadecimal digits with dashes.
     public init?(argument: String) {
