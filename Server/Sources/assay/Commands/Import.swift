@@ -138,5 +138,3 @@ struct Import: AsyncParsableCommand {
         }
     }
 }
-
-extension ImportedConsumables: ExpressibleByArgument {}

@@ -32,6 +32,7 @@ extension AppStoreEnvironment: @retroactive ExpressibleByArgument {
 extension APIKeyScope: ExpressibleByArgument {}
 
 extension OrderStatus: ExpressibleByArgument {}
+extension ImportedConsumables: ExpressibleByArgument {}
 
 extension UUID: @retroactive ExpressibleByArgument {
     /// 32 hexadecimal digits with dashes.
