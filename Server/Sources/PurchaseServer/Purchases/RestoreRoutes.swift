@@ -61,7 +61,8 @@ struct RestoreRoutes {
         for evidence in restore.evidence where !evidence.isEmpty {
             var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
             submission.keyID = caller.key.id
-            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(submission) }
+            let sent = submission
+            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(sent) }
             _ = try await ledger.perform(ObserveEvidence(examined))
         }
     }

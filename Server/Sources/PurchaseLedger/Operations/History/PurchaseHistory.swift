@@ -44,25 +44,33 @@ struct PurchaseHistory {
         isErased: (Int64) throws(LedgerStorageError) -> Bool
     ) throws(LedgerStorageError) -> Ownership {
         let own = records.filter { $0.facts.ownership.holder == holder }
-        let erased = own.filter(\.isErased)
+        return Ownership(owners: try owners(of: own, tokens, merges, isErased))
+    }
+
+    /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases, are
+    /// separated from the rest.
+    private func owners(
+        of own: [TransactionRecord], _ tokens: TokenAssignments, _ merges: [OwnershipAct],
+        _ isErased: (Int64) throws(LedgerStorageError) -> Bool
+    ) throws(LedgerStorageError) -> [TransactionKey: TransactionOwner] {
         let all = Set(own.map(\.facts.key))
-        guard let firstErasure = erased.map(\.row.knownAt).min() else { return ownership(of: all, tokens, merges) }
-        let later = own.filter { record in !record.isErased && record.date > firstErasure }
-        guard !later.isEmpty else { return ownership(of: all, tokens, merges) }
-        let laterKeys = Set(later.map(\.facts.key))
-        let former = ownership(of: all, tokens, merges, ignoringActsOn: laterKeys).owners
-        var erasures: [CustomerNumber: Timestamp] = [:]
-        for record in erased {
-            guard let customer = former[record.facts.key]?.customer, try isErased(customer.rawValue) else { continue }
-            erasures[customer] = max(erasures[customer] ?? .epoch, record.row.knownAt)
+        for time in Set(own.filter(\.isErased).map(\.row.knownAt)).sorted() {
+            let erased = own.filter { $0.isErased && $0.row.knownAt == time }.map(\.facts.key)
+            let later = own.map { ($0.facts.key, $0.date) }.filter { $0.1 > time && !erased.contains($0.0) }.map(\.0)
+            guard !later.isEmpty else { continue }
+            let former = ownership(of: all, tokens, merges, ignoringActsOn: Set(later)).owners
+            var customers: Set<CustomerNumber> = []
+            for key in erased {
+                guard let customer = former[key]?.customer, try isErased(customer.rawValue) else { continue }
+                customers.insert(customer)
+            }
+            let free = Set(later.filter { former[$0]?.customer.map(customers.contains) ?? false })
+            guard !free.isEmpty else { continue }
+            let kept = try owners(of: own.filter { !free.contains($0.facts.key) }, tokens, merges, isErased)
+            let freed = try owners(of: own.filter { free.contains($0.facts.key) }, tokens, merges, isErased)
+            return kept.merging(freed) { kept, _ in kept }
         }
-        let free = Set(
-            later.filter { record in
-                former[record.facts.key]?.customer.flatMap { erasures[$0] }.map { $0 < record.date } ?? false
-            }.map(\.facts.key))
-        guard !free.isEmpty else { return ownership(of: all, tokens, merges) }
-        let rest = ownership(of: all.subtracting(free), tokens, merges).owners
-        return Ownership(owners: rest.merging(ownership(of: free, tokens, merges).owners) { kept, _ in kept })
+        return ownership(of: all, tokens, merges).owners
     }
 
     /// The owners of some transactions, as if the original had no others.
