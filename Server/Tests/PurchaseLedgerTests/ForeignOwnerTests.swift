@@ -50,7 +50,7 @@ struct ForeignOwnerTests {
             }
             for (number, purchase) in purchases.enumerated() {
                 _ = try await world.claim(
-                    purchase.transactionID, customer: "owner \(number)", try LedgerWorld.receipt([purchase]))
+                    "\(2000 + number)", customer: "owner \(number)", try LedgerWorld.receipt([purchase]))
             }
             for number in 0..<Self.owners where number % 2 == 1 {
                 try await world.ledger.perform(

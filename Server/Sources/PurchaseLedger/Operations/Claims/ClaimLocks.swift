@@ -51,3 +51,37 @@ extension ImportPurchases {
 extension ObserveEvidence {
     public var locks: LedgerLocks { .parts(examined.evidence.locks) }
 }
+
+extension LedgerTransaction {
+    /// Locks the customers of every purchase in several pieces of evidence at once. Otherwise the write would begin again for each
+    /// piece whose purchases belong to a customer that the pieces before it do not concern.
+    ///
+    /// - Parameter app: the app that the evidence was sent for.
+    func lockCustomers(of evidence: [ExaminedEvidence], claimedFor app: RegistryApp) throws(LedgerStorageError) {
+        guard connection.locksParts, evidence.count > 1 else { return }
+        var customers: Set<Int64> = []
+        var known: Set<Int64> = []
+        for piece in evidence {
+            guard case .success(let observation) = piece.verified,
+                let observer = registry.observer(of: piece, claimedFor: app)
+            else { continue }
+            for facts in observation.transactionFacts where facts.productID != nil {
+                if let token = facts.accountToken,
+                    let owner = try AccountTokensTable(connection: connection)
+                        .assignment(of: token.uuid, appKey: observer.key)
+                {
+                    customers.insert(owner.customer)
+                }
+                guard let environment = try environments.key(of: facts.key.environment),
+                    let original = try OriginalsTable(connection: connection)
+                        .row(facts.original, environment: environment), known.insert(original.key).inserted
+                else { continue }
+                customers.formUnion(try transactions.rows(originalKey: original.key).compactMap(\.ownerKey))
+                for act in try OwnershipActsTable(connection: connection).rows(originalKey: original.key) {
+                    customers.formUnion([act.row.customerKey, act.row.formerKey].compactMap(\.self))
+                }
+            }
+        }
+        try lock(customers: customers.sorted())
+    }
+}

@@ -19,6 +19,7 @@ public struct ImportPurchases: LedgerOperation {
         var settings = app.settings
         settings.transfer = .deny
         let claimant = RegistryApp(key: app.key, settings: settings)
+        try transaction.lockCustomers(of: rows.flatMap(\.evidence), claimedFor: claimant)
         var outcomes: [ImportOutcome] = []
         for row in rows {
             var imported = ImportedRow(row, app: claimant, isAnnounced: isAnnounced, transaction)

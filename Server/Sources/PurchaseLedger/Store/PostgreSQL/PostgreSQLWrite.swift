@@ -21,14 +21,10 @@ extension PostgreSQLWriteJob {
 
 /// Unchecked because only one thread at a time touches a job: the one that submits it, and then the writer that took it.
 final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sendable {
-    /// A write needs more parts once or twice, when it finds the owners of its purchases.
-    private static var maximumAdditions: Int { 8 }
-
     private(set) var plan: LedgerWritePlan
     private let body: @Sendable (any LedgerConnection) throws -> Value
     private let continuation: CheckedContinuation<Value, any Error>
     private var value: Value?
-    private var additions = 0
 
     init(
         _ plan: LedgerWritePlan, _ body: @escaping @Sendable (any LedgerConnection) throws -> Value,
@@ -40,8 +36,8 @@ final class PostgreSQLWrite<Value: Sendable>: PostgreSQLWriteJob, @unchecked Sen
     }
 
     func add(_ parts: Set<LedgerLock>) -> Bool {
-        guard case .parts(let named) = plan.locks, additions < Self.maximumAdditions else { return false }
-        additions += 1
+        // Every addition names a new part, and a write concerns a finite number of them, so the attempts end.
+        guard case .parts(let named) = plan.locks, !parts.isSubset(of: named) else { return false }
         plan.locks = .parts(named.union(parts))
         return true
     }
