@@ -74,7 +74,8 @@ struct DecisionCodeTests {
     private static func dispositions(of code: DecisionCode) -> Set<Disposition> {
         switch code {
         case .accepted: [.granted]
-        case .alreadyClaimed, .purchaseRevoked, .purchaseCancelled, .purchaseWithdrawn, .purchaseUpgraded,
+        case .alreadyClaimed, .purchaseErased, .purchaseRevoked, .purchaseCancelled, .purchaseWithdrawn,
+            .purchaseUpgraded,
             .subscriptionExpired, .appAccountTokenMismatch, .appStoreRefused:
             [.refused]
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch,
@@ -82,7 +83,7 @@ struct DecisionCodeTests {
             .appStoreSecretMismatch:
             [.operator]
         case .transactionNotFound, .accountTokenNeeded, .evidenceNotAPurchase, .noPurchases, .appStorePending,
-            .appStoreUnanswered:
+            .appStoreUnanswered, .periodUnknown:
             [.retry]
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
             .purchaseNotPaid:
@@ -134,6 +135,12 @@ struct DecisionCodeTests {
         outcomes.append(try await world.claim("12", product: LedgerWorld.monthly, upgraded))
         let expired = try LedgerWorld.period("13", original: "13", from: -60)
         outcomes.append(try await world.claim("13", product: LedgerWorld.monthly, expired))
+        let endless = try LedgerWorld.period("15", original: "15", from: 0) { $0.expiresDate = nil }
+        outcomes.append(try await world.claim("15", product: LedgerWorld.monthly, customer: "erin", endless))
+        let erased = try LedgerWorld.signed("16")
+        _ = try await world.claim("16", customer: "frank", erased)
+        _ = try await world.ledger.perform(EraseCustomer(app: "example", customerID: "frank", reason: "by letter"))
+        outcomes.append(try await world.claim("16", customer: "bob", erased))
         let order = try await world.order("carol")
         let carols = try LedgerWorld.signed("14") { $0.appAccountToken = order.appAccountToken.uuidString.lowercased() }
         outcomes.append(try await world.claim("14", customer: "bob", carols))

@@ -26,6 +26,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case purchaseUpgraded = "purchase_upgraded"
     case purchaseWithdrawn = "purchase_withdrawn"
     case subscriptionExpired = "subscription_expired"
+    case periodUnknown = "period_unknown"
     case appAccountTokenMismatch = "app_account_token_mismatch"
     case accountTokenNeeded = "account_token_needed"
     case purchaseNotPaid = "purchase_not_paid"
@@ -40,6 +41,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
     case orderEnvironmentMismatch = "order_environment_mismatch"
     case purchaseOutsideOrder = "purchase_outside_order"
     case alreadyClaimed = "already_claimed"
+    case purchaseErased = "purchase_erased"
 
     // MARK: The App Store's answer (docs/ask-apple.md)
 
@@ -83,6 +85,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .purchaseUpgraded: "An upgrade replaced the subscription."
         case .purchaseWithdrawn: "Newer evidence shows that the purchase was refunded or revoked."
         case .subscriptionExpired: "The paid period has ended."
+        case .periodUnknown: "No evidence states when the paid period ends; send newer evidence."
         case .appAccountTokenMismatch: "The purchase carries the account token of another customer."
         case .accountTokenNeeded: "The app requires evidence with an account token; send the signed transaction."
         case .purchaseNotPaid: "A shared or restored purchase was not paid for, so it cannot pay an order."
@@ -94,6 +97,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderEnvironmentMismatch: "The order is for purchases of another environment."
         case .purchaseOutsideOrder: "The purchase was not made during the life of the order."
         case .alreadyClaimed: "The purchase was claimed before."
+        case .purchaseErased: "The purchase belonged to a customer whose data was erased, and stays claimed."
         case .appStorePending: "The App Store has not answered yet; the claim is kept and waits. Send it again later."
         case .appStoreUnanswered: "The App Store did not answer in time, and the claim no longer waits; send it again."
         case .appStoreRefused: "The App Store refuses the receipt."
@@ -112,7 +116,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .accepted: .granted
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch:
             .operator
-        case .transactionNotFound, .accountTokenNeeded, .appStorePending, .appStoreUnanswered: .retry
+        case .transactionNotFound, .accountTokenNeeded, .appStorePending, .appStoreUnanswered, .periodUnknown: .retry
         // A person has to look at a purchase that the App Store contradicts.
         case .appStoreContradicts, .appStoreSecretMismatch: .operator
         case .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch, .purchaseOutsideOrder,
@@ -122,7 +126,7 @@ public enum DecisionCode: String, Sendable, CaseIterable {
         case .orderUnknown, .orderOfAnotherCustomer, .productMismatch, .quantityMismatch: .operator
         case .evidenceNotAPurchase, .noPurchases: .retry
         case .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded, .purchaseWithdrawn, .subscriptionExpired,
-            .appAccountTokenMismatch, .alreadyClaimed, .appStoreRefused:
+            .appAccountTokenMismatch, .alreadyClaimed, .purchaseErased, .appStoreRefused:
             .refused
         }
     }

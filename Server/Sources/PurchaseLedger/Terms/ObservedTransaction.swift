@@ -25,7 +25,7 @@ public final class ObservedTransaction: Sendable {
     public var productID: ExactText? { fields.productID?.value }
     /// The kind of product: as stated, or auto-renewable if there is an expiry date, because only auto-renewable
     /// subscriptions have one.
-    public var kind: ProductKind? { fields.kind?.value ?? (fields.end == nil ? nil : .autoRenewable) }
+    public var kind: ProductKind? { fields.kind?.value ?? (end == nil ? nil : .autoRenewable) }
     public var subscriptionGroupID: ExactText? { fields.subscriptionGroupID?.value }
     /// When it was bought, renewed or restored.
     public var purchaseDate: Timestamp? { fields.purchaseDate?.value }
@@ -50,8 +50,10 @@ public final class ObservedTransaction: Sendable {
 
     // MARK: State
 
-    /// When the paid period ends: the latest end that was stated.
-    public var end: Timestamp? { fields.end }
+    /// When the paid period ends: as the newest signed data with an end states it or, if there is none, the latest end of a receipt.
+    public var end: Timestamp? { fields.signedEnd?.value ?? fields.receiptEnd }
+    /// When the signed data that states the end was signed; `nil` if the end comes from a receipt.
+    var endStamp: Timestamp? { fields.signedEnd?.witness.stamp }
     /// The first stated end. The App Store extends periods, but the value that identifies a period must not change.
     public var firstEnd: Timestamp? { fields.firstEnd }
     /// When the newest signed transaction was signed; `nil` if only receipts are known.
@@ -118,7 +120,10 @@ struct TransactionFields: Sendable, Hashable {
     var appTransactionID: Witnessed<ExactText>?
     var productNumber: Witnessed<UInt64>?
     var otherClaims: Witnessed<CanonicalBytes>?
-    var end: Timestamp?
+    /// The latest end of a receipt.
+    var receiptEnd: Timestamp?
+    /// The end in the newest signed data that has one.
+    var signedEnd: Witnessed<Timestamp>?
     var firstEnd: Timestamp?
     var revocation: StampedRevocation?
     var cancellation: Timestamp?

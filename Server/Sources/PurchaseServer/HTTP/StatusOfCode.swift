@@ -12,12 +12,12 @@ extension HTTPResponse.Status {
         case .bodyMalformed, .fieldMissing, .fieldMalformed: self = .badRequest
         case .orderUnknown: self = .notFound
         case .orderOfAnotherCustomer, .orderAlreadyPaid, .orderCancelled, .orderRefunded, .orderEnvironmentMismatch,
-            .purchaseOutsideOrder, .alreadyClaimed:
+            .purchaseOutsideOrder, .alreadyClaimed, .purchaseErased:
             self = .conflict
         case .bodyTooLarge: self = .contentTooLarge
         case .evidenceNotAPurchase, .noPurchases, .transactionNotFound, .productMismatch, .productUnknown,
             .productKindMismatch, .quantityMismatch, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
-            .purchaseWithdrawn, .subscriptionExpired, .appAccountTokenMismatch, .accountTokenNeeded,
+            .purchaseWithdrawn, .subscriptionExpired, .periodUnknown, .appAccountTokenMismatch, .accountTokenNeeded,
             .purchaseNotPaid, .appStoreRefused, .appStoreContradicts, .appStoreSecretMismatch:
             self = .unprocessableContent
         case .appStorePending, .appStoreUnanswered: self = .serviceUnavailable

@@ -86,6 +86,8 @@ enum ClaimDecision {
         switch purchase.kind {
         case .consumable, nil: return
         case .autoRenewable:
+            // The App Store charges up to a day before a period begins.
+            if let start = facts.purchaseDate, now < start, facts.end.map({ start < $0 }) ?? false { return }
             // A period that is over still counts in its grace period.
             if let end = facts.end, end <= now, entitlement?.transactionID != facts.key.transactionID.string {
                 throw expired(end, now)
@@ -95,6 +97,7 @@ enum ClaimDecision {
         switch entitlement?.reason {
         // A purchase that begins later already belongs to the customer.
         case nil, .notStarted: return
+        case .periodUnknown: throw Rejection(.periodUnknown, expected: "evidence that states the end of the period")
         case .revoked, .cancelled, .revokedByHand:
             throw Rejection(.purchaseWithdrawn, found: entitlement?.reason?.rawValue)
         case .upgraded, .superseded: throw Rejection(.purchaseUpgraded, found: entitlement?.reason?.rawValue)

@@ -77,8 +77,19 @@ extension OwnedPurchase {
         self.init(
             ownership: first.ownership, transactions: transactions, owner: owner?.customer, others: others,
             terms: terms(known), productID: known.productID, statedKind: kind, quantity: first.quantity,
-            start: starts.min() ?? .epoch, end: transactions.compactMap(\.end).max(), withdrawal: withdrawal,
+            start: starts.min() ?? .epoch, end: transactions.end, withdrawal: withdrawal,
             upgradedAt: transactions.compactMap(\.upgradedAt).min())
+    }
+}
+
+extension [ObservedTransaction] {
+    /// The end of the period whose copies these are: as the newest signed data with an end states it or, if there is none, the
+    /// latest end of a receipt.
+    fileprivate var end: Timestamp? {
+        let signed = compactMap { copy in
+            copy.endStamp.flatMap { stamp in copy.end.map { (stamp: stamp, end: $0) } }
+        }
+        return signed.max { ($0.stamp, $0.end) < ($1.stamp, $1.end) }?.end ?? compactMap(\.end).max()
     }
 }
 

@@ -23,8 +23,12 @@ public enum SubscriptionAccess {
         let successors = startsOfOtherProducts(periods)
         for (place, period) in periods.enumerated() {
             guard let paidEnd = period.end else {
-                list.add(
-                    period, from: period.start, until: period.start, endReason: .periodUnknown)
+                var reason = NoAccessReason.periodUnknown
+                if period.upgradedAt != nil { reason = .upgraded }
+                if let withdrawal = period.withdrawal {
+                    reason = withdrawal.cause == .cancelled ? .cancelled : .revoked
+                }
+                list.add(period, from: period.start, until: period.start, endReason: reason)
                 continue
             }
             let isLast = place == periods.count - 1

@@ -45,11 +45,13 @@ extension TransactionFields {
         appTransactionID = field(statement.appTransactionID)
         productNumber = field(statement.productNumber)
         otherClaims = field(statement.otherClaims.map(CanonicalBytes.init(bytes:)))
-        (end, firstEnd) = (statement.end, statement.end)
+        firstEnd = statement.end
         guard statement.source == .signedData else {
+            receiptEnd = statement.end
             cancellation = statement.cancellation
             return
         }
+        signedEnd = field(statement.end)
         revocation = StampedRevocation(stamp: statement.stamp, revocation: statement.revocation)
         upgradedAt = statement.isUpgraded ? statement.stamp : nil
         accountToken = statement.accountToken.map { StampedToken(stamp: statement.stamp, token: $0) }
@@ -74,7 +76,10 @@ extension TransactionFields {
         merged.appTransactionID = Self.better(appTransactionID, other.appTransactionID)
         merged.productNumber = Self.better(productNumber, other.productNumber)
         merged.otherClaims = Self.better(otherClaims, other.otherClaims)
-        merged.end = Self.one(end, other.end, max)
+        merged.receiptEnd = Self.one(receiptEnd, other.receiptEnd, max)
+        merged.signedEnd = Self.one(signedEnd, other.signedEnd) { left, right in
+            (left.witness, left.value) < (right.witness, right.value) ? right : left
+        }
         merged.firstEnd = Self.one(firstEnd, other.firstEnd, min)
         merged.revocation = Self.one(revocation, other.revocation, StampedRevocation.newer)
         merged.cancellation = Self.one(cancellation, other.cancellation, max)

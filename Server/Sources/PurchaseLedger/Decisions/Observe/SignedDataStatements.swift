@@ -2,6 +2,9 @@ import PurchaseVerification
 
 extension SignedContent where Claims == TransactionClaims, Trust == Verified {
     /// The statement of a signed transaction.
+    ///
+    /// A withdrawal, and the purchase of what does not renew, cannot be later than the signature that states them: such a date
+    /// counts as the stamp. The App Store signs periods up to a day before they begin, so their dates are taken as they are.
     var statement: TransactionStatement? {
         guard let transactionID = ExactText(identifier: self.transactionID),
             let key = TransactionKey(
@@ -15,8 +18,13 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.productID = ExactText(identifier: self.productID)
         statement.kind = self.type.flatMap(ProductKind.init(stated:))
         statement.subscriptionGroupID = ExactText(identifier: self.subscriptionGroupIdentifier)
-        statement.purchaseDate = self.purchaseDate
-        statement.originalPurchaseDate = self.originalPurchaseDate
+        statement.end = self.expiresDate
+        let renews = statement.kind.map { $0 == .autoRenewable } ?? (statement.end != nil)
+        statement.purchaseDate = renews ? self.purchaseDate : self.purchaseDate.map { min($0, stamp) }
+        // In Xcode, the second of this date is part of the key of the original.
+        statement.originalPurchaseDate =
+            renews || environment == .xcode
+            ? self.originalPurchaseDate : self.originalPurchaseDate.map { min($0, stamp) }
         statement.quantity = self.quantity
         statement.lineItemID = ExactText(lineItem: self.webOrderLineItemID)
         statement.ownershipType = ExactText(identifier: self.inAppOwnershipType?.rawValue)
@@ -29,7 +37,6 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
             period: ExactText(identifier: self.offerPeriod))
         statement.reason = ExactText(identifier: self.transactionReason?.rawValue)
         statement.appTransactionID = ExactText(identifier: self.appTransactionID)
-        statement.end = self.expiresDate
         statement.revocation = revocation(stamp: stamp)
         statement.isUpgraded = self.isUpgraded == true
         statement.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
@@ -37,14 +44,14 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         return statement
     }
 
-    /// A revocation without a date counts from the time of its signature.
+    /// A revocation without a date, or with a later one, counts from the time of its signature.
     private func revocation(stamp: Timestamp) -> Revocation? {
         let isStated =
             self.revocationDate != nil || self.revocationReason != nil || self.revocationType != nil
             || self.revocationPercentage != nil
         guard isStated else { return nil }
         return Revocation(
-            date: self.revocationDate ?? stamp, reason: self.revocationReason?.rawValue,
+            date: min(self.revocationDate ?? stamp, stamp), reason: self.revocationReason?.rawValue,
             type: ExactText(identifier: self.revocationType?.rawValue), percentage: self.revocationPercentage)
     }
 

@@ -2,14 +2,15 @@ extension ObservedTransaction {
     /// Apple's withdrawal of the transaction according to the newest known facts; `nil` if there is none.
     ///
     /// A cancellation counts if it is later than the newest signed transaction, or if there is none; otherwise the newest signed
-    /// transaction decides. So receipts never reverse a refund, but newer signed data without a revocation does.
+    /// transaction decides. So receipts never reverse a refund, but newer signed data without a revocation does. A revocation of
+    /// 0 % withdraws nothing, whatever the kind of the product.
     public var withdrawal: Withdrawal? {
         if let cancellation, newestStamp.map({ $0 < cancellation }) ?? true {
             return Withdrawal(date: cancellation, cause: .cancelled, units: quantity)
         }
-        return signedRevocation.map {
-            Withdrawal(date: $0.date, cause: .revoked, units: $0.units(of: quantity))
-        }
+        guard let signedRevocation, signedRevocation.share > 0 else { return nil }
+        return Withdrawal(
+            date: signedRevocation.date, cause: .revoked, units: signedRevocation.units(of: quantity))
     }
 }
 

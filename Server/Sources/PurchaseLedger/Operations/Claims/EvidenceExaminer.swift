@@ -45,12 +45,14 @@ struct EvidenceExaminer: Sendable {
             let evidence = try Evidence(bytes)
             kind = evidence.kind
             let verified = try verifier.verify(evidence, policies: [])
+            let observation = Observation(verified)
+            for statement in observation.transactions { try statement.requireQuantity() }
             let facts = verified.facts
             var isEmpty = false
             if case .appReceipt(let receipt) = verified { isEmpty = receipt.inAppPurchases.isEmpty }
             let stored = StorableEvidence(bytes, isVerified: true)
             return ExaminedEvidence(
-                kind: verified.kind, verified: .success(Observation(verified)),
+                kind: verified.kind, verified: .success(observation),
                 objection: app.flatMap { objection($0, facts) }, bundleID: facts.bundleID.map { ExactText($0) },
                 environment: facts.environment, stored: stored, isEmptyReceipt: isEmpty)
         } catch {
@@ -70,6 +72,16 @@ struct EvidenceExaminer: Sendable {
         } catch {
             return error
         }
+    }
+}
+
+extension TransactionStatement {
+    /// - Throws: `claims_malformed` for a quantity that nobody can buy.
+    fileprivate func requireQuantity() throws(VerificationError) {
+        guard let quantity, !(1...ObservedTransaction.quantityLimit).contains(quantity) else { return }
+        throw VerificationError(
+            .claimsMalformed, expected: "a quantity from 1 to \(ObservedTransaction.quantityLimit)",
+            found: "\(quantity)")
     }
 }
 

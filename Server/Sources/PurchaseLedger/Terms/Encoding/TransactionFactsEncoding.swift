@@ -52,12 +52,13 @@ extension TransactionFields {
         encoder.add(15, fields.appTransactionID)
         encoder.add(16, fields.productNumber)
         encoder.add(17, fields.otherClaims)
-        encoder.add(32, fields.end)
+        encoder.add(32, fields.receiptEnd)
         encoder.add(33, fields.firstEnd)
         encoder.add(34, fields.revocation)
         encoder.add(35, fields.cancellation)
         encoder.add(36, fields.upgradedAt)
         encoder.add(37, fields.accountToken)
+        encoder.add(38, fields.signedEnd)
     }
 
     /// Reads the field with a tag.
@@ -82,12 +83,13 @@ extension TransactionFields {
         case 15: appTransactionID = try decoder.witnessed()
         case 16: productNumber = try decoder.witnessed()
         case 17: otherClaims = try decoder.witnessed()
-        case 32: end = try decoder.value()
+        case 32: receiptEnd = try decoder.value()
         case 33: firstEnd = try decoder.value()
         case 34: revocation = try decoder.value()
         case 35: cancellation = try decoder.value()
         case 36: upgradedAt = try decoder.value()
         case 37: accountToken = try decoder.value()
+        case 38: signedEnd = try decoder.witnessed()
         default: return false
         }
         return true
