@@ -8,6 +8,7 @@
 #   dev/torture.sh server                 the server: cost per byte of each route, /healthz under attack
 #   dev/torture.sh store                  the ledger against the simulated store: 20 random histories of 1,000 steps
 #   dev/torture.sh histories [COUNT]      the ledger: random histories in two orders of arrival, 10,000 by default
+#   dev/torture.sh erasures [COUNT]       the ledger: random acts with erasures on every engine, 200 histories by default
 #   dev/torture.sh tables                 the audit: one row of each table changed, added and removed by plain SQL
 #   dev/torture.sh postgres [CLAIMS]      32 clients in three processes and one PostgreSQL, 1,000 claims by default
 #   dev/torture.sh kill [ROUNDS]          the server: kill -9 under load, 100 rounds by default
@@ -66,6 +67,11 @@ histories() {
         --testing-library swift-testing --filter ArrivalTests
 }
 
+# The tables must equal a rebuild after random acts with erasures, on SQLite and PostgreSQL.
+erasures() {
+    ASSAY_ERASURE_HISTORIES="${1:-200}" suite ErasureHistoryTests
+}
+
 # Runs one suite of the optimised tests of the server.
 suite() {
     say "Building the ledger's tests"
@@ -110,7 +116,7 @@ soak() {
 }
 
 case ${1:-} in
-    '') core; server; store; histories; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
+    '') core; server; store; histories; erasures; ASSAY_FUZZ_ROWS=one suite TableFuzzTests
         ASSAY_SHARED_CLAIMS=1000 suite threeProcesses; kill_rounds; server_rounds; soak ;;
     tables) ASSAY_FUZZ_ROWS=${ASSAY_FUZZ_ROWS:-one} suite TableFuzzTests ;;
     postgres) ASSAY_SHARED_CLAIMS="${2:-1000}" suite threeProcesses ;;
@@ -120,5 +126,6 @@ case ${1:-} in
     server) server ;;
     store) store ;;
     histories) histories "${2:-}" ;;
+    erasures) erasures "${2:-}" ;;
     *) core "$@" ;;
 esac

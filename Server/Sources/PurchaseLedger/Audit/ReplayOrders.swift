@@ -45,7 +45,7 @@ extension ReplayStep {
         let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment))
         let entitlement = try transaction.entitlement(
             of: customer.key, product: product, productID: details.productID, environment: environment, app: app)
-        try take(details.takes)
+        try take(details.takes, by: customer.key)
         try ConsumptionsTable(connection: connection).insert(
             ConsumptionRow(
                 customerKey: customer.key, consumptionID: details.consumptionID, entryKey: entry.key,
@@ -59,30 +59,52 @@ extension ReplayStep {
 
     /// Takes the recorded units from the recorded lots.
     ///
+    /// - Parameter customer: the customer who used them.
     /// - Returns: the balance afterwards.
     @discardableResult
-    func take(_ takes: [LotTake]) throws -> EntitlementWriter.Balances.Value? {
+    func take(_ takes: [LotTake], by customer: Int64) throws -> EntitlementWriter.Balances.Value? {
         guard !isOfEntriesAlone else { return nil }
         var lots: [(lot: LotRow, units: Int64)] = []
-        for take in takes where try !isErased(take) {
+        for take in takes where try !isOfAnother(take, customer) {
             guard let ground = try ground(of: take), let lot = try LotsTable(connection: connection).row(ground) else {
                 throw LedgerStorageError(.corrupt, "entry \(leaf.id) takes from a lot that does not exist")
             }
             lots.append((lot, take.units))
         }
-        guard let owner = lots.first?.lot.customerKey else { return nil }
-        return try LotTaking(transaction: transaction).take(lots, by: owner).balance
+        guard !lots.isEmpty else { return nil }
+        return try LotTaking(transaction: transaction).take(lots, by: customer).balance
     }
 
-    /// Whether a later erasure removed the lot, so that its units are not counted. A lot that others have a part in still exists.
-    private func isErased(_ take: LotTake) throws -> Bool {
+    /// Whether a later erasure removed the purchase by which the customer had the lot. Then the used units are recorded, and are
+    /// a shortfall if the lot belongs to somebody else.
+    private func isOfAnother(_ take: LotTake, _ customer: Int64) throws -> Bool {
         guard let erasures = transaction.erasures, let id = take.originalID else { return false }
         let key = OriginalKey(
             environment: AppStoreEnvironment(take.environment), transactionID: ExactText(id), second: take.second ?? 0)
-        guard erasures.originals.contains(key), let ground = try ground(of: take) else {
-            return erasures.originals.contains(key)
+        guard erasures.originals.contains(key) else { return false }
+        // Without the original, only the erased customer's evidence proved it so far.
+        guard let ground = try ground(of: take) ?? addErased(key) else { return true }
+        let lot = try LotsTable(connection: connection).row(ground)
+        if let lot, lot.customerKey == customer { return false }
+        try TakesTable(connection: connection).add(take.units, from: ground, by: customer)
+        guard let lot else { return true }
+        _ = try transaction.entitlements.add(
+            0, shortfall: take.units,
+            to: EntitlementRow(
+                balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment))
+        return true
+    }
+
+    /// Adds the erased transactions of an original.
+    private func addErased(_ key: OriginalKey) throws -> Int64? {
+        guard let app = transaction.registry.app(leaf.app) else { return nil }
+        let changes = LedgerChanges(transaction, app: app)
+        let erased = (transaction.erasures?.transactions ?? [:]).values.filter { $0.original == key }
+        for facts in erased.sorted(by: { $0.key.transactionID.string < $1.key.transactionID.string }) {
+            try changes.claim(erased: facts)
         }
-        return try LotsTable(connection: connection).row(ground) == nil
+        try changes.settle()
+        return changes.histories.first { $0.key == key && !$0.isNew }?.original.key
     }
 
     private func ground(of take: LotTake) throws -> Int64? {

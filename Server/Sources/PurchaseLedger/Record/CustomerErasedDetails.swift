@@ -79,6 +79,8 @@ struct Erasures: Sendable {
     private(set) var evidence: Set<[UInt8]> = []
     /// The rest of the facts of the transactions.
     private(set) var transactions: [TransactionKey: ObservedTransaction] = [:]
+    /// When the customer of each transaction was erased.
+    private(set) var times: [TransactionKey: Timestamp] = [:]
     private(set) var originals: Set<OriginalKey> = []
     /// The customers by reference, with the tokens that were kept.
     private(set) var customers: [UUID: [UUID]] = [:]
@@ -89,11 +91,11 @@ struct Erasures: Sendable {
             guard let leaf = JournalLeaf(bytes: row.leaf), leaf.kind == .customerErased, let salt = row.salt,
                 let details = row.details, Journal.digest(salt: salt, details: details) == leaf.details
             else { continue }
-            add(try CustomerErasedDetails(encoded: details))
+            add(try CustomerErasedDetails(encoded: details), at: leaf.at)
         }
     }
 
-    private mutating func add(_ details: CustomerErasedDetails) {
+    private mutating func add(_ details: CustomerErasedDetails, at time: Timestamp) {
         for entry in details.entries {
             guard let id = UUID(uuidString: entry.id) else { continue }
             entries[id] = .some(entry.kept.map { Array($0.utf8) })
@@ -102,6 +104,7 @@ struct Erasures: Sendable {
         for transaction in details.transactions {
             let facts = transaction.facts
             transactions[facts.key] = facts
+            times[facts.key] = time
             originals.insert(facts.original)
         }
         for customer in details.customers {

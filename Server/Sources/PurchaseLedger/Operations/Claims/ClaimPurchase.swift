@@ -99,7 +99,7 @@ struct ClaimJudgement {
         try find(proven)
         if let record, record.isErased {
             place = nil
-            throw Rejection.alreadyClaimed(.anotherCustomer)
+            throw Rejection(.purchaseErased)
         }
         bind(proven, customer, source: evidence.source)
         try changes.settle(except: parties.order == nil ? nil : proven.key)
@@ -154,6 +154,7 @@ struct ClaimJudgement {
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
         guard let place, let record else { return }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
+        if try changes.isOfErasedCustomer(record, besides: customer.key) { throw Rejection(.purchaseErased) }
         try ClaimDecision.requireOwner(
             record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
         entitlement = try entitlement(of: customer.key, record, in: place.history)

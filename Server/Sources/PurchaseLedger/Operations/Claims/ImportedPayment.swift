@@ -33,8 +33,9 @@ struct ImportedPayment {
         let environment = try transaction.environments.keyToWrite(of: named.key.environment)
         guard let place = try changes.place(of: named.key, environment: environment) else { return }
         let record = changes.histories[place.history].records[place.record]
-        guard !record.isErased else {
-            rejection = .alreadyClaimed(.anotherCustomer)
+        let isOfErasedCustomer = try changes.isOfErasedCustomer(record, besides: customer.key)
+        guard !record.isErased, !isOfErasedCustomer else {
+            rejection = Rejection(.purchaseErased)
             return
         }
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)

@@ -193,7 +193,7 @@ extension Rejection {
     fileprivate var rejectsImport: Bool {
         guard case .decision(let code) = reason else { return true }
         return switch code {
-        case .accepted, .subscriptionExpired, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
+        case .accepted, .subscriptionExpired, .periodUnknown, .purchaseCancelled, .purchaseRevoked, .purchaseUpgraded,
             .purchaseWithdrawn:
             false
         default: true

@@ -54,7 +54,7 @@ struct RestoredClaims {
             var claim = Claim(proven: facts)
             claim.isFirst = record.formerRow?.ownerKey == nil
             do throws(Rejection) {
-                if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }
+                if record.isErased { throw Rejection(.purchaseErased) }
                 try ClaimDecision.requireAgreement(
                     ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
                 claim.binds =
@@ -108,6 +108,7 @@ struct RestoredClaims {
         of proven: ObservedTransaction, _ record: TransactionRecord, in index: Int, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> Rejection? {
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
+        if try changes.isOfErasedCustomer(record, besides: customer.key) { return Rejection(.purchaseErased) }
         let purchase = try changes.claimedPurchase(record, in: index, named: nil)
         let entitlement = try transaction.entitlement(
             of: customer.key, product: record.row.productKey, productID: record.productID,

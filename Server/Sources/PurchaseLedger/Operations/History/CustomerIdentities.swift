@@ -9,6 +9,9 @@ final class CustomerIdentities {
     /// The merges of the customers involved, by merged customer.
     private var merges: [Int64: (target: Int64, entry: Int64)] = [:]
 
+    /// Whether customers were erased.
+    private var erased: [Int64: Bool] = [:]
+
     /// The customers whose lock this write holds.
     private var locked: Set<Int64> = []
 
@@ -76,6 +79,14 @@ final class CustomerIdentities {
         var customer = customer
         while let merge = merges[customer] { customer = merge.target }
         return customer
+    }
+
+    /// Whether a customer was erased: such a customer has no name.
+    func isErased(_ customer: Int64) throws(LedgerStorageError) -> Bool {
+        if let known = erased[customer] { return known }
+        let isErased = try transaction.customers.row(customer).name == nil
+        erased[customer] = isErased
+        return isErased
     }
 
     /// The merges, in the order of the journal.

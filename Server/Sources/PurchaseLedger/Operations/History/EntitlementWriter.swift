@@ -4,6 +4,8 @@ import PurchaseVerification
 struct EntitlementWriter {
     let transaction: LedgerTransaction
     let app: RegistryApp
+    /// Whether a customer was erased. Nothing is written for them.
+    var isErased: (Int64) throws(LedgerStorageError) -> Bool = { (_: Int64) throws(LedgerStorageError) in false }
 
     private var connection: any LedgerConnection { transaction.connection }
     private var table: EntitlementsTable { transaction.entitlements }
@@ -45,12 +47,15 @@ struct EntitlementWriter {
                 passes.insert(Chain(customer: owner, product: row.productKey, environment: row.environment))
             }
         }
+        let mayBeErased = history.records.contains(where: \.isErased)
+        if mayBeErased, let owner = lot?.owner, try isErased(owner.rawValue) { lot = nil }
         try write(spans, of: history, claimants: claimants)
         if lot != nil || history.formerLot != nil {
             balances = try write(lot, of: history)
             try writeOthers(of: lot, history)
         }
         for chain in passes.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
+            if mayBeErased, try isErased(chain.customer) { continue }
             try write(chain)
         }
         return balances
@@ -87,7 +92,14 @@ struct EntitlementWriter {
             spansByOwner[owner, default: []].append(span)
         }
         for owner in owners.sorted(by: { ($0.customer, $0.product) < ($1.customer, $1.product) }) {
-            try write(spansByOwner[owner] ?? [], for: owner, ground: history.original.key)
+            // The current owners of an original without erased purchases are customers with names.
+            let isCertain =
+                !history.records.contains(where: \.isErased)
+                && history.records.contains { $0.row.ownerKey == owner.customer }
+            let own = spansByOwner[owner] ?? []
+            var isOfNobody = false
+            if !own.isEmpty, !isCertain { isOfNobody = try isErased(owner.customer) }
+            try write(isOfNobody ? [] : own, for: owner, ground: history.original.key)
         }
     }
 
@@ -169,6 +181,7 @@ struct EntitlementWriter {
             return
         }
         for other in others.sorted() {
+            if try isErased(other) { continue }
             var row = EntitlementRow(
                 customerKey: other, productKey: record.row.productKey, environment: record.row.environment,
                 ground: history.original.key, kind: .consumable)

@@ -130,7 +130,7 @@ final class LedgerChanges {
             of: facts.original, environment: environment, isSubscription: facts.kind == .autoRenewable)
         var row = TransactionRow(
             originalKey: open.histories[index].original.key, environment: environment, key: facts.key, productKey: 0,
-            facts: [], evidenceKey: 0, knownAt: transaction.now)
+            facts: [], evidenceKey: 0, knownAt: transaction.erasures?.times[facts.key] ?? transaction.now)
         row.kind = facts.kind
         open.histories[index].records.append(TransactionRecord(new: row, facts: facts, productID: ""))
     }
@@ -237,8 +237,9 @@ final class LedgerChanges {
             let tokens = try identities.assignments(of: open.histories[index])
             ownerships.append([])
             for isShared in [false, true] {
-                let ownership = open.histories[index].ownership(
-                    isShared: isShared, tokens: tokens, merges: identities.mergeActs)
+                let ownership = try open.histories[index].ownership(
+                    isShared: isShared, tokens: tokens, merges: identities.mergeActs
+                ) { customer throws(LedgerStorageError) in try identities.isErased(customer) }
                 ownerships[index].append(ownership)
                 let owners = ownership.owners
                 for place in open.histories[index].records.indices
@@ -262,6 +263,12 @@ final class LedgerChanges {
             for act in history.acts { keys.formUnion([act.customerKey, act.formerKey].compactMap(\.self)) }
         }
         try identities.lock(keys)
+    }
+
+    /// Whether a transaction belongs to an erased customer: it was bought before the erasure, and stays claimed.
+    func isOfErasedCustomer(_ record: TransactionRecord, besides customer: Int64) throws(LedgerStorageError) -> Bool {
+        guard let owner = record.row.ownerKey, owner != customer else { return false }
+        return try identities.isErased(owner)
     }
 
     /// The facts that decide a claim of a transaction.
@@ -335,7 +342,10 @@ final class LedgerChanges {
             }
             let claimants = history.acts.flatMap { [$0.customerKey, $0.formerKey].compactMap(\.self) }
             balances.append(
-                try EntitlementWriter(transaction: transaction, app: app).write(
+                try EntitlementWriter(
+                    transaction: transaction, app: app,
+                    isErased: { [identities] customer throws(LedgerStorageError) in try identities.isErased(customer) }
+                ).write(
                     history, ownership, claimants: Set(claimants.map(identities.surviving))))
         }
     }

@@ -33,12 +33,56 @@ struct PurchaseHistory {
 
     /// The owner of each transaction.
     ///
-    /// - Parameter merges: the merges of the customers involved, each with its journal entry.
-    func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
+    /// What was bought after the erasure of a customer does not follow the erased purchases: it has the owner that it would have
+    /// without them (docs/ledger.md, "Erasure").
+    ///
+    /// - Parameters:
+    ///   - merges: the merges of the customers involved, each with its journal entry.
+    ///   - isErased: whether a customer was erased.
+    func ownership(
+        isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct],
+        isErased: (Int64) throws(LedgerStorageError) -> Bool
+    ) throws(LedgerStorageError) -> Ownership {
         let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+        return Ownership(owners: try owners(of: own, tokens, merges, isErased))
+    }
+
+    /// The owners of some transactions. Those that were bought after an erasure, and would follow the erased purchases, are
+    /// separated from the rest.
+    private func owners(
+        of own: [TransactionRecord], _ tokens: TokenAssignments, _ merges: [OwnershipAct],
+        _ isErased: (Int64) throws(LedgerStorageError) -> Bool
+    ) throws(LedgerStorageError) -> [TransactionKey: TransactionOwner] {
+        let all = Set(own.map(\.facts.key))
+        for time in Set(own.filter(\.isErased).map(\.row.knownAt)).sorted() {
+            let erased = own.filter { $0.isErased && $0.row.knownAt == time }.map(\.facts.key)
+            let later = own.map { ($0.facts.key, $0.date) }.filter { $0.1 > time && !erased.contains($0.0) }.map(\.0)
+            guard !later.isEmpty else { continue }
+            let former = ownership(of: all, tokens, merges, ignoringActsOn: Set(later)).owners
+            var customers: Set<CustomerNumber> = []
+            for key in erased {
+                guard let customer = former[key]?.customer, try isErased(customer.rawValue) else { continue }
+                customers.insert(customer)
+            }
+            let free = Set(later.filter { former[$0]?.customer.map(customers.contains) ?? false })
+            guard !free.isEmpty else { continue }
+            let kept = try owners(of: own.filter { !free.contains($0.facts.key) }, tokens, merges, isErased)
+            let freed = try owners(of: own.filter { free.contains($0.facts.key) }, tokens, merges, isErased)
+            return kept.merging(freed) { kept, _ in kept }
+        }
+        return ownership(of: all, tokens, merges).owners
+    }
+
+    /// The owners of some transactions, as if the original had no others.
+    ///
+    /// - Parameter ignored: transactions whose acts do not count.
+    private func ownership(
+        of keys: Set<TransactionKey>, _ tokens: TokenAssignments, _ merges: [OwnershipAct],
+        ignoringActsOn ignored: Set<TransactionKey> = []
+    ) -> Ownership {
+        let own = records.filter { keys.contains($0.facts.key) }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
-        let keys = Set(own.map(\.facts.key))
-        let contents = acts.filter { keys.contains($0.transaction) }.map { act in
+        let contents = acts.filter { keys.contains($0.transaction) && !ignored.contains($0.transaction) }.map { act in
             let customer = CustomerNumber(rawValue: act.customerKey)
             let content: OwnershipAct.Content =
                 switch act.kind {
@@ -103,6 +147,8 @@ struct TransactionRecord {
     /// Whether its cancellation comes from an unsigned App Store answer.
     var isCancelledByHint = false
 
+    /// When it was bought.
+    var date: Timestamp { facts.purchaseDate ?? facts.originalPurchaseDate ?? .epoch }
     var isNew: Bool { formerFacts == nil }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }

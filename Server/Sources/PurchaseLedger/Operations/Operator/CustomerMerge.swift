@@ -33,9 +33,16 @@ struct CustomerMerge {
         let granted = try HandGrantsTable(connection: connection).rows(of: to).map { -$0.key }
         var changed: [LotRow] = []
         for ground in Set(originals + granted + (try takes.grounds(of: from))).sorted() {
-            guard let former = try lots.row(ground) else { continue }
             let units = try takes.units(of: ground)
             let (fromUnits, toUnits) = (units[from] ?? 0, units[to] ?? 0)
+            guard let former = try lots.row(ground) else {
+                // The lot's owner was erased. The used units still count if the original gets a lot again.
+                if fromUnits > 0 {
+                    try takes.delete(ground, of: from)
+                    try takes.add(fromUnits, from: ground, by: to)
+                }
+                continue
+            }
             var lot = former
             if lot.customerKey == from { lot.customerKey = to }
             if lot.customerKey == to { lot.taken = fromUnits + toUnits }

@@ -85,14 +85,16 @@ struct ErasureWriter {
         }
     }
 
-    /// Deletes a lot and the record of its used units. Units that others had used leave no shortfall.
+    /// Deletes a lot, with its part in balances. The record of the units that others used stays, since only they can erase it: it
+    /// counts again if the original has a lot without the erased purchases.
     private func deleteLot(_ ground: Int64) throws(LedgerStorageError) {
         let (lots, takes) = (LotsTable(connection: connection), TakesTable(connection: connection))
         guard let lot = try lots.row(ground) else { return }
         let units = try takes.units(of: ground)
         try lots.delete(ground)
         for customer in Set(units.keys).union([lot.customerKey]).sorted() {
-            try takes.delete(ground, of: customer)
+            if ground < 0 || scope.keys.contains(customer) { try takes.delete(ground, of: customer) }
+            guard try transaction.customers.row(customer).name != nil else { continue }
             let part = EntitlementWriter.part(lot, customer, units[customer] ?? 0)
             let row = EntitlementRow(
                 balance: (0, 0), of: customer, product: lot.productKey, environment: lot.environment)

@@ -1,0 +1,126 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// What an erasure leaves to others, and to the erased person who goes on paying.
+@Suite("Life after an erasure")
+struct LifeAfterErasureTests {
+    private func erase(_ customer: String, _ world: LedgerWorld) async throws {
+        _ = try await world.ledger.perform(
+            EraseCustomer(app: "example", customerID: customer, reason: "asked by letter"))
+    }
+
+    @Test("C.12 Erasing one customer gives another no spent coins back, though both have transactions of one original")
+    func sharedOriginal() async throws {
+        try await LedgerWorld.with { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "bob", token: token))
+            let bobs = try LedgerWorld.signed("1") {
+                $0.quantity = 3
+                $0.appAccountToken = token.uuidString.lowercased()
+            }
+            _ = try await world.claim("1", customer: "bob", bobs)
+            _ = try await world.consume(2, "sword", of: "bob")
+            let copy = try LedgerWorld.signed("2") {
+                $0.originalTransactionID = "1"
+                $0.quantity = 3
+                $0.purchaseDate = MintedWorld.moment.addingTimeInterval(1800)
+                $0.signedDate = $0.purchaseDate
+            }
+            _ = try await world.claim("2", customer: "alice", copy)
+            let before = try await world.entitlement(of: "bob")
+            try await erase("alice", world)
+            #expect(try await world.entitlement(of: "bob")?.balance == 1)
+            #expect(before?.balance == 1 || before?.balance == 0)
+            try await world.requireConsistency()
+            try await erase("bob", world)
+            try await world.requireConsistency()
+        }
+    }
+
+    @Test("C.12 A later erasure writes nothing for a customer who was erased before")
+    func twoErasures() async throws {
+        try await LedgerWorld.with { world in
+            let tokens = ["alice": UUID(), "bob": UUID(), "carol": UUID()]
+            for (customer, token) in tokens.sorted(by: { $0.key < $1.key }) {
+                _ = try await world.ledger.perform(AssignToken(app: "example", customerID: customer, token: token))
+            }
+            for (number, customer) in ["alice", "bob", "carol"].enumerated() {
+                let period = try LedgerWorld.period("\(901 + number)", from: Double(number) * 30) {
+                    $0.appAccountToken = tokens[customer]?.uuidString.lowercased()
+                }
+                _ = try await world.claim("\(901 + number)", product: LedgerWorld.monthly, customer: customer, period)
+                let coin = try LedgerWorld.signed("\(1 + number)") {
+                    $0.originalTransactionID = "1"
+                    $0.appAccountToken = tokens[customer]?.uuidString.lowercased()
+                }
+                _ = try await world.claim("\(1 + number)", customer: customer, coin)
+                _ = try await world.claim("\(1 + number)", customer: "alice", coin)
+            }
+            for customer in ["alice", "bob", "carol"] {
+                try await erase(customer, world)
+                try await world.requireConsistency()
+            }
+        }
+    }
+
+    @Test(
+        "C.12 What an erased customer buys later is held and can be claimed, and earlier purchases are purchase_erased",
+        arguments: [TransferPolicy.deny, .move])
+    func paysOn(policy: TransferPolicy) async throws {
+        try await LedgerWorld.with({ $0.transfer = policy }) { world in
+            let first = try LedgerWorld.period("901", from: 0)
+            _ = try await world.claim("901", product: LedgerWorld.monthly, customer: "alice", first)
+            world.clock.advance(days: 10)
+            try await erase("alice", world)
+            world.clock.advance(days: 21)
+            let renewal = try LedgerWorld.period("902", from: 30)
+            try await world.observe(renewal)
+            try await world.observe(try LedgerWorld.period("903", from: 60))
+            try await world.requireConsistency()
+            let old = try await world.claim("901", product: LedgerWorld.monthly, customer: "anna", first)
+            #expect(old.code == "purchase_erased" && old.disposition == .refused && old.claimedBy == nil)
+            let new = try await world.claim("902", product: LedgerWorld.monthly, customer: "anna", renewal)
+            #expect(new.code == "accepted" && new.disposition == .granted)
+            #expect(try await world.entitlement(LedgerWorld.monthly, of: "anna")?.state == .active)
+            let again = try await world.claim("901", product: LedgerWorld.monthly, customer: "anna", first)
+            #expect(again.code == "purchase_erased")
+            let other = try await world.claim("902", product: LedgerWorld.monthly, customer: "mallory", renewal)
+            #expect(other.code == (policy == .deny ? "already_claimed" : "accepted"))
+            try await world.requireConsistency()
+            // A second erasure, and a token instead of a claim.
+            try await erase("anna", world)
+            world.clock.advance(days: 70)
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "ann", token: token))
+            try await world.observe(
+                try LedgerWorld.period("904", from: 110) { $0.appAccountToken = token.uuidString.lowercased() })
+            world.clock.advance(days: 10)
+            #expect(try await world.entitlement(LedgerWorld.monthly, of: "ann")?.state == .active)
+        }
+    }
+
+    @Test("C.12 An erased customer's token may be assigned again")
+    func token() async throws {
+        try await LedgerWorld.with { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+            let coin = try LedgerWorld.signed("1") { $0.appAccountToken = token.uuidString.lowercased() }
+            _ = try await world.claim("1", customer: "alice", coin)
+            try await erase("alice", world)
+            world.clock.advance(days: 1)
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "anna", token: token))
+            let later = try LedgerWorld.signed("2") {
+                $0.appAccountToken = token.uuidString.lowercased()
+                $0.purchaseDate = MintedWorld.moment.addingTimeInterval(90_000)
+                ($0.originalPurchaseDate, $0.signedDate) = ($0.purchaseDate, $0.purchaseDate)
+            }
+            #expect(try await world.claim("2", customer: "anna", later).code == "accepted")
+            #expect(try await world.entitlement(of: "anna")?.balance == 1)
+            #expect(try await world.claim("1", customer: "anna", coin).code == "purchase_erased")
+        }
+    }
+}
