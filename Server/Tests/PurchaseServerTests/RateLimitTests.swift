@@ -80,6 +80,29 @@ struct RateLimitTests {
         }
     }
 
+    @Test("B.3 A restore takes as many tokens of the key's rate as it has pieces, and one that takes more is owed")
+    func pieces() async throws {
+        let time = TestUptime()
+        try await PurchaseServerWorld.run(uptime: time) { configuration in
+            configuration.limits.perKey = RateLimit(perSecond: 0.4, burst: 40)
+        } _: { world async throws in
+            func restore(_ count: Int) async throws -> Int {
+                let request = RestoreRequest(
+                    customerID: "alice", signedTransactions: (0..<count).map { "e30.e30.\($0)" })
+                return try await world.send(.post, "/v1/restores", request, as: .client).status
+            }
+            // A quarter of the key's 40 tokens is the share of the address: 10, and 1 more every ten seconds.
+            #expect(try await restore(4) == 200)
+            #expect(try await restore(5) == 200)
+            #expect(try await restore(100) == 200)
+            #expect(try await restore(1) == 429)
+            time.advance(seconds: 980)
+            #expect(try await restore(1) == 429)
+            time.advance(seconds: 30)
+            #expect(try await restore(1) == 200)
+        }
+    }
+
     @Test("Addresses in one IPv6 network count as one client; each IPv4 address counts separately")
     func networks() async throws {
         let name = try #require(HTTPField.Name("X-Forwarded-For"))

@@ -34,6 +34,7 @@ struct ReplayStep {
     private func apply(_ entry: JournalEntry, of app: RegistryApp) throws {
         switch leaf.kind {
         case .claim: try claim(try ClaimDetails(encoded: details), entry, app)
+        case .refusals: _ = try customer(try RefusalsDetails(encoded: details).customer, app)
         case .appStoreAnswer: try answer(try AppStoreAnswerDetails(encoded: details), entry, app)
         case .decision: try decide(try DecisionDetails(encoded: details), entry, app)
         case .orderCreated: try createOrder(try OrderCreatedDetails(encoded: details), entry, app)
@@ -42,7 +43,12 @@ struct ReplayStep {
                 $0.status = .cancelled; $0.closedAt = leaf.at
             }
         case .orderFulfilled:
-            let balance = try take(try OrderFulfilledDetails(encoded: details).takes)
+            let order = try leaf.order.flatMap { try transaction.orders.row(id: $0) }
+            let customer = try order.map {
+                try transaction.customers.surviving(try transaction.customers.row($0.customerKey)).key
+            }
+            let takes = try OrderFulfilledDetails(encoded: details).takes
+            let balance = try customer.flatMap { try take(takes, by: $0) }
             try changeOrder(entry, app, balance: balance) {
                 $0.status = .fulfilled; $0.fulfilledAt = leaf.at
             }

@@ -185,6 +185,20 @@ struct DecisionDetails: JournalDetails {
     var decided: ClaimDetails
 }
 
+/// `refusals`: several refused pieces of evidence of one request.
+struct RefusalsDetails: JournalDetails {
+    static var kind: JournalKind { .refusals }
+    var keyID: String?
+    var sourceAddress: String?
+    var customer: String
+    /// The number of pieces.
+    var count: Int64
+    /// The number of pieces with each code.
+    var codes: [String: Int64]
+    /// The SHA-256 of each piece in hexadecimal; beyond the daily budget, only of the last one.
+    var hashes: [String]
+}
+
 /// What an import records in addition to a claim.
 struct ImportNote: Codable, Sendable, Equatable {
     /// Whether webhooks deliver the events.

@@ -28,6 +28,8 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
     case rules = 20
     /// A new origin of the Merkle log, after a restore from a backup.
     case recordContinued = 21
+    /// Several refused pieces of evidence of one request.
+    case refusals = 48
     /// The outcome of a claim that was decided after it was recorded.
     case decision = 32
 
@@ -56,6 +58,7 @@ public enum JournalKind: UInt8, Sendable, CaseIterable {
         case .rules: "rules"
         case .recordContinued: "record_continued"
         case .decision: "decision"
+        case .refusals: "refusals"
         }
     }
 }

@@ -95,15 +95,20 @@ enum JournalSelection: Sendable {
     case customer(Int64)
     case order(Int64)
     case transaction(Int64)
+    /// Refused evidence of an app, several pieces in an entry.
+    case refusals
+    case refusalsOf(customer: Int64)
 
-    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`; it is written out because SQLite chooses a
-    /// partial index by the text of its condition.
+    /// The condition, and the value of its parameter `?6`. 3 is `JournalKind.claim`, 48 is `JournalKind.refusals`; they are written
+    /// out because SQLite chooses a partial index by the text of its condition.
     fileprivate var condition: (sql: String, parameter: LedgerValue?) {
         switch self {
         case .accepted: ("app_key = ?1 AND kind = 3 AND code = 'accepted'", nil)
         case .rejected: ("app_key = ?1 AND kind = 3 AND code <> 'accepted'", nil)
         case .code(let code): ("app_key = ?1 AND kind = 3 AND code <> 'accepted' AND code = ?6", .text(code))
         case .customer(let key): ("customer_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
+        case .refusals: ("app_key = ?1 AND kind = 48", nil)
+        case .refusalsOf(let key): ("customer_key = ?6 AND kind = 48 AND app_key = ?1", .integer(key))
         case .order(let key): ("order_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
         case .transaction(let key): ("transaction_key = ?6 AND kind = 3 AND app_key = ?1", .integer(key))
         }

@@ -30,7 +30,10 @@ struct AccessMiddleware: RouterMiddleware {
                 .forbidden, "app_unknown", "The app of the key is not in the configuration.", found: key.app)
         }
         var context = context
-        context.caller = Caller(key: key, app: app)
+        context.caller = Caller(key: key, app: app) { [limits] tokens in
+            if key.scopes.contains(.client) { limits.shares.charge(id + address, tokens: Double(tokens)) }
+            limits.keys.charge(id, tokens: Double(tokens))
+        }
         context.logger[metadataKey: "key"] = "\(key.id)"
         return try await next(request, context)
     }

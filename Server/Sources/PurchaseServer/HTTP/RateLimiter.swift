@@ -80,6 +80,17 @@ package final class RateLimiter: Sendable {
         }
     }
 
+    /// Takes further tokens for a request that was admitted and turned out to cost more. If there are fewer, the name owes the
+    /// rest, and its next requests wait for it.
+    package func charge(_ name: [UInt8], tokens: Double) {
+        let time = uptime()
+        state.withLock { state in
+            var bucket = bucket(name, state, time)
+            bucket.tokens -= tokens
+            state.young[name] = bucket
+        }
+    }
+
     /// The number of seconds until there is a token; `nil` if there is one. It takes no token.
     package func wait(_ name: [UInt8]) -> Double? {
         let time = uptime()

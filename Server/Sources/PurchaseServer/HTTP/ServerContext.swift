@@ -42,4 +42,6 @@ struct ServerContext: RequestContext {
 struct Caller: Sendable {
     let key: APIKey
     let app: RegisteredApp
+    /// Takes further tokens of the rate of the key, and of the address's share of it, for a request that does the work of several.
+    let charge: @Sendable (_ tokens: Int) -> Void
 }

@@ -17,8 +17,10 @@ struct RestoreRoutes {
         _ = try request.idempotencyKey()
         let (customer, examined) = try await api.bodies.withBody(of: request) { body in
             let (restore, flaw) = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+            // The request itself has taken one token.
+            caller.charge(max(0, restore.evidence.count - 1))
             if let flaw {
-                try await observe(restore, app: caller.app.id)
+                try await observe(restore, caller)
                 throw Problem(flaw)
             }
             var submission = RestoreSubmission(
@@ -33,11 +35,13 @@ struct RestoreRoutes {
     }
 
     /// The evidence contains facts from Apple even if the request is wrong.
-    private func observe(_ restore: RestoreRequest, app: String) async throws {
+    private func observe(_ restore: RestoreRequest, _ caller: Caller) async throws {
         let ledger = api.ledger
         for evidence in restore.evidence where !evidence.isEmpty {
-            let submission = EvidenceSubmission(app: app, source: "restore", evidence: evidence)
-            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(submission) }
+            var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
+            submission.keyID = caller.key.id
+            let sent = submission
+            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(sent) }
             _ = try await ledger.perform(ObserveEvidence(examined))
         }
     }

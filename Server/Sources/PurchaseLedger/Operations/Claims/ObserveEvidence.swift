@@ -9,6 +9,8 @@ public struct EvidenceSubmission: Sendable {
     /// The source, such as `notification`.
     public var source: String
     public var evidence: [UInt8]
+    /// The API key that sent it, whose daily budget refused evidence uses.
+    public var keyID: String?
 
     /// Evidence and its source.
     public init(app: String?, source: String, evidence: [UInt8]) {
@@ -55,7 +57,7 @@ public struct ObserveEvidence: LedgerOperation {
         let named = examined.submission.app.flatMap(transaction.registry.app)
         let observer = transaction.registry.observer(of: evidence, claimedFor: named)
         var draft = transaction.draft(observer ?? named)
-        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: nil)
+        let kept = try transaction.keep(evidence.stored, app: observer ?? named, keyID: examined.submission.keyID)
         let key = kept.key
         draft.evidence = (key, kept.sha256)
         var details = EvidenceDetails(source: examined.submission.source, evidenceKind: evidence.kind?.rawValue)

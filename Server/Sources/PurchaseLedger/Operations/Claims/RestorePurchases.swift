@@ -49,7 +49,7 @@ public struct RestoreOutcome: Sendable, Equatable {
     public var waiting: [WaitingEvidence] = []
     /// The claims of this restore to check with the App Store.
     public var asksAppStore: [UUID] = []
-    /// The entries that were written, in the order of the evidence.
+    /// The entries that were written.
     var entries: [UUID] = []
 }
 
@@ -98,7 +98,8 @@ public struct RefusedEvidence: Sendable, Equatable {
     public var code: String { rejection.code }
 }
 
-/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence.
+/// Claims every purchase of the evidence for a customer, with one journal entry for each piece of evidence, and one for all pieces
+/// that fail verification if there are several.
 public struct RestorePurchases: LedgerOperation {
     let examined: ExaminedRestore
     /// The App Store's answer about the only piece of evidence, if the restore waited for it.
@@ -117,17 +118,57 @@ public struct RestorePurchases: LedgerOperation {
             throw LedgerRefusal(.fieldMalformed, expected: "customer_id")
         }
         let app = try transaction.app(examined.submission.app)
+        try transaction.lockCustomers(of: examined.evidence, claimedFor: app)
         let customer = try transaction.customerToWrite(examined.submission.customerID, app)
         var outcome = RestoreOutcome(purchases: [], refused: [], entitlements: [])
         var seen: Set<TransactionKey> = []
-        for (index, evidence) in examined.evidence.enumerated() {
+        try observeTogether(app, customer, transaction)
+        let refusals = word == nil ? RestoreRefusals(of: examined) : nil
+        try refusals?.write(app, customer, transaction, &outcome)
+        let refused = refusals?.places ?? []
+        for (index, evidence) in examined.evidence.enumerated() where !refused.contains(index) {
             try restore(evidence, index, app, customer, transaction, &outcome, &seen)
         }
+        outcome.refused.sort { $0.index < $1.index }
         outcome.entitlements = try EntitlementsOfCustomer.current(transaction, app, customer: customer).filter {
             entitlement in
             outcome.purchases.contains { ExactText($0.productID) == ExactText(entitlement.productID) }
         }
         return outcome
+    }
+
+    /// Observes every piece that tells something new about a product or an original of a piece before it, each with an entry of
+    /// its own. So all pieces are observed before the first is decided, and their order decides nothing.
+    ///
+    /// Evidence that waits for the App Store is not observed.
+    private func observeTogether(
+        _ app: RegistryApp, _ customer: CustomerRow, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        guard word == nil, app.settings.mode != .apple else { return }
+        var (names, hashes): (Set<ExactText>, Set<[UInt8]>) = ([], [])
+        for evidence in examined.evidence {
+            guard case .success(let observation) = evidence.verified, observation.renewals.isEmpty,
+                let observer = transaction.registry.observer(of: evidence, claimedFor: app),
+                hashes.insert(evidence.stored.sha256).inserted
+            else { continue }
+            let facts = observation.transactionFacts.filter { $0.productID != nil }
+            let own = Set(facts.flatMap { [$0.original.transactionID, $0.productID].compactMap(\.self) })
+            defer { names.formUnion(own) }
+            guard !names.isDisjoint(with: own) else { continue }
+            let changes = LedgerChanges(transaction, app: observer)
+            let kept = try transaction.keep(evidence.stored, app: app, keyID: examined.submission.keyID)
+            try changes.observe(observation, evidence: kept.key)
+            guard let news = changes.histories.lazy.flatMap(\.records).first(where: \.isChanged) else { continue }
+            try changes.settle()
+            var draft = transaction.draft(app)
+            (draft.evidence, draft.customer, draft.code) = (
+                (kept.key, kept.sha256), customer, DecisionCode.accepted.rawValue
+            )
+            draft.transactionKey =
+                changes.histories.lazy.flatMap(\.records).first { $0.facts.key == news.facts.key }?.row.key
+            let details = EvidenceDetails(source: "restore", evidenceKind: evidence.kind?.rawValue)
+            try changes.finish(try transaction.journal.append(draft, details))
+        }
     }
 
     private func restore(

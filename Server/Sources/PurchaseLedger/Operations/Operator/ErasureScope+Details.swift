@@ -115,7 +115,7 @@ extension ErasureScope {
             return try lift.encoded()
         case .evidence, .orderCreated, .orderCancelled, .orderFulfilled, .consumed, .tokenAssigned,
             .customerErased, .handGranted, .testersChanged, .settings, .bundleBound, .keyCreated, .keyRevoked, .rules,
-            .recordContinued:
+            .recordContinued, .refusals:
             return nil
         }
     }

@@ -75,7 +75,7 @@ struct ErasureScope {
 
     private mutating func findEvidence() throws {
         let (table, keys) = (EvidenceTable(connection: connection), keys)
-        let candidates = Set(entries.compactMap(\.evidenceKey)).sorted()
+        let candidates = Set(entries.compactMap(\.evidenceKey)).union(try refusedEvidence(table)).sorted()
         let shared = Set(
             try JournalTable(connection: connection).customers(namingEvidence: candidates)
                 .filter { !keys.contains($0.customer) }.map(\.evidence))
@@ -93,6 +93,18 @@ struct ErasureScope {
             for row in proven { held[row.key] = row }
         }
         rows += held.values
+    }
+
+    /// The evidence that only entries of refusals name.
+    private func refusedEvidence(_ table: EvidenceTable) throws(LedgerStorageError) -> Set<Int64> {
+        var keys: Set<Int64> = []
+        for entry in entries where entry.kind == Int64(JournalKind.refusals.rawValue) {
+            guard let details = entry.details else { continue }
+            for hash in try RefusalsDetails(encoded: details).hashes {
+                if let row = try table.row(sha256: [UInt8](hexadecimal: hash)) { keys.insert(row.key) }
+            }
+        }
+        return keys
     }
 
     /// The unowned transactions that evidence proves; `nil` if it also proves something that belongs to another customer.

@@ -152,14 +152,15 @@ public struct SubmissionList: LedgerQuery {
             return [.order(order.key)]
         }
         if let name = filter.customerID {
-            return try reader.customers.named(name, appKey: app.key).map { [.customer($0.key)] } ?? []
+            return try reader.customers.named(name, appKey: app.key)
+                .map { [.customer($0.key), .refusalsOf(customer: $0.key)] } ?? []
         }
-        if let code = filter.code, isAccepted == false { return [.code(code)] }
+        if let code = filter.code, isAccepted == false { return [.code(code), .refusals] }
         return switch verdict {
         case .accepted: [.accepted]
-        case .rejected: [.rejected]
+        case .rejected: [.rejected, .refusals]
         case .undetermined: [.code(DecisionCode.appStorePending.rawValue)]
-        case nil: [.accepted, .rejected]
+        case nil: [.accepted, .rejected, .refusals]
         }
     }
 
@@ -190,7 +191,7 @@ public struct SubmissionByID: LedgerQuery {
     public func answer(_ reader: LedgerTransaction) throws -> SubmissionRecord? {
         let app = try reader.app(app)
         guard let row = try JournalTable(connection: reader.connection).row(id: submissionID), row.appKey == app.key,
-            [JournalKind.claim, .decision].contains(where: { Int64($0.rawValue) == row.kind })
+            [JournalKind.claim, .decision, .refusals].contains(where: { Int64($0.rawValue) == row.kind })
         else { return nil }
         var record = try SubmissionRecord(row, app: app.settings.id, reader)
         if let key = row.evidenceKey, let evidence = try EvidenceTable(connection: reader.connection).row(key: key) {
@@ -205,6 +206,15 @@ extension SubmissionRecord {
     init(_ row: JournalRow, app: String, _ reader: LedgerTransaction) throws {
         guard let leaf = JournalLeaf(bytes: row.leaf) else {
             throw LedgerStorageError(.corrupt, "the leaf of entry \(row.key) cannot be read")
+        }
+        if leaf.kind == .refusals {
+            let refusals = try row.details.map(RefusalsDetails.init(encoded:))
+            self.init(
+                submissionID: row.id, receivedAt: leaf.at, app: app, code: leaf.code, isReplayed: false,
+                isRestore: true, keyID: refusals?.keyID, sourceAddress: refusals?.sourceAddress,
+                customerID: refusals?.customer, found: refusals.map { "\($0.count) refused pieces of evidence" },
+                leafHash: JournalLeaf.hash(row.leaf).hexadecimal, isErased: refusals == nil)
+            return
         }
         let decision =
             leaf.kind == .decision ? try row.details.map(DecisionDetails.init(encoded:)) : nil

@@ -9,6 +9,8 @@ public struct StorableEvidence: Sendable {
     fileprivate let bytes: [UInt8]
     fileprivate let compressed: CompressedEvidence?
     let partHashes: [[UInt8]]
+    /// The number of bytes that were sent.
+    var size: Int64 { Int64(bytes.count) }
 
     /// Hashes and compresses evidence.
     ///
