@@ -95,9 +95,8 @@ struct RefusalTests {
         try await LedgerWorld.with({ $0.unverifiedEvidence = budget }) { world in
             let forged = Array("forged".utf8)
             for number in 0..<20 { _ = try await world.claim("\(number)", forged) }
-            let whole = Array(String(repeating: "forged at great length ", count: 200).utf8).enumerated().map {
-                $0.element ^ UInt8($0.offset * 7919 % 31)
-            }
+            var random = SeededGenerator(seed: 27)
+            let whole = (0..<4000).map { _ in UInt8.random(in: 0...255, using: &random) }
             let claim = try await world.claim("30", whole)
             let stored = try await world.ledger.answer(
                 EvidenceOfSubmission(app: "example", submissionID: claim.submissionID))
