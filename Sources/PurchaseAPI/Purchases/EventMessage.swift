@@ -33,7 +33,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// An event by its parts.
     public init(
         type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
-        environment: EnvironmentName? = nil, counts: Bool? = nil, productID: String? = nil, transactionID: String? = nil,
+        environment: EnvironmentName? = nil, counts: Bool? = nil, productID: String? = nil,
+        transactionID: String? = nil,
         originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
         shortfall: Int64? = nil, until: String? = nil, reason: String? = nil, entryID: String
     ) {

@@ -13,7 +13,9 @@ public struct SeatFacts: Sendable, Hashable {
     public var remaining: Int64 { max(0, quantity - max(0, revoked)) }
 
     /// The seats of a transaction.
-    public init(quantity: Int64, revoked: Int64 = 0, invitationManagement: ExactText? = nil, additionReason: ExactText? = nil) {
+    public init(
+        quantity: Int64, revoked: Int64 = 0, invitationManagement: ExactText? = nil, additionReason: ExactText? = nil
+    ) {
         self.quantity = quantity
         self.revoked = revoked
         self.invitationManagement = invitationManagement

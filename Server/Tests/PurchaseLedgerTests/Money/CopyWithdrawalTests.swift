@@ -114,7 +114,9 @@ struct CopyWithdrawalTests {
     @Test("C.3 Two periods with the same end, one refunded: active; both refunded: withdrawn")
     func equalEnds() {
         func period(_ id: String, on day: Double, revoked: Double? = nil) -> TransactionStatement {
-            .signed(id, "monthly", .autoRenewable, on: day, original: "1", until: 30, stamp: revoked ?? day, revoked: revoked)
+            .signed(
+                id, "monthly", .autoRenewable, on: day, original: "1", until: 30, stamp: revoked ?? day,
+                revoked: revoked)
         }
         var copy = TransactionStatement.receipt("3", "monthly", .autoRenewable, on: 9, original: "1", until: 30)
         copy.lineItemID = nil

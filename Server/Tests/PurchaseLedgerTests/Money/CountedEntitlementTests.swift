@@ -8,7 +8,8 @@ import Testing
 @Suite("Sandbox purchases count by one rule")
 struct CountedEntitlementTests {
     /// A consumable, a non-consumable, a subscription and a pass of one environment.
-    private func evidence(_ environment: AppStoreEnvironment) throws -> [(id: String, product: String, bytes: [UInt8])] {
+    private func evidence(_ environment: AppStoreEnvironment) throws -> [(id: String, product: String, bytes: [UInt8])]
+    {
         let name = environment.name
         return [
             (

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Seats and families")
 struct SeatAndFamilyTests {
-    private let (alice, bob, carol) = (PurchaseStory.alice, PurchaseStory.bob, PurchaseStory.carol)
+    private let alice = PurchaseStory.alice
+    private let bob = PurchaseStory.bob
+    private let carol = PurchaseStory.carol
 
     private func seats(
         _ id: String, on day: Double, _ quantity: Int64, revokedSeats: Int64 = 0, stamp: Double? = nil,
@@ -65,7 +67,8 @@ struct SeatAndFamilyTests {
     @Test("C.15 Members of a group or a family own their copies apart from each other and from the buyer")
     func members() {
         for (type, downloads) in [
-            ("ASSIGNED", ["b", "c"]), ("ASSIGNED", [nil, nil]), ("ASSIGNED", ["b", nil]), ("FAMILY_SHARED", ["b", "c"]),
+            ("ASSIGNED", ["b", "c"]), ("ASSIGNED", [nil, nil]), ("ASSIGNED", ["b", nil]),
+            ("FAMILY_SHARED", ["b", "c"]),
             ("FAMILY_SHARED", ["b", nil]),
         ] as [(ExactText, [ExactText?])] {
             let statements = [
@@ -94,7 +97,9 @@ struct SeatAndFamilyTests {
         }
     }
 
-    @Test("C.15 Members claim their copies, pay no orders, and are revoked apart", arguments: ["ASSIGNED", "FAMILY_SHARED"])
+    @Test(
+        "C.15 Members claim their copies, pay no orders, and are revoked apart",
+        arguments: ["ASSIGNED", "FAMILY_SHARED"])
     func claims(type: String) async throws {
         try await LedgerWorld.with { world in
             func copy(_ id: String, _ download: String) throws -> [UInt8] {

@@ -185,7 +185,8 @@ struct PurchaseHistory {
                 records.first { $0.facts.key.transactionID == id && $0.facts.ownership.holder != .buyer }
             }
             let isMeant =
-                named.map { $0.facts.ownership.holder == holder } ?? (revocation.row.revokedShared == (holder != .buyer))
+                named.map { $0.facts.ownership.holder == holder }
+                ?? (revocation.row.revokedShared == (holder != .buyer))
             guard isMeant else { return nil }
             return HandRevocation(
                 target: .purchase(OwnershipKey(original: key, holder: holder)), from: revocation.row.startsAt,
