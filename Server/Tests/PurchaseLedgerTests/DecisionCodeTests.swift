@@ -74,11 +74,14 @@ struct DecisionCodeTests {
     private static func dispositions(of code: DecisionCode) -> Set<Disposition> {
         switch code {
         case .accepted: [.granted]
-        case .alreadyClaimed, .purchaseRevoked, .purchaseCancelled, .purchaseWithdrawn, .purchaseUpgraded,
+        // Only an order may be refused.
+        case .alreadyClaimed: [.granted, .refused]
+        case .productMismatch, .quantityMismatch: [.granted, .operator]
+        case .purchaseRevoked, .purchaseCancelled, .purchaseWithdrawn, .purchaseUpgraded,
             .subscriptionExpired, .appAccountTokenMismatch, .appStoreRefused:
             [.refused]
         case .bodyMalformed, .bodyTooLarge, .fieldMissing, .fieldMalformed, .productUnknown, .productKindMismatch,
-            .productMismatch, .quantityMismatch, .orderUnknown, .orderOfAnotherCustomer, .appStoreContradicts,
+            .orderUnknown, .orderOfAnotherCustomer, .appStoreContradicts,
             .appStoreSecretMismatch:
             [.operator]
         case .transactionNotFound, .accountTokenNeeded, .evidenceNotAPurchase, .noPurchases, .appStorePending,

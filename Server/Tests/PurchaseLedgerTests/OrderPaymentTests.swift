@@ -213,8 +213,9 @@ struct OrderPaymentTests {
             let order = try await world.order("tess")
             let paid = try await world.claim("2", customer: "tess", order: order.id, try sandbox("2"))
             #expect(paid.code == "accepted" && paid.orderStatus == .paid)
-            let named = try await world.order(environment: .sandbox)
-            #expect(try await world.claim("3", order: named.id, try sandbox("3")).orderStatus == .paid)
+            let named = try await world.order("tess", environment: .sandbox)
+            let third = try sandbox("3")
+            #expect(try await world.claim("3", customer: "tess", order: named.id, third).orderStatus == .paid)
         }
     }
 

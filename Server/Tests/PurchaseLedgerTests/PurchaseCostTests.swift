@@ -9,7 +9,7 @@ import Testing
 @Suite("Cost of a purchase")
 struct PurchaseCostTests {
     @Test(
-        "A new purchase takes at most 15 statements, 18 with its order, and reading entitlements 3, whatever the history"
+        "A new purchase takes at most 15 statements, 18 with its order, and reading entitlements 2, whatever the history"
     )
     func statements() async throws {
         try await TemporaryFolder.with { folder in
@@ -34,7 +34,7 @@ struct PurchaseCostTests {
             }
             _ = recorder.take()
             _ = try await world.entitlement()
-            #expect(recorder.take().count == 3)
+            #expect(recorder.take().count == 2)
             try await world.database.close()
         }
     }
@@ -103,7 +103,7 @@ struct PurchaseCostTests {
             _ = recorder.take()
             #expect(try await world.entitlement(environment: .sandbox)?.balance == 5000)
             let statements = recorder.take()
-            #expect(statements.count == 3)
+            #expect(statements.count == 2)
             let query = try #require(statements.first { $0.contains("FROM entitlements") })
             let (plan, rows) = try await recorder.read(.lists) { connection in
                 (

@@ -85,7 +85,9 @@ struct RebuildTests {
 
     @Test("Purchases with the same id are distinct: in Xcode, where ids start again at 0, and in two environments")
     func equalIDs() async throws {
-        try await LedgerWorld.with({ $0.environments = [.production, .sandbox, .xcode] }) { world in
+        try await LedgerWorld.with({
+            ($0.environments, $0.sandboxAccess) = ([.production, .sandbox, .xcode], .everyone)
+        }) { world in
             for (number, environment) in ["Production", "Sandbox", "Xcode", "Xcode", "Xcode"].enumerated() {
                 let evidence = try LedgerWorld.signed("0") {
                     $0.environment = environment

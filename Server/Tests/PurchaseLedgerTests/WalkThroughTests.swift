@@ -44,7 +44,9 @@ struct WalkThroughTests {
 
     @Test("Mallory claims Carol's receipt first: Carol's token takes the purchase, and Mallory keeps the shortfall")
     func attack() async throws {
-        try await LedgerWorld.with { world in
+        try await LedgerWorld.with {
+            $0.sandboxAccess = .everyone
+        } _: { world in
             let carol = UUID()
             _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "carol", token: carol))
             var purchase = PurchaseTemplate.consumable(

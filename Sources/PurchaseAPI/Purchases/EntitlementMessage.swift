@@ -1,4 +1,4 @@
-/// The state of a customer's entitlement to a product in an environment, and the reason for it.
+/// The state of a customer's entitlement to a product in an environment, by purchases of one kind, and the reason for it.
 public struct EntitlementMessage: Codable, Sendable, Equatable {
     public var productID: String
     public var productType: ProductType

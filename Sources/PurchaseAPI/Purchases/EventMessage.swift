@@ -8,6 +8,9 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// The owner before a transfer, or the customer before a merge.
     public var formerCustomerID: String?
     public var environment: EnvironmentName?
+    /// Whether purchases of the environment count for the customer. If it is false, the event gives nothing: a purchase of the
+    /// sandbox by a customer who is no tester. Absent for events without an environment.
+    public var counts: Bool?
     public var productID: String?
     public var transactionID: String?
     public var originalTransactionID: String?
@@ -30,7 +33,8 @@ public struct EventMessage: Codable, Sendable, Equatable {
     /// An event by its parts.
     public init(
         type: Kind, at: String, app: String, customerID: String? = nil, formerCustomerID: String? = nil,
-        environment: EnvironmentName? = nil, productID: String? = nil, transactionID: String? = nil,
+        environment: EnvironmentName? = nil, counts: Bool? = nil, productID: String? = nil,
+        transactionID: String? = nil,
         originalTransactionID: String? = nil, orderID: String? = nil, units: Int64? = nil, balance: Int64? = nil,
         shortfall: Int64? = nil, until: String? = nil, reason: String? = nil, entryID: String
     ) {
@@ -40,6 +44,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
         self.customerID = customerID
         self.formerCustomerID = formerCustomerID
         self.environment = environment
+        self.counts = counts
         self.productID = productID
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
@@ -53,7 +58,7 @@ public struct EventMessage: Codable, Sendable, Equatable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case type, at, app, environment, units, balance, shortfall, until, reason
+        case type, at, app, environment, counts, units, balance, shortfall, until, reason
         case customerID = "customer_id"
         case formerCustomerID = "former_customer_id"
         case productID = "product_id"

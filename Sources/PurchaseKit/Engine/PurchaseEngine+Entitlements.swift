@@ -17,7 +17,7 @@ extension PurchaseEngine {
         for stored in record.answers.reversed() where server != nil && isOfCustomer(stored.customerID) {
             let age = now.timeIntervalSince(stored.receivedAt)
             let (entitlements, signedAt) = messages(of: stored)
-            for entitlement in entitlements where found[entitlement.productID] == nil {
+            for entitlement in Self.shown(entitlements) where found[entitlement.productID] == nil {
                 // An answer from before the refund does not outlive it.
                 let isEnded = record.granted.contains {
                     $0.endedAt != nil && $0.key.transactionID.isSame(as: entitlement.transactionID)
@@ -36,6 +36,22 @@ extension PurchaseEngine {
             found[product] = localEntitlement(product, purchases, now)
         }
         return found.values.sorted { $0.productID < $1.productID }
+    }
+
+    /// One entitlement for each product of an answer. Purchases of one product can be of several kinds and environments: an active
+    /// one comes first, with the balance of the consumable.
+    private static func shown(_ entitlements: [EntitlementMessage]) -> [EntitlementMessage] {
+        var shown: [EntitlementMessage] = []
+        for entitlement in entitlements {
+            guard let place = shown.firstIndex(where: { $0.productID == entitlement.productID }) else {
+                shown.append(entitlement)
+                continue
+            }
+            let known = shown[place]
+            if known.state != .active, entitlement.state == .active { shown[place] = entitlement }
+            shown[place].balance = [known.balance, entitlement.balance].compactMap(\.self).max()
+        }
+        return shown
     }
 
     /// The remaining units of a consumable. The server's number wins.

@@ -41,6 +41,7 @@ struct LedgerRepair {
         let numbers = try content.identities.numbers(in: RowIdentities(connection))
         let entitlements = TableDump.all.first { $0.name == "entitlements" }
         let before = try entitlements?.rows(connection) ?? [:]
+        try requireSinglePayments(content, numbers, transaction)
         for (pages, rows) in content.tables {
             let columns = pages.table.columns
             var renumbered: [LedgerRow] = []
@@ -55,6 +56,50 @@ struct LedgerRepair {
         try RulesTable(connection: connection).insertIfNew(RegisterSettings.rulesVersion, entry: entry.key)
         let after = try entitlements?.rows(connection) ?? [:]
         try writeCorrections(before, after, entry, transaction)
+    }
+
+    /// Checks that no purchase whose order was fulfilled pays a second order.
+    ///
+    /// - Throws: `corrupt`; then the difference has to be looked at, because the first order was delivered.
+    private static func requireSinglePayments(
+        _ content: Content, _ numbers: RowNumbers, _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) {
+        let connection = transaction.connection
+        var paid: [Int64: Int64] = [:]
+        for (pages, rows) in content.tables where pages.table.name == OrderRow.table.name {
+            let columns = pages.table.columns
+            guard let order = columns.firstIndex(of: "order_key"), let payment = columns.firstIndex(of: "paid_by")
+            else { continue }
+            for row in rows {
+                let values = try numbers.renumbered(row, columns).values
+                guard case .integer(let order) = values[order], case .integer(let payment) = values[payment]
+                else { continue }
+                paid[payment] = order
+            }
+        }
+        for order in try transaction.orders.fulfilled() {
+            guard let key = order.paidBy, paid[key] != order.key,
+                let row = try transaction.transactions.row(key)
+            else { continue }
+            let original = try OriginalsTable(connection: connection).row(row.originalKey)
+            let history = try HistoryReader(transaction: transaction).history(original)
+            let purchase = history.purchases.first { purchase in
+                purchase.transactions.contains { $0.key.transactionID.string == row.transactionID }
+            }
+            let copies = purchase?.transactions.compactMap { copy in
+                history.index(of: copy.key).map { history.records[$0].row.key }
+            }
+            for copy in copies ?? [key] {
+                guard let other = paid[copy], other != order.key else { continue }
+                let name = try transaction.orders.row(key: other)?.id.text ?? "\(other)"
+                throw LedgerStorageError(
+                    .corrupt,
+                    """
+                    the repair would pay order \(name) with transaction \(row.transactionID), which paid the fulfilled \
+                    order \(order.id.text); nothing was written
+                    """)
+            }
+        }
     }
 
     /// One event for each customer and product whose entitlement changed.

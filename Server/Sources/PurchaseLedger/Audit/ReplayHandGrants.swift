@@ -43,7 +43,7 @@ extension ReplayStep {
             else { return }
             (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
             row.revokedOriginal = purchase.originalKey
-            row.revokedShared = try purchase.observed(in: environment).ownership.isFamilyShared
+            row.revokedShared = try purchase.observed(in: environment).ownership.holder != .buyer
         } else if let grantID = details.grantID.flatMap({ UUID(uuidString: $0) }),
             let grant = try grants.row(id: grantID)
         {

@@ -44,7 +44,8 @@ extension ReplayStep {
         let product = try transaction.products.keyToWrite(details.productID, appKey: app.key, at: leaf.at)
         let environment = try transaction.environments.keyToWrite(of: AppStoreEnvironment(details.environment))
         let entitlement = try transaction.entitlement(
-            of: customer.key, product: product, productID: details.productID, environment: environment, app: app)
+            of: customer.key, product: product, kind: .consumable, productID: details.productID,
+            environment: environment, app: app)?.entitlement
         try take(details.takes)
         try ConsumptionsTable(connection: connection).insert(
             ConsumptionRow(

@@ -86,7 +86,7 @@ struct ReplayStep {
             for cancellation in stated?.cancellations ?? [] { try changes.observe(cancellation) }
             for token in stated?.tokens ?? [] { try changes.observe(token) }
         }
-        var named: TransactionKey?
+        let named = leaf.order == nil ? nil : claims?.transactionForOrder
         for outcome in claims?.outcomes ?? [] where outcome.binds {
             guard let customer, let key = outcome.key else { continue }
             if let erased = transaction.erasures?.transactions[key] { try changes.claim(erased: erased) }
@@ -98,9 +98,8 @@ struct ReplayStep {
             let policy = claims.flatMap { TransferPolicy(rawValue: $0.transfer) } ?? .deny
             let mayTransfer = OwnershipAct.mayTransfer(under: policy, kind: kind)
             changes.claim(key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
-            if let claims, claims.order != nil, claims.names(outcome) { named = key }
         }
-        try changes.settle(except: leaf.order == nil ? nil : named)
+        try changes.settle(except: named)
         if let named, let id = leaf.order,
             claims?.outcomes.contains(where: { $0.order.flatMap { UUID(uuidString: $0) } == id }) ?? false,
             let order = try transaction.orders.row(id: id), order.status == .created,
@@ -216,20 +215,5 @@ struct ReplayStep {
                 id: details.keyID, appKey: app.key, name: details.name,
                 scopes: Set(details.scopes.compactMap(APIKeyScope.init(rawValue:))),
                 secretSHA256: [UInt8](hexadecimal: details.secretSHA256), createdAt: leaf.at))
-    }
-}
-
-extension ClaimDetails {
-    /// Whether this is the outcome of the transaction that the claim named for the order.
-    fileprivate func names(_ outcome: Outcome) -> Bool {
-        outcomes.count == 1 || outcome.transactionID.isSame(as: transactionID)
-    }
-}
-
-extension ClaimDetails.Outcome {
-    /// The transaction.
-    var key: TransactionKey? {
-        TransactionKey(
-            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
     }
 }

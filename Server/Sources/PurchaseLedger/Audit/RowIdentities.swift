@@ -129,6 +129,7 @@ struct RowNumbers {
         for (place, column) in columns.enumerated() {
             // 0 means no row: an erased purchase has no product.
             guard place < values.count, case .integer(let number) = values[place], number != 0 else { continue }
+            if column == "ground", number == EntitlementRow.passGround { continue }
             if column == "ground" {
                 let found = try number > 0 ? self.number("originals", number) : -self.number("hand_grants", -number)
                 values[place] = .integer(found)

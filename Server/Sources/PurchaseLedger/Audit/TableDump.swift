@@ -178,7 +178,7 @@ struct TableDump: Sendable {
 
     private static let entitlements: [TableDump] = [
         TableDump(
-            name: "entitlements", keyCount: 6,
+            name: "entitlements", keyCount: 7,
             pageKey: [
                 "entitlements.customer_key", "entitlements.product_key", "entitlements.environment",
                 "entitlements.ground",

@@ -9,13 +9,16 @@ struct EntitlementRow: TableRow, Equatable {
             "reason",
         ])
 
-    /// The ground of a balance, and of a chain of passes.
+    /// The ground of a balance.
     static let wholeGround: Int64 = 0
+    /// The ground of a chain of passes. A product can have both, if its kind in the settings changed. `SchemaVersion2` has the
+    /// same number.
+    static let passGround: Int64 = -9_223_372_036_854_775_807
 
     var customerKey: Int64
     var productKey: Int64
     var environment: Int64
-    /// An original's key, `wholeGround`, or the negative key of a manual grant.
+    /// An original's key, `wholeGround`, `passGround`, or the negative key of a manual grant.
     var ground: Int64
     var kind: ProductKind
     var balance: Int64

@@ -57,12 +57,14 @@ struct NamedEvent: Sendable {
     let originalTransactionID: String?
     let orderID: UUID?
     let figures: EventFigures
+    /// Whether the customer is a tester now.
+    let isTester: Bool
 
     /// The columns of an event and of the rows that it refers to.
     static let columns = """
         events.event_key, events.customer_key, events.type, journal.at, journal.entry_id, customers.name, former.name,
         environments.name, products.product_id, transactions.transaction_id, originals.original_id, orders.order_id,
-        events.figures
+        events.figures, testers.customer_key
         """
 
     /// The rows that an event refers to. An event whose row was removed is still returned.
@@ -75,6 +77,7 @@ struct NamedEvent: Sendable {
         LEFT JOIN originals ON originals.original_key = events.original_key
         LEFT JOIN orders ON orders.order_key = events.order_key
         LEFT JOIN environments ON environments.environment_key = coalesce(events.environment, transactions.environment)
+        LEFT JOIN testers ON testers.app_key = events.app_key AND testers.customer_key = events.customer_key
         """
 
     init(_ reader: inout RowReader) throws(LedgerStorageError) {
@@ -96,6 +99,7 @@ struct NamedEvent: Sendable {
         } catch {
             throw LedgerStorageError(.corrupt, "the figures of event \(key) cannot be read: \(error)")
         }
+        isTester = try reader.optionalInteger() != nil
     }
 }
 

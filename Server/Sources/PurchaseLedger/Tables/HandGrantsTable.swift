@@ -22,7 +22,7 @@ struct HandGrantRow: TableRow {
     var quantity: Int64
     /// The original that it revokes.
     var revokedOriginal: Int64?
-    /// Whether it revokes the copies shared with a family instead of the purchase itself.
+    /// Whether it revokes the copies of a member of a family or a group instead of the purchase itself.
     var revokedShared = false
     /// The grant that it revokes.
     var revokedGrant: Int64?

@@ -145,6 +145,15 @@ struct JournalTable {
         ).isEmpty
     }
 
+    /// Whether a customer claimed a transaction.
+    func hasClaim(of customerKey: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> Bool {
+        // 3 is `JournalKind.claim`.
+        try !connection.rows(
+            "SELECT entry_key FROM journal WHERE transaction_key = ?1 AND kind = 3 AND customer_key = ?2 LIMIT 1",
+            [.integer(transactionKey), .integer(customerKey)]
+        ).isEmpty
+    }
+
     /// The claims with a piece of evidence whose entries refer to a transaction.
     func claims(withEvidence key: Int64, transaction transactionKey: Int64) throws(LedgerStorageError) -> [JournalRow] {
         try JournalRow.all(

@@ -107,6 +107,11 @@ public struct OrderCursor: Sendable, Hashable {
 struct OrdersTable {
     let connection: any LedgerConnection
 
+    /// Fulfilled orders with a payment. It scans the table; only a repair calls it.
+    func fulfilled() throws(LedgerStorageError) -> [OrderRow] {
+        try OrderRow.all("WHERE status = 'fulfilled' AND paid_by IS NOT NULL ORDER BY order_key", [], connection)
+    }
+
     static let byID = ReadShape(OrderRow.table.select("WHERE order_id = ?1"), [.value])
     static let byPayment = ReadShape(
         OrderRow.table.select("WHERE paid_by = ?1"), [.column(0, of: TransactionsTable.byKey)])

@@ -143,6 +143,8 @@ public struct Rejection: Error, Sendable, Equatable {
     public var expected: String?
     /// The fact found instead.
     public var found: String?
+    /// Whether only the order is refused; the customer can still have the purchase.
+    var isAboutOrder = false
 
     /// A code of the ledger, or of the core.
     public enum Reason: Sendable, Equatable {
@@ -174,6 +176,13 @@ public struct Rejection: Error, Sendable, Equatable {
     /// The purchase was claimed already.
     static func alreadyClaimed(_ prior: PriorClaim) -> Rejection {
         Rejection(.alreadyClaimed, found: prior.rawValue)
+    }
+
+    /// The same rejection of the order alone.
+    var aboutOrder: Rejection {
+        var rejection = self
+        rejection.isAboutOrder = true
+        return rejection
     }
 
     /// Whether the claim can still be decided.
@@ -210,7 +219,8 @@ public struct Rejection: Error, Sendable, Equatable {
 
     /// The instruction to the app about its transaction.
     public func disposition(hasPurchase: Bool) -> Disposition {
-        switch reason {
+        if isAboutOrder, hasPurchase { return .granted }
+        return switch reason {
         case .decision(let code): code.disposition(hasPurchase: hasPurchase)
         case .verification(let code): code.disposition
         }

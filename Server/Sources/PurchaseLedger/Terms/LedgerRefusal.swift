@@ -20,6 +20,7 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
         case orderNotCancellable = "order_not_cancellable"
         case orderConsumed = "order_consumed"
         case orderRevoked = "order_revoked"
+        case orderEnvironmentMismatch = "order_environment_mismatch"
         case productUnknown = "product_unknown"
         case balanceInsufficient = "balance_insufficient"
         case consumptionConflict = "consumption_conflict"
@@ -46,6 +47,8 @@ public struct LedgerRefusal: Error, Sendable, Equatable {
             case .productUnknown: "The product is not registered for the app."
             case .orderRevoked:
                 "An operator revoked the purchase that paid the order; lift the revocation to fulfil the order."
+            case .orderEnvironmentMismatch:
+                "Purchases of this environment do not count for the customer; see sandbox_access, and make the customer a tester."
             case .balanceInsufficient: "The balance is smaller than the quantity."
             case .consumptionConflict: "The consumption id was used before, with other values."
             case .idempotencyKeyReused: "The idempotency key was used before, for another request."

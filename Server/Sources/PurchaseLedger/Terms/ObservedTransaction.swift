@@ -35,7 +35,9 @@ public final class ObservedTransaction: Sendable {
     static let quantityLimit: Int64 = 1_000_000_000
 
     /// The quantity; 1 if no evidence states it, and at most `quantityLimit`.
-    public var quantity: Int64 { min(max(0, fields.quantity?.value ?? 1), Self.quantityLimit) }
+    public var quantity: Int64 { min(max(0, seats?.quantity ?? fields.quantity?.value ?? 1), Self.quantityLimit) }
+    /// The seats of a multiseat purchase.
+    public var seats: SeatFacts? { fields.seats?.seats }
     /// The App Store's number of a period of a subscription.
     public var lineItemID: ExactText? { fields.lineItemID?.value }
     public var ownershipType: ExactText? { fields.ownershipType?.value }
@@ -60,6 +62,8 @@ public final class ObservedTransaction: Sendable {
     public var signedRevocation: Revocation? { fields.revocation?.revocation }
     /// The latest cancellation date of a receipt.
     public var cancellation: Timestamp? { fields.cancellation }
+    /// The latest date of a revocation or cancellation that was ever stated, also after a reversal.
+    public var lastWithdrawal: Timestamp? { fields.lastWithdrawal }
     /// When it was first signed that the customer had upgraded.
     public var upgradedAt: Timestamp? { fields.upgradedAt }
     public var accountToken: AppAccountToken? { fields.accountToken?.token }
@@ -76,9 +80,13 @@ public final class ObservedTransaction: Sendable {
         return OriginalKey(environment: key.environment, transactionID: transactionID, second: second)
     }
 
-    /// The key of its ownership. Evidence from before 2021 does not state the ownership type; then it counts as purchased.
-    public var ownership: OwnershipKey {
-        OwnershipKey(original: original, isFamilyShared: ownershipType == "FAMILY_SHARED")
+    /// The key of its ownership.
+    public var ownership: OwnershipKey { OwnershipKey(original: original, holder: holder) }
+
+    private var holder: PurchaseHolder {
+        if ownershipType == "FAMILY_SHARED" { return .family(appTransactionID: appTransactionID) }
+        guard ownershipType == "ASSIGNED" else { return .buyer }
+        return appTransactionID.map { .assigned(appTransactionID: $0) } ?? .assignedTransaction(key.transactionID)
     }
 
     /// The key of its renewal info.
@@ -124,6 +132,9 @@ struct TransactionFields: Sendable, Hashable {
     var cancellation: Timestamp?
     var upgradedAt: Timestamp?
     var accountToken: StampedToken?
+    /// The latest date of a revocation or cancellation that was ever stated; at least that of the current ones.
+    var lastWithdrawal: Timestamp?
+    var seats: StampedSeats?
 
     init() {}
 }
@@ -132,6 +143,12 @@ struct TransactionFields: Sendable, Hashable {
 struct StampedRevocation: Sendable, Hashable {
     var stamp: Timestamp
     var revocation: Revocation?
+}
+
+/// The seats in the newest signed transaction that states some.
+struct StampedSeats: Sendable, Hashable {
+    var stamp: Timestamp
+    var seats: SeatFacts
 }
 
 /// The account token of the newest signed transaction that has one.

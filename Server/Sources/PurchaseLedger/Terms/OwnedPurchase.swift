@@ -20,15 +20,17 @@ public struct OwnedPurchase: Sendable {
     public let start: Timestamp
     /// When its paid period ends, for auto-renewable subscriptions.
     public let end: Timestamp?
-    /// The earliest withdrawal date of its transactions, with the largest number of units.
+    /// Apple's withdrawal, by the statements of all of its transactions together.
     public let withdrawal: Withdrawal?
     /// When it was first signed that the customer upgraded from this period.
     public let upgradedAt: Timestamp?
+    /// Whether it was bought after an earlier purchase of the same original was withdrawn.
+    public let isRepurchase: Bool
 
     init(
         ownership: OwnershipKey, transactions: [ObservedTransaction], owner: CustomerNumber?, others: [CustomerNumber],
         terms: ProductTerms?, productID: ExactText?, statedKind: ProductKind?, quantity: Int64, start: Timestamp,
-        end: Timestamp?, withdrawal: Withdrawal?, upgradedAt: Timestamp?
+        end: Timestamp?, withdrawal: Withdrawal?, upgradedAt: Timestamp?, isRepurchase: Bool = false
     ) {
         self.ownership = ownership
         self.transactions = transactions
@@ -42,6 +44,7 @@ public struct OwnedPurchase: Sendable {
         self.end = end
         self.withdrawal = withdrawal
         self.upgradedAt = upgradedAt
+        self.isRepurchase = isRepurchase
     }
 
     /// The transaction that represents it: the earliest.

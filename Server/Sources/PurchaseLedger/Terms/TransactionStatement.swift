@@ -23,7 +23,7 @@ public struct TransactionStatement: Sendable, Equatable {
     public var quantity: Int64?
     /// `webOrderLineItemId`, the number of a period, which restored copies of the period keep.
     public var lineItemID: ExactText?
-    /// `PURCHASED` or `FAMILY_SHARED`.
+    /// `PURCHASED`, `FAMILY_SHARED` or `ASSIGNED`.
     public var ownershipType: ExactText?
     public var price: PurchasePrice?
     public var storefront: Storefront?
@@ -48,6 +48,8 @@ public struct TransactionStatement: Sendable, Equatable {
     /// Whether a signed transaction states that the customer upgraded.
     public var isUpgraded = false
     public var accountToken: AppAccountToken?
+    /// The seats of a multiseat purchase; then `quantity` is not stated.
+    public var seats: SeatFacts?
 
     /// Creates an empty statement.
     public init(key: TransactionKey, source: EvidenceSource, stamp: Timestamp) {

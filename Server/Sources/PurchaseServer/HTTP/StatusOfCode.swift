@@ -36,8 +36,9 @@ extension HTTPResponse.Status {
         switch code {
         case .fieldMalformed: self = .badRequest
         case .orderUnknown, .customerUnknown, .purchaseUnknown, .grantUnknown: self = .notFound
-        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .orderRevoked, .balanceInsufficient, .tokenTaken,
-            .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
+        case .orderNotPaid, .orderNotCancellable, .orderConsumed, .orderRevoked, .orderEnvironmentMismatch,
+            .balanceInsufficient,
+            .tokenTaken, .customerMergeCircular, .purchaseAmbiguous, .purchaseNotMovable:
             self = .conflict
         case .productUnknown, .consumptionConflict, .idempotencyKeyReused: self = .unprocessableContent
         // Refused at the start, before any request is answered.

@@ -274,6 +274,7 @@ struct WaitingClaimTests {
     @Test("The order of a claim that waits is paid by the decision, unless it was cancelled meanwhile")
     func orders() async throws {
         try await Self.waiting { world in
+            _ = try await world.ledger.perform(ChangeTester(app: "example", customerID: "alice", isTester: true))
             let order = try await world.order(quantity: 3, environment: .sandbox)
             let receipt = try LedgerWorld.receipt([
                 .consumable(

@@ -95,20 +95,6 @@ struct AccessTests {
         #expect(ConsumableUse.takings(0, from: lots) == nil)
     }
 
-    @Test("sandbox purchases count for testers, everyone or nobody, by the setting at the time of the query")
-    func sandbox() {
-        let purchase = ProductAccess(productID: "pro", environment: .sandbox, kind: .nonConsumable, denial: nil)
-        func denial(_ setting: SandboxAccess, _ isTester: Bool) -> NoAccessReason? {
-            [purchase].counted(under: setting, isTester: isTester)[0].denial
-        }
-        #expect(denial(.testers, true) == nil)
-        #expect(denial(.testers, false) == .sandboxNotAccepted)
-        #expect(denial(.everyone, false) == nil)
-        #expect(denial(.nobody, true) == .sandboxNotAccepted)
-        let paid = ProductAccess(productID: "pro", environment: .production, kind: .nonConsumable, denial: nil)
-        #expect([paid].counted(under: .nobody, isTester: false)[0].isActive)
-    }
-
     @Test("a named entitlement is active once, from whichever product gives it, until the latest end")
     func named() {
         var story = PurchaseStory()

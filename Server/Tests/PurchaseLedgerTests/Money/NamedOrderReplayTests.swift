@@ -13,6 +13,8 @@ struct NamedOrderReplayTests {
         // Period A is bought before the orders, so it pays none of them.
         let evidence = try LedgerWorld.period("901", from: 0, days: 1) {
             $0.appAccountToken = "00000000-0000-0000-0000-000000000001"
+            // Minted receipts are of the sandbox.
+            $0.environment = "Sandbox"
         }
         _ = try await world.ledger.perform(
             AssignToken(
@@ -46,6 +48,7 @@ struct NamedOrderReplayTests {
     func replay() async throws {
         try await LedgerWorld.with { app in
             app.requiresAccountToken = true
+            app.sandboxAccess = .everyone
         } _: { world in
             let (first, second) = try await payByReceipt(world)
             #expect(try await world.order(second.id).status == .paid)

@@ -21,6 +21,8 @@ public struct InAppOwnershipType: OpenValue {
 
     public static let purchased = Self(rawValue: "PURCHASED")
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
+    /// A seat of a multiseat purchase was assigned to the customer.
+    public static let assigned = Self(rawValue: "ASSIGNED")
 }
 
 /// The reason for a transaction (Apple, "transactionReason").

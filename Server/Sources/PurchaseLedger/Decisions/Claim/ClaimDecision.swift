@@ -2,31 +2,30 @@ import PurchaseVerification
 
 /// The decisions about one claim: whether it binds, and its outcome. They depend only on their arguments.
 enum ClaimDecision {
-    /// Checks that the claim agrees with its own evidence. Other evidence has no effect, so whether a claim binds does not depend
-    /// on the order of arrival.
+    /// Checks that the claim agrees with its own evidence.
     ///
-    /// - Parameters:
-    ///   - proven: the facts of the claim's own evidence.
-    ///   - tokenOwner: the customer of the account token in it, if it is known.
-    static func requireAgreement(
-        _ claim: ClaimFields, _ proven: ObservedTransaction, customer: Int64, tokenOwner: Int64?
-    ) throws(Rejection) {
+    /// - Parameter proven: the facts of the claim's own evidence.
+    static func requireAgreement(_ claim: ClaimFields, _ proven: ObservedTransaction) throws(Rejection) {
         if let productID = claim.productID, proven.productID != ExactText(productID) {
             throw Rejection(.productMismatch, expected: productID, found: proven.productID?.string)
         }
         if let quantity = claim.quantity, quantity != proven.quantity {
             throw Rejection(.quantityMismatch, expected: "\(quantity)", found: "\(proven.quantity)")
         }
-        if let tokenOwner, tokenOwner != customer {
-            throw Rejection(.appAccountTokenMismatch, found: proven.accountToken?.description)
-        }
     }
 
     /// Whether a claim with such evidence affects the owner, whatever its outcome: an expired, withdrawn or sandbox purchase
-    /// still belongs to somebody. With `require_account_token`, claims with receipts do not bind.
+    /// still belongs to somebody. Other evidence has no effect, so whether a claim binds does not depend on the order of arrival.
+    /// With `require_account_token`, claims with receipts do not bind.
     static func binds(_ source: EvidenceSource, _ proven: ObservedTransaction, _ app: RegisteredApp) -> Bool {
         !app.requiresAccountToken || source == .signedData || proven.accountToken != nil
     }
+
+    /// Whether the account token in the claim's own evidence lets the claim bind. A token of another customer prevents that and
+    /// refuses nothing: the purchase may have been transferred to the claimant, and still carries its former owner's token.
+    ///
+    /// - Parameter tokenOwner: the customer of the token, if it is known.
+    static func isOfToken(_ customer: Int64, tokenOwner: Int64?) -> Bool { tokenOwner.map { $0 == customer } ?? true }
 
     /// The reason why the customer is not the owner.
     ///

@@ -12,15 +12,22 @@ struct ClaimedPurchase: Sendable {
     var isRevokedByHand = false
     /// Whether an earlier transaction of the same purchase is known.
     var isCopy: Bool
+    /// Whether it was bought after an earlier purchase of the same original was withdrawn.
+    var isRepurchase = false
     /// Whether it has paid an order other than the named one, and keeps it.
     var hasPaidAnotherOrder: Bool
 
     /// Whether the customer paid for this transaction. A restored copy of a non-consumable has a new id and is not paid for; a
-    /// renewal of a subscription has a new id and is.
+    /// renewal of a subscription has a new id and is, and so is a non-consumable that was bought again after a refund. Members of
+    /// families and groups pay nothing.
     var isPaidFor: Bool {
-        let isRestored = kind == .nonConsumable && facts.key.transactionID != facts.original.transactionID
-        return !facts.ownership.isFamilyShared && !isRestored
+        let isRestored =
+            kind == .nonConsumable && !isRepurchase && facts.key.transactionID != facts.original.transactionID
+        return facts.ownership.holder == .buyer && !isRestored
     }
+
+    /// Whether its owner has it: neither Apple nor an operator withdrew it.
+    var isHad: Bool { wholeWithdrawal == nil && !isRevokedByHand }
 
     /// The withdrawal, if it withdraws the whole purchase. Any part withdraws an indivisible purchase.
     var wholeWithdrawal: Withdrawal? {

@@ -27,7 +27,10 @@ struct OrderTerms: Sendable, Equatable {
         }
         guard environments.contains(facts.key.environment) else {
             return Rejection(
-                .orderEnvironmentMismatch, expected: environments.map(\.name).joined(separator: " or "),
+                .orderEnvironmentMismatch,
+                expected: environments.isEmpty
+                    ? "a purchase that counts for the customer (sandbox_access)"
+                    : environments.map(\.name).joined(separator: " or "),
                 found: facts.key.environment.name)
         }
         switch status {

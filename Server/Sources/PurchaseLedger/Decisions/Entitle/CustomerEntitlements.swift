@@ -54,10 +54,14 @@ public struct CustomerEntitlements: Sendable {
 
     /// Every product that the customer ever had, with its access at a time or the reason why there is none.
     public func access(at moment: Timestamp, refundShortfall: RefundShortfallPolicy) -> [ProductAccess] {
-        let products = Dictionary(grouping: spans) { ProductKey(productID: $0.productID, environment: $0.environment) }
+        // Purchases of one product can be of several kinds, if the settings changed or operators granted it.
+        let products = Dictionary(grouping: spans) { span in
+            KindKey(product: ProductKey(productID: span.productID, environment: span.environment), kind: span.kind)
+        }
         let timed = products.compactMap { $0.value.access(at: moment) }
         return (timed + consumables(at: moment, refundShortfall)).sorted { left, right in
-            (left.productID, left.environment.name) < (right.productID, right.environment.name)
+            (left.productID, left.environment.name, left.kind?.rawValue ?? "")
+                < (right.productID, right.environment.name, right.kind?.rawValue ?? "")
         }
     }
 
@@ -90,6 +94,11 @@ public struct CustomerEntitlements: Sendable {
             self.productID = productID
             self.environment = environment
         }
+    }
+
+    private struct KindKey: Hashable {
+        let product: ProductKey
+        let kind: ProductKind?
     }
 
     fileprivate struct LotKey: Hashable {

@@ -1,18 +1,6 @@
 import PurchaseVerification
 
 extension [ProductAccess] {
-    /// The entitlements, with sandbox purchases denied if they do not count for the customer.
-    public func counted(under setting: SandboxAccess, isTester: Bool) -> [ProductAccess] {
-        map { access in
-            guard access.isActive, !setting.counts(access.environment, isTester: isTester) else { return access }
-            var denied = ProductAccess(
-                productID: access.productID, environment: access.environment, kind: access.kind,
-                denial: .sandboxNotAccepted)
-            denied.transaction = access.transaction
-            return denied
-        }
-    }
-
     /// The named entitlements that the products give. Each name appears once; it is active if any of its products is, and ends
     /// with the latest of them.
     ///

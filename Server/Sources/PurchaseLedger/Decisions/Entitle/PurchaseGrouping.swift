@@ -16,36 +16,62 @@ public enum PurchaseGrouping {
         if transactions.count == 1 { return [OwnedPurchase(transactions, owners, terms)].compactMap(\.self) }
         var groups: [Group: [ObservedTransaction]] = [:]
         var order: [Group] = []
-        for (transaction, group) in grouped(transactions.inOrderOfPurchase()) {
+        for (transaction, group) in grouped(transactions.inOrderOfPurchase(), terms) {
             if groups[group, default: []].isEmpty { order.append(group) }
             groups[group, default: []].append(transaction)
         }
-        return order.compactMap { group in groups[group].flatMap { OwnedPurchase($0, owners, terms) } }.inOrder()
+        return order.compactMap { group in
+            groups[group].flatMap { OwnedPurchase($0, owners, terms, isRepurchase: group.isRepurchase) }
+        }.inOrder()
     }
 
     /// The properties that the transactions of one purchase share, within one original.
     private enum Group: Hashable {
-        /// The original itself, for all kinds except auto-renewable subscriptions.
-        case original
+        /// The original itself, for all kinds except auto-renewable subscriptions, and the number of withdrawals before.
+        case original(withdrawals: Int)
         /// The line item of a period.
         case lineItem(ExactText)
         /// The product and the first end, in seconds, of a period whose line item is not known.
         case end(ExactText?, Int64?)
+        /// A transaction of seats, which is never a copy: more seats are bought during a period.
+        case seats(TransactionKey)
+
+        var isRepurchase: Bool { if case .original(let withdrawals) = self { withdrawals > 0 } else { false } }
     }
 
-    private static func grouped(_ sorted: [ObservedTransaction]) -> [(ObservedTransaction, Group)] {
-        // A period without a line item is a copy of the earliest period that has the same product, the same end, and a line item.
-        var lineItems: [Group: ExactText] = [:]
-        for transaction in sorted where transaction.kind == .autoRenewable {
+    private static func grouped(
+        _ sorted: [ObservedTransaction], _ terms: (ObservedTransaction) -> ProductTerms?
+    ) -> [(ObservedTransaction, Group)] {
+        // A period without a line item is a copy of a period that has the same product, the same end, and a line item.
+        var lineItems: [Group: [(lineItem: ExactText, date: Timestamp)]] = [:]
+        for transaction in sorted where transaction.kind == .autoRenewable && transaction.seats == nil {
             guard let lineItem = transaction.lineItemID, transaction.firstEnd != nil else { continue }
-            let end = end(of: transaction)
-            if lineItems[end] == nil { lineItems[end] = lineItem }
+            lineItems[end(of: transaction), default: []].append((lineItem, transaction.purchaseDate ?? .epoch))
         }
+        var withdrawals = 0
+        var lastWithdrawal: Timestamp?
         return sorted.map { transaction in
-            guard transaction.kind == .autoRenewable else { return (transaction, .original) }
+            guard transaction.kind == .autoRenewable else {
+                // A lot is about a whole original. Other kinds are bought again with the same original.
+                guard (transaction.kind ?? terms(transaction)?.kind) != .consumable else {
+                    return (transaction, .original(withdrawals: 0))
+                }
+                if let last = lastWithdrawal, let date = transaction.purchaseDate, date > last {
+                    (withdrawals, lastWithdrawal) = (withdrawals + 1, nil)
+                }
+                lastWithdrawal = [lastWithdrawal, transaction.lastWithdrawal].compactMap(\.self).max()
+                return (transaction, .original(withdrawals: withdrawals))
+            }
+            if transaction.seats != nil { return (transaction, .seats(transaction.key)) }
             if let lineItem = transaction.lineItemID { return (transaction, .lineItem(lineItem)) }
             let end = end(of: transaction)
-            return (transaction, lineItems[end].map { .lineItem($0) } ?? end)
+            let date = transaction.purchaseDate ?? .epoch
+            let nearest = lineItems[end]?.min { left, right in
+                let distances = (left.date.distance(to: date), right.date.distance(to: date))
+                guard distances.0 == distances.1 else { return distances.0 < distances.1 }
+                return ExactText.isNumericallyBefore(left.lineItem, right.lineItem)
+            }
+            return (transaction, nearest.map { .lineItem($0.lineItem) } ?? end)
         }
     }
 
@@ -54,10 +80,20 @@ public enum PurchaseGrouping {
     }
 }
 
+extension Timestamp {
+    /// The time between two times, in milliseconds.
+    fileprivate func distance(to other: Timestamp) -> UInt64 {
+        let (distance, overflow) = millisecondsSince1970.subtractingReportingOverflow(other.millisecondsSince1970)
+        return overflow ? .max : distance.magnitude
+    }
+}
+
 extension OwnedPurchase {
     /// - Parameter transactions: those of one purchase, the earliest first.
+    /// - Parameter isRepurchase: whether it was bought after an earlier purchase of the original was withdrawn.
     fileprivate init?(
-        _ transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?
+        _ transactions: [ObservedTransaction], _ owners: Ownership, _ terms: (ObservedTransaction) -> ProductTerms?,
+        isRepurchase: Bool = false
     ) {
         guard let first = transactions.first else { return nil }
         // A copy may have a field that the first transaction lacks.
@@ -67,18 +103,16 @@ extension OwnedPurchase {
         var seen = Set([owner?.customer].compactMap(\.self))
         let others = transactions.flatMap { owners.owners[$0.key]?.others ?? [] }.filter { seen.insert($0).inserted }
         let starts = transactions.compactMap { transaction in
-            kind == .autoRenewable
+            kind == .autoRenewable || isRepurchase
                 ? transaction.purchaseDate ?? transaction.originalPurchaseDate
                 : transaction.originalPurchaseDate ?? transaction.purchaseDate
         }
-        let withdrawals = transactions.compactMap(\.withdrawal)
-        var withdrawal = withdrawals.min { ($0.date, $0.cause.rawValue) < ($1.date, $1.cause.rawValue) }
-        withdrawal?.units = withdrawals.map(\.units).max() ?? 0
         self.init(
             ownership: first.ownership, transactions: transactions, owner: owner?.customer, others: others,
             terms: terms(known), productID: known.productID, statedKind: kind, quantity: first.quantity,
-            start: starts.min() ?? .epoch, end: transactions.compactMap(\.end).max(), withdrawal: withdrawal,
-            upgradedAt: transactions.compactMap(\.upgradedAt).min())
+            start: starts.min() ?? .epoch, end: transactions.compactMap(\.end).max(),
+            withdrawal: transactions.withdrawal, upgradedAt: transactions.compactMap(\.upgradedAt).min(),
+            isRepurchase: isRepurchase)
     }
 }
 

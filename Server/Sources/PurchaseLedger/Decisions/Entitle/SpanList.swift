@@ -116,7 +116,7 @@ extension AccessSpan {
     private var order: [ExactText] {
         let names: [ExactText] =
             switch source {
-            case .purchase(let key): ["purchase", key.original.transactionID, key.isFamilyShared ? "shared" : "bought"]
+            case .purchase(let key): ["purchase", key.original.transactionID] + key.holder.names
             case .passes: ["passes"]
             case .grant(let entry): ["grant", ExactText("\(entry)")]
             }

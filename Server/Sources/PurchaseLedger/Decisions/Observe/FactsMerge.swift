@@ -47,12 +47,20 @@ extension TransactionFields {
         otherClaims = field(statement.otherClaims.map(CanonicalBytes.init(bytes:)))
         (end, firstEnd) = (statement.end, statement.end)
         guard statement.source == .signedData else {
-            cancellation = statement.cancellation
+            (cancellation, lastWithdrawal) = (statement.cancellation, statement.cancellation)
             return
         }
         revocation = StampedRevocation(stamp: statement.stamp, revocation: statement.revocation)
         upgradedAt = statement.isUpgraded ? statement.stamp : nil
         accountToken = statement.accountToken.map { StampedToken(stamp: statement.stamp, token: $0) }
+        seats = statement.seats.map { StampedSeats(stamp: statement.stamp, seats: $0) }
+        lastWithdrawal = currentWithdrawalDate
+    }
+
+    /// The latest date of the current revocation and cancellation. A revocation of nothing has none.
+    var currentWithdrawalDate: Timestamp? {
+        let revoked = revocation?.revocation.flatMap { $0.share > 0 ? $0.date : nil }
+        return [revoked, cancellation].compactMap(\.self).max()
     }
 
     func merged(with other: TransactionFields) -> TransactionFields {
@@ -78,9 +86,14 @@ extension TransactionFields {
         merged.firstEnd = Self.one(firstEnd, other.firstEnd, min)
         merged.revocation = Self.one(revocation, other.revocation, StampedRevocation.newer)
         merged.cancellation = Self.one(cancellation, other.cancellation, max)
+        merged.lastWithdrawal = Self.one(lastWithdrawal, other.lastWithdrawal, max)
         merged.upgradedAt = Self.one(upgradedAt, other.upgradedAt, min)
         merged.accountToken = Self.one(accountToken, other.accountToken) { left, right in
             (left.stamp, left.token) < (right.stamp, right.token) ? right : left
+        }
+        merged.seats = Self.one(seats, other.seats) { left, right in
+            guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
+            return left.seats.canonicalBytes.lexicographicallyPrecedes(right.seats.canonicalBytes) ? right : left
         }
         return merged
     }
@@ -103,7 +116,7 @@ extension TransactionFields {
 
 extension StampedRevocation {
     /// The later stamp; if equal, revoked before not revoked, then the greater percentage, then the greater bytes.
-    fileprivate static func newer(_ left: StampedRevocation, _ right: StampedRevocation) -> StampedRevocation {
+    static func newer(_ left: StampedRevocation, _ right: StampedRevocation) -> StampedRevocation {
         guard left.stamp == right.stamp else { return left.stamp < right.stamp ? right : left }
         guard let leftRevocation = left.revocation else { return right }
         guard let rightRevocation = right.revocation else { return left }

@@ -33,8 +33,25 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         statement.revocation = revocation(stamp: stamp)
         statement.isUpgraded = self.isUpgraded == true
         statement.accountToken = self.appAccountToken.flatMap(AppAccountToken.init)
+        statement.seats = seats
+        // The quantity of seats changes with them, so it is merged with them.
+        if statement.seats != nil { statement.quantity = nil }
         statement.otherClaims = otherTransactionClaims(statement)
         return statement
+    }
+
+    /// The seats of a multiseat purchase; `nil` for any other.
+    private var seats: SeatFacts? {
+        guard self.multiSeatInfo != nil || self.additionalTransactionReason != nil else { return nil }
+        var info: [String: JSONValue] = [:]
+        if case .object(let members) = self.multiSeatInfo { info = members }
+        var seats = SeatFacts(quantity: self.quantity ?? 1)
+        if case .integer(let revoked) = info["revokedSeatQuantity"] { seats.revoked = revoked }
+        if case .string(let name) = info["invitationManagement"] {
+            seats.invitationManagement = ExactText(identifier: name)
+        }
+        seats.additionReason = ExactText(identifier: self.additionalTransactionReason)
+        return seats
     }
 
     /// A revocation without a date counts from the time of its signature.
@@ -54,6 +71,7 @@ extension SignedContent where Claims == TransactionClaims, Trust == Verified {
         claims["advancedCommerceInfo"] = self.advancedCommerceInfo
         claims["commitmentInfo"] = self.commitmentInfo
         claims["billingPlanType"] = self.billingPlanType.map(JSONValue.string)
+        claims["multiSeatInfo"] = self.multiSeatInfo
         // Values that the field in the facts cannot hold.
         if statement.kind == nil { claims["type"] = self.type.map { .string($0.rawValue) } }
         if statement.accountToken == nil { claims["appAccountToken"] = self.appAccountToken.map(JSONValue.string) }

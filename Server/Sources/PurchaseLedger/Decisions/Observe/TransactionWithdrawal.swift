@@ -1,15 +1,35 @@
+import PurchaseVerification
+
 extension ObservedTransaction {
-    /// Apple's withdrawal of the transaction according to the newest known facts; `nil` if there is none.
+    /// Apple's withdrawal of the transaction according to its own newest facts; `nil` if there is none. Whether a purchase is
+    /// withdrawn depends on all of its copies.
+    public var withdrawal: Withdrawal? { [self].withdrawal }
+}
+
+extension [ObservedTransaction] {
+    /// Apple's withdrawal of the purchase with these copies; `nil` if there is none.
     ///
-    /// A cancellation counts if it is later than the newest signed transaction, or if there is none; otherwise the newest signed
-    /// transaction decides. So receipts never reverse a refund, but newer signed data without a revocation does.
+    /// The statements of all copies count together, because Apple signs newer data only for the transaction that it names, never
+    /// for the ids of old copies. A cancellation counts if it is later than the newest signed transaction, or if there is none;
+    /// otherwise the newest signed transaction decides. So receipts never reverse a refund, but newer signed data without a
+    /// revocation does, whichever copies the two are about.
     public var withdrawal: Withdrawal? {
-        if let cancellation, newestStamp.map({ $0 < cancellation }) ?? true {
+        guard let quantity = first?.quantity else { return nil }
+        let stated = compactMap(\.fields.revocation)
+        let newest = stated.first.map { stated.dropFirst().reduce($0, StampedRevocation.newer) }
+        if let cancellation = compactMap(\.cancellation).max(), newest.map({ $0.stamp < cancellation }) ?? true {
             return Withdrawal(date: cancellation, cause: .cancelled, units: quantity)
         }
-        return signedRevocation.map {
-            Withdrawal(date: $0.date, cause: .revoked, units: $0.units(of: quantity))
-        }
+        guard let newest, let revocation = newest.revocation, revocation.share > 0, !isSharedAgain(after: newest)
+        else { return nil }
+        return Withdrawal(date: revocation.date, cause: .revoked, units: revocation.units(of: quantity))
+    }
+
+    /// Whether the revocation ends a share of a family that another copy shows again: pages of the history sign both.
+    private func isSharedAgain(after newest: StampedRevocation) -> Bool {
+        guard let revocation = newest.revocation, revocation.type == "FAMILY_REVOKE" else { return false }
+        let clean = compactMap(\.fields.revocation).filter { $0.revocation.map { $0.share == 0 } ?? true }
+        return clean.contains { $0.stamp >= revocation.date }
     }
 }
 

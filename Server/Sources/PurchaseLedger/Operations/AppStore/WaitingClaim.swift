@@ -35,10 +35,11 @@ struct WaitingClaim {
         guard let customer = parties.customer else { return nil }
         let tokenOwner = try CustomerIdentities(transaction, app: app).customer(of: proven.accountToken)
         do throws(Rejection) {
-            try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
+            try ClaimDecision.requireAgreement(claim, proven)
         } catch {
             return nil
         }
+        guard ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner) else { return nil }
         let word = try transaction.recentWord(on: evidence, customer: customer)
         if let word, word.rejection.map(\.isWithoutEffect) != true { return nil }
         refusal = word

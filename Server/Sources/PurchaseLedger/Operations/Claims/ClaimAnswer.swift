@@ -15,6 +15,8 @@ struct ClaimAnswer {
     var newlyPaidOrder: String?
     var binds = false
     var isReplayed = false
+    /// Whether neither Apple nor an operator withdrew the purchase.
+    var hasPurchase = false
     var entitlement: Entitlement?
     var kept: KeptEvidence?
 
@@ -32,8 +34,6 @@ struct ClaimAnswer {
     /// `accepted`, or the code of the rejection.
     var code: String { rejection?.code ?? DecisionCode.accepted.rawValue }
 
-    private var isAcceptedReplay: Bool { isReplayed && rejection == nil }
-
     /// The details of the journal entry.
     var details: ClaimDetails {
         let (submission, claim) = (examined.submission, examined.submission.claim)
@@ -42,7 +42,7 @@ struct ClaimAnswer {
             customer: customer?.name ?? claim.customerID, order: claim.orderID, productID: claim.productID,
             transactionID: claim.transactionID, quantity: claim.quantity,
             evidenceKind: examined.evidence?.kind?.rawValue, expected: rejection?.expected, found: rejection?.found,
-            replayed: isAcceptedReplay, transfer: app.settings.transfer.rawValue, outcomes: [])
+            replayed: isReplayed, transfer: app.settings.transfer.rawValue, outcomes: [])
         if let evidence = examined.evidence { details.unverified = kept?.unverified(evidence.stored) }
         if let record {
             details.outcomes = [ClaimDetails.Outcome(record, code: code, binds: binds, order: newlyPaidOrder)]
@@ -53,11 +53,10 @@ struct ClaimAnswer {
     /// The answer to the caller.
     func outcome(_ entry: JournalEntry) throws(LedgerStorageError) -> PurchaseOutcome {
         let isOwner = record?.row.ownerKey != nil && record?.row.ownerKey == customer?.key
-        let hasPurchase = isOwner && record?.facts.withdrawal == nil
         var outcome = PurchaseOutcome(
             submissionID: entry.id, leafHash: entry.leafHash, rejection: rejection,
-            disposition: rejection?.disposition(hasPurchase: hasPurchase) ?? .granted,
-            isReplayed: isAcceptedReplay, claimedBy: rejection?.priorClaim, customerID: customer?.name)
+            disposition: rejection?.disposition(hasPurchase: isOwner && hasPurchase) ?? .granted,
+            isReplayed: isReplayed, claimedBy: rejection?.priorClaim, customerID: customer?.name)
         guard let record else { return outcome }
         outcome.environment = record.facts.key.environment
         outcome.transactionID = record.facts.key.transactionID.string

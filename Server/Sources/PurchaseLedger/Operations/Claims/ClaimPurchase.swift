@@ -32,6 +32,7 @@ struct ClaimJudgement {
     private var binds = false
     private var isReplayed = false
     private var isSettled = false
+    private var hasPurchase = false
     private var entitlement: Entitlement?
 
     private var claim: ClaimFields { examined.submission.claim }
@@ -95,15 +96,17 @@ struct ClaimJudgement {
         changes.identities.know(locked: customer)
         let proven = try claimed(in: observation, evidence)
         let tokenOwner = try changes.identities.customer(of: proven.accountToken ?? word?.answer.tokens[proven.key])
-        try ClaimDecision.requireAgreement(claim, proven, customer: customer.key, tokenOwner: tokenOwner)
         try find(proven)
         if let record, record.isErased {
             place = nil
             throw Rejection.alreadyClaimed(.anotherCustomer)
         }
-        bind(proven, customer, source: evidence.source)
-        try changes.settle(except: parties.order == nil ? nil : proven.key)
-        isSettled = true
+        isReplayed = try wasClaimed(by: customer)
+        try ClaimDecision.requireAgreement(claim, proven)
+        if ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner) {
+            bind(proven, customer, source: evidence.source)
+        }
+        try settle()
         try decide(proven, customer)
     }
 
@@ -139,16 +142,27 @@ struct ClaimJudgement {
         guard place != nil else { throw Rejection(.transactionNotFound, expected: claim.transactionID) }
     }
 
+    /// Whether the customer claimed the transaction before, whatever became of the claim. Acts show the claims that bind.
+    private func wasClaimed(by customer: CustomerRow) throws(LedgerStorageError) -> Bool {
+        guard let record, !record.isNew else { return false }
+        return try JournalTable(connection: transaction.connection)
+            .hasClaim(of: customer.key, transaction: record.row.key)
+    }
+
+    /// Settles the changes. A transaction whose claim names an order pays no other order.
+    private mutating func settle() throws(LedgerStorageError) {
+        try changes.settle(except: parties.order == nil ? nil : record?.facts.key)
+        isSettled = true
+    }
+
     private mutating func bind(_ proven: ObservedTransaction, _ customer: CustomerRow, source: EvidenceSource) {
         guard let place, let record else { return }
         let isStated = word?.answer.tokens[proven.key] != nil
-        guard isStated || ClaimDecision.binds(source, proven, app.settings) else {
-            isReplayed = record.formerRow?.ownerKey == customer.key
-            return
-        }
+        guard isStated || ClaimDecision.binds(source, proven, app.settings) else { return }
         binds = true
         let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
-        isReplayed = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+        let isRepeated = changes.claim(proven.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+        isReplayed = isReplayed || isRepeated
     }
 
     private mutating func decide(_ proven: ObservedTransaction, _ customer: CustomerRow) throws {
@@ -156,13 +170,16 @@ struct ClaimJudgement {
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
         try ClaimDecision.requireOwner(
             record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
-        entitlement = try entitlement(of: customer.key, record, in: place.history)
+        let uncounted = try entitlement(of: customer.key, record, in: place.history)
+        entitlement = try transaction.counted(uncounted, of: customer.key, app)
         let purchase = try changes.claimedPurchase(record, in: place.history, named: parties.order)
+        hasPurchase = purchase.isHad
         try ClaimDecision.requireTerms(purchase, app.settings)
         try ClaimDecision.requireNotWithdrawn(purchase, proven)
         if record.row.kind == .consumable, purchase.isCopy { throw Rejection.alreadyClaimed(.restoredCopy) }
         guard let order = parties.order else {
-            try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)
+            try ClaimDecision.requireAccess(
+                purchase, entitlement: uncounted?.entitlement, now: transaction.now)
             return
         }
         // Payment decides about an order, so it does not matter whether the paid time has ended.
@@ -171,29 +188,29 @@ struct ClaimJudgement {
 
     private mutating func pay(_ order: OrderRow, _ purchase: ClaimedPurchase, _ record: TransactionRecord) throws {
         let terms = try changes.payments.terms(of: order, purchase: record)
-        if let refusal = terms.refusal(of: purchase) { throw refusal }
+        if let refusal = terms.refusal(of: purchase) { throw refusal.aboutOrder }
         guard !terms.isPaidByThis else { return }
         guard let place else { return }
         try changes.payments.pay(order, with: record, among: changes.copies(of: record, in: place.history))
-        isReplayed = false
     }
 
-    /// The customer's current entitlement to the product.
+    /// The customer's current entitlement to the product, before `sandbox_access` is applied.
     private func entitlement(
         of customer: Int64, _ record: TransactionRecord, in index: Int
-    ) throws(LedgerStorageError) -> Entitlement? {
+    ) throws(LedgerStorageError) -> UncountedEntitlement? {
         if record.row.kind == .consumable, let balance = changes.balance(of: customer, in: index) {
             // It was just written.
-            return try EntitlementReading(app: app.settings, moment: transaction.now).entitlement(
+            return try EntitlementReading(app: app.settings, moment: transaction.now).entitlements(
                 [
                     EntitlementRow(
                         balance: balance, of: customer, product: record.row.productKey,
                         environment: record.row.environment)
-                ], productID: record.productID, environment: record.facts.key.environment)
+                ], productID: record.productID, environment: record.facts.key.environment
+            ).first
         }
         return try transaction.entitlement(
-            of: customer, product: record.row.productKey, productID: record.productID,
-            environment: record.row.environment, app: app)
+            of: customer, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
+            productID: record.productID, environment: record.row.environment, app: app)
     }
 
     /// The current record of the claimed transaction.
@@ -204,7 +221,7 @@ struct ClaimJudgement {
     /// Writes the journal entry, and the rows that refer to it.
     private mutating func write() throws(LedgerStorageError) -> PurchaseOutcome {
         // The evidence counts even if the claim does not.
-        if !isSettled { try changes.settle() }
+        if !isSettled { try settle() }
         var answer = ClaimAnswer(
             examined: examined, app: app, transaction: transaction, rejection: rejection, customer: parties.customer)
         if let record {
@@ -213,6 +230,7 @@ struct ClaimJudgement {
             answer.newlyPaidOrder = changes.payments.orderPaid(by: record)
         }
         (answer.binds, answer.isReplayed, answer.entitlement) = (binds, isReplayed, entitlement)
+        answer.hasPurchase = hasPurchase
         answer.kept = kept
         var details = answer.details
         let confirms = word == nil && app.settings.mode == .both && isFirstGrant && examined.canBeAskedAbout

@@ -10,6 +10,23 @@ extension ClaimDetails.Outcome {
     }
 }
 
+extension ClaimDetails.Outcome {
+    /// The transaction.
+    var key: TransactionKey? {
+        TransactionKey(
+            environment: AppStoreEnvironment(environment), transactionID: ExactText(transactionID), second: second ?? 0)
+    }
+}
+
+extension ClaimDetails {
+    /// The transaction that the claim sent for its order, whether it binds or not. It pays no other order.
+    var transactionForOrder: TransactionKey? {
+        guard order != nil else { return nil }
+        let isOnly = outcomes.count == 1 && imported == nil
+        return outcomes.first { isOnly || $0.transactionID.isSame(as: transactionID) }?.key
+    }
+}
+
 extension Registry {
     /// The app that observes evidence: the app with its bundle id, if that accepts the environment. Renewal info has no bundle
     /// id, and is observed by the app that received it.

@@ -55,10 +55,10 @@ struct RestoredClaims {
             claim.isFirst = record.formerRow?.ownerKey == nil
             do throws(Rejection) {
                 if record.isErased { throw Rejection.alreadyClaimed(.anotherCustomer) }
-                try ClaimDecision.requireAgreement(
-                    ClaimFields(), facts, customer: customer.key, tokenOwner: tokenOwner)
+                try ClaimDecision.requireAgreement(ClaimFields(), facts)
                 claim.binds =
-                    ClaimDecision.binds(source, facts, app.settings) || stated?.tokens[facts.key] != nil
+                    ClaimDecision.isOfToken(customer.key, tokenOwner: tokenOwner)
+                    && (ClaimDecision.binds(source, facts, app.settings) || stated?.tokens[facts.key] != nil)
                 claim.isReplayed = record.formerRow?.ownerKey == customer.key
             } catch {
                 claim.refusal = error
@@ -67,6 +67,10 @@ struct RestoredClaims {
                 let mayTransfer = OwnershipAct.mayTransfer(under: app.settings.transfer, kind: record.row.kind)
                 claim.isReplayed = changes.claim(
                     facts.key, by: customer.key, mayTransfer: mayTransfer, in: place.history)
+            }
+            if !claim.isReplayed, !record.isNew {
+                claim.isReplayed = try JournalTable(connection: transaction.connection)
+                    .hasClaim(of: customer.key, transaction: record.row.key)
             }
             claims.append(claim)
         }
@@ -80,10 +84,9 @@ struct RestoredClaims {
             guard let place = try changes.place(of: claim.proven.key, environment: environment) else { continue }
             let record = changes.histories[place.history].records[place.record]
             let isOwner = record.row.ownerKey == customer.key
+            let purchase = try changes.claimedPurchase(record, in: place.history, named: nil)
             var rejection = claim.refusal
-            if rejection == nil {
-                rejection = try self.rejection(of: claim.proven, record, in: place.history, transaction)
-            }
+            if rejection == nil { rejection = try self.rejection(of: claim.proven, record, purchase, transaction) }
             let code = rejection?.code ?? DecisionCode.accepted.rawValue
             let answer = RestoredPurchase(
                 submissionID: UUID(), leafHash: [], environment: claim.proven.key.environment,
@@ -91,8 +94,8 @@ struct RestoredClaims {
                 originalTransactionID: record.facts.original.transactionID.string,
                 productID: claim.proven.productID?.string ?? "",
                 rejection: rejection,
-                disposition: rejection?.disposition(hasPurchase: isOwner && record.facts.withdrawal == nil) ?? .granted,
-                isReplayed: claim.isReplayed && rejection == nil, claimedBy: rejection?.priorClaim,
+                disposition: rejection?.disposition(hasPurchase: isOwner && purchase.isHad) ?? .granted,
+                isReplayed: claim.isReplayed, claimedBy: rejection?.priorClaim,
                 expiresAt: record.facts.end)
             outcomes.append(
                 Outcome(
@@ -105,19 +108,19 @@ struct RestoredClaims {
     }
 
     private func rejection(
-        of proven: ObservedTransaction, _ record: TransactionRecord, in index: Int, _ transaction: LedgerTransaction
+        of proven: ObservedTransaction, _ record: TransactionRecord, _ purchase: ClaimedPurchase,
+        _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> Rejection? {
         let tokenOwner = try changes.identities.customer(of: record.facts.accountToken)
-        let purchase = try changes.claimedPurchase(record, in: index, named: nil)
         let entitlement = try transaction.entitlement(
-            of: customer.key, product: record.row.productKey, productID: record.productID,
-            environment: record.row.environment, app: app)
+            of: customer.key, product: record.row.productKey, kind: record.row.kind ?? record.facts.kind,
+            productID: record.productID, environment: record.row.environment, app: app)
         do throws(Rejection) {
             try ClaimDecision.requireOwner(
                 record.row.ownerKey, customer: customer.key, tokenOwner: tokenOwner, facts: record.facts)
             try ClaimDecision.requireTerms(purchase, app.settings)
             try ClaimDecision.requireNotWithdrawn(purchase, proven)
-            try ClaimDecision.requireAccess(purchase, entitlement: entitlement, now: transaction.now)
+            try ClaimDecision.requireAccess(purchase, entitlement: entitlement?.entitlement, now: transaction.now)
             // A consumable is granted once, even if it has copies.
             return purchase.isCopy && record.row.kind == .consumable ? .alreadyClaimed(.restoredCopy) : nil
         } catch {

@@ -64,8 +64,7 @@ public struct ConsumeUnits: LedgerOperation {
         }
         let environment = try balanceEnvironment(customer, product, app, transaction)
         let key = try transaction.environments.keyToWrite(of: environment)
-        let entitlement = try transaction.entitlement(
-            of: customer.key, product: product, productID: productID, environment: key, app: app)
+        let entitlement = try balance(of: customer, product, key, app, transaction)
         guard let balance = entitlement?.balance, balance >= quantity else {
             throw LedgerRefusal(
                 .balanceInsufficient, expected: "\(quantity)", found: "\(entitlement?.balance ?? 0)")
@@ -110,8 +109,7 @@ public struct ConsumeUnits: LedgerOperation {
         let named = try transaction.environments.environment(earlier.environment)
         guard earlier.productKey == product, earlier.quantity == quantity, environment == nil || environment == named
         else { throw LedgerRefusal(.consumptionConflict, expected: "\(earlier.quantity)", found: "\(quantity)") }
-        let entitlement = try transaction.entitlement(
-            of: customer.key, product: product, productID: productID, environment: earlier.environment, app: app)
+        let entitlement = try balance(of: customer, product, earlier.environment, app, transaction)
         let entry = try JournalTable(connection: transaction.connection).row(key: earlier.entryKey)
         return Outcome(
             consumptionID: consumptionID, productID: productID, environment: named, quantity: quantity,
@@ -119,15 +117,24 @@ public struct ConsumeUnits: LedgerOperation {
             consumedAt: entry?.at ?? transaction.now, isReplayed: true)
     }
 
+    /// The customer's balance, as every answer states it.
+    private func balance(
+        of customer: CustomerRow, _ product: Int64, _ environment: Int64, _ app: RegistryApp,
+        _ transaction: LedgerTransaction
+    ) throws(LedgerStorageError) -> Entitlement? {
+        let entitlement = try transaction.entitlement(
+            of: customer.key, product: product, kind: .consumable, productID: productID, environment: environment,
+            app: app)
+        return try transaction.counted(entitlement, of: customer.key, app)
+    }
+
     /// The environment of a consumption whose request names none.
     private func balanceEnvironment(
         _ customer: CustomerRow, _ product: Int64, _ app: RegistryApp, _ transaction: LedgerTransaction
     ) throws(LedgerStorageError) -> AppStoreEnvironment {
         if let environment { return environment }
-        let production = try transaction.entitlement(
-            of: customer.key, product: product, productID: productID, environment: 1, app: app)
+        let production = try balance(of: customer, product, 1, app, transaction)
         guard (production?.balance ?? 0) < quantity else { return .production }
-        let isTester = try TestersTable(connection: transaction.connection).contains(customer.key, appKey: app.key)
-        return app.settings.sandboxAccess.counts(.sandbox, isTester: isTester) ? .sandbox : .production
+        return try transaction.counts(.sandbox, for: customer.key, app) ? .sandbox : .production
     }
 }

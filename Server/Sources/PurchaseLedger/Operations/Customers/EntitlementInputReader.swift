@@ -16,9 +16,9 @@ struct EntitlementInputReader {
         for key in originals.sorted() {
             let original = try OriginalsTable(connection: connection).row(key)
             let history = try HistoryReader(transaction: reader).history(original)
-            for isShared in [false, true] {
-                input.purchases += history.purchases(isShared: isShared, Ownership.stored(history))
-                input.revocations += history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
+            for holder in history.holders {
+                input.purchases += history.purchases(of: holder, Ownership.stored(history))
+                input.revocations += history.handRevocations(of: holder)
             }
             if let renewal = history.renewal { input.renewals[renewal.key] = renewal }
         }

@@ -1,17 +1,30 @@
 import PurchaseVerification
 
-/// Computes a customer's entitlements at a time from rows.
+/// Makes every entitlement that leaves the ledger, from rows: the answers to claims, restores, consumptions and queries.
 struct EntitlementReading {
     let app: RegisteredApp
     let moment: Timestamp
 
-    /// The entitlement of one product in one environment.
+    /// The entitlements to one product in one environment, one for each kind of its purchases, before the setting
+    /// `sandbox_access` is applied.
     ///
-    /// - Parameter rows: the rows of all of its grounds; at least one.
-    func entitlement(
+    /// - Parameter rows: the rows of all of its grounds.
+    func entitlements(
         _ rows: [EntitlementRow], productID: String, environment: AppStoreEnvironment
-    ) throws(LedgerStorageError) -> Entitlement? {
-        guard let first = rows.first else { return nil }
+    ) throws(LedgerStorageError) -> [UncountedEntitlement] {
+        var entitlements: [UncountedEntitlement] = []
+        for kind in ProductKind.allCases {
+            let rows = rows.filter { $0.kind == kind }
+            guard let first = rows.first else { continue }
+            let entitlement = try entitlement(rows, first, productID: productID, environment: environment)
+            entitlements.append(UncountedEntitlement(entitlement: entitlement))
+        }
+        return entitlements
+    }
+
+    private func entitlement(
+        _ rows: [EntitlementRow], _ first: EntitlementRow, productID: String, environment: AppStoreEnvironment
+    ) throws(LedgerStorageError) -> Entitlement {
         var entitlement = Entitlement(
             productID: productID, environment: environment, productKind: first.kind, state: .pending,
             reason: .notStarted, balance: 0, shortfall: 0)
@@ -85,12 +98,34 @@ extension StoredTimeline.Span {
 }
 
 extension LedgerTransaction {
-    /// The entitlement of a customer to one product.
+    /// The entitlement of a customer to one product and kind, before `sandbox_access` is applied.
+    ///
+    /// - Parameter kind: the kind of the purchase; if it is `nil` or unknown, the only kind that the customer has.
     func entitlement(
-        of customer: Int64, product: Int64, productID: String, environment: Int64, app: RegistryApp
-    ) throws(LedgerStorageError) -> Entitlement? {
+        of customer: Int64, product: Int64, kind: ProductKind?, productID: String, environment: Int64, app: RegistryApp
+    ) throws(LedgerStorageError) -> UncountedEntitlement? {
         let rows = try entitlements.rows(of: customer, product: product, environment: environment)
-        return try EntitlementReading(app: app.settings, moment: now).entitlement(
+        let found = try EntitlementReading(app: app.settings, moment: now).entitlements(
             rows, productID: productID, environment: try environments.environment(environment))
+        return found.first { $0.entitlement.productKind == kind } ?? (kind == .consumable ? nil : found.first)
+    }
+
+    /// Whether purchases of an environment count for a customer, by the setting `sandbox_access` as it is now.
+    func counts(
+        _ environment: AppStoreEnvironment, for customer: Int64?, _ app: RegistryApp
+    ) throws(LedgerStorageError) -> Bool {
+        var isTester = false
+        if environment != .production, app.settings.sandboxAccess == .testers, let customer {
+            isTester = try TestersTable(connection: connection).contains(customer, appKey: app.key)
+        }
+        return app.settings.sandboxAccess.counts(environment, isTester: isTester)
+    }
+
+    /// The entitlement of a customer as it leaves the ledger.
+    func counted(
+        _ uncounted: UncountedEntitlement?, of customer: Int64, _ app: RegistryApp
+    ) throws(LedgerStorageError) -> Entitlement? {
+        guard let uncounted else { return nil }
+        return uncounted.counted(try counts(uncounted.entitlement.environment, for: customer, app))
     }
 }

@@ -25,7 +25,7 @@ public struct EntitlementsOfCustomer: LedgerQuery {
 
     /// The answer.
     public struct Answer: Sendable, Equatable {
-        /// One for each product and environment.
+        /// One for each product, environment and kind of purchase.
         public var entitlements: [Entitlement]
         /// The named entitlements of the settings.
         public var named: [NamedAccess]
@@ -39,35 +39,45 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             entitlements = try PastBalances(reader: reader, app: app).replace(
                 entitlements, customer: customer, at: moment)
         }
-        let isTester = try TestersTable(connection: reader.connection).contains(customer.key, appKey: app.key)
-        entitlements = entitlements.compactMap { entitlement in
-            var entitlement = entitlement
-            if let environment { return entitlement.environment == environment ? entitlement : nil }
-            if !app.settings.sandboxAccess.counts(entitlement.environment, isTester: isTester) {
-                // A sandbox purchase that does not count is shown with its reason, so that support can explain it.
-                guard entitlement.environment == .sandbox else { return nil }
-                entitlement.reason = .sandboxNotAccepted
-                entitlement.state = Entitlement.State(entitlement.reason)
-                entitlement.balance = 0
-            }
-            return entitlement
+        let answered: [Entitlement]
+        if let environment {
+            // An environment that the query names is shown as it is.
+            answered = entitlements.map(\.entitlement).filter { $0.environment == environment }
+        } else {
+            answered = try Self.counted(entitlements, reader, app, customer)
         }
-        return Answer(entitlements: entitlements, named: named(entitlements, app.settings))
+        return Answer(entitlements: answered, named: named(answered, app.settings))
     }
 
     /// The current entitlements of a customer, in every environment.
     static func current(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow
     ) throws(LedgerStorageError) -> [Entitlement] {
-        try read(reader, app, customer: customer, at: reader.now)
+        try counted(try read(reader, app, customer: customer, at: reader.now), reader, app, customer)
+    }
+
+    /// A purchase that does not count is shown with its reason, so that support can explain it.
+    private static func counted(
+        _ entitlements: [UncountedEntitlement], _ reader: LedgerTransaction, _ app: RegistryApp, _ customer: CustomerRow
+    ) throws(LedgerStorageError) -> [Entitlement] {
+        var counts: [AppStoreEnvironment: Bool] = [:]
+        var answered: [Entitlement] = []
+        for uncounted in entitlements {
+            let environment = uncounted.entitlement.environment
+            if counts[environment] == nil {
+                counts[environment] = try reader.counts(environment, for: customer.key, app)
+            }
+            answered.append(uncounted.counted(counts[environment] ?? false))
+        }
+        return answered
     }
 
     /// Reads one range of the primary key, however long the history is.
     private static func read(
         _ reader: LedgerTransaction, _ app: RegistryApp, customer: CustomerRow, at moment: Timestamp
-    ) throws(LedgerStorageError) -> [Entitlement] {
+    ) throws(LedgerStorageError) -> [UncountedEntitlement] {
         let reading = EntitlementReading(app: app.settings, moment: moment)
-        var entitlements: [Entitlement] = []
+        var entitlements: [UncountedEntitlement] = []
         var rows = try reader.entitlements.rows(of: customer.key)[...]
         while let first = rows.first {
             let group = rows.prefix {
@@ -75,11 +85,8 @@ public struct EntitlementsOfCustomer: LedgerQuery {
             }
             rows = rows.dropFirst(group.count)
             let environment = try reader.environments.environment(first.row.environment)
-            if let entitlement = try reading.entitlement(
+            entitlements += try reading.entitlements(
                 group.map(\.row), productID: first.productID, environment: environment)
-            {
-                entitlements.append(entitlement)
-            }
         }
         return entitlements
     }

@@ -7,22 +7,23 @@ struct PastBalances {
 
     /// Replaces the balances in entitlements.
     func replace(
-        _ entitlements: [Entitlement], customer: CustomerRow, at moment: Timestamp
-    ) throws(LedgerStorageError) -> [Entitlement] {
-        guard entitlements.contains(where: { $0.productKind == .consumable }) else { return entitlements }
+        _ entitlements: [UncountedEntitlement], customer: CustomerRow, at moment: Timestamp
+    ) throws(LedgerStorageError) -> [UncountedEntitlement] {
+        guard entitlements.contains(where: { $0.entitlement.productKind == .consumable }) else { return entitlements }
         let input = try EntitlementInputReader(reader: reader).input(of: customer.key)
         let access = CustomerEntitlements(input).access(at: moment, refundShortfall: app.settings.refundShortfall)
-        return entitlements.map { entitlement in
-            guard entitlement.productKind == .consumable else { return entitlement }
+        return entitlements.map { uncounted in
+            var entitlement = uncounted.entitlement
+            guard entitlement.productKind == .consumable else { return uncounted }
             let past = access.first {
                 $0.productID == ExactText(entitlement.productID) && $0.environment == entitlement.environment
+                    && $0.kind == .consumable
             }
-            var entitlement = entitlement
             (entitlement.balance, entitlement.shortfall) = (past?.balance ?? 0, past?.shortfall ?? 0)
             // Without a past balance, all lots belong to another customer now, and none of them had been used at that time.
             entitlement.reason = past.map(\.denial) ?? .ownedByAnother
             entitlement.state = Entitlement.State(entitlement.reason)
-            return entitlement
+            return UncountedEntitlement(entitlement: entitlement)
         }
     }
 }

@@ -14,20 +14,20 @@ struct EntitlementWriter {
     /// Writes the entitlements of an original.
     ///
     /// - Parameters:
-    ///   - ownership: the owners of the customer's own purchases, and of those shared by a family.
+    ///   - ownership: the owners, by holder.
     ///   - claimants: all customers who ever claimed it or had it transferred to them. Better facts can end the part that one of
     ///     them has in it; then their rows are deleted.
     /// - Returns: the balances that changed.
     func write(
-        _ history: PurchaseHistory, _ ownership: [Ownership], claimants: Set<Int64>
+        _ history: PurchaseHistory, _ ownership: [PurchaseHolder: Ownership], claimants: Set<Int64>
     ) throws(LedgerStorageError) -> Balances {
         var spans: [AccessSpan] = []
         var passes: Set<Chain> = []
         var balances: Balances = [:]
         var lot: ConsumableLot?
-        for isShared in [false, true] {
-            let revocations = history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
-            let purchases = history.purchases(isShared: isShared, ownership[isShared ? 1 : 0])
+        for holder in history.holders {
+            let revocations = history.handRevocations(of: holder)
+            let purchases = history.purchases(of: holder, ownership[holder] ?? Ownership(owners: [:]))
             guard !purchases.isEmpty else { continue }
             let access = OriginalAccess(purchases, renewal: history.renewal, revocations: revocations)
             spans += access.spans
@@ -36,7 +36,7 @@ struct EntitlementWriter {
                 let isInChain = pass.refusal == nil
                 spans += PassAccess.spans(of: [pass]).filter { !isInChain || $0.customer != pass.owner }
             }
-            if !isShared { lot = access.lots.first }
+            if holder == .buyer { lot = access.lots.first }
         }
         for record in history.everyRecord
         where [record.row, record.formerRow].contains(where: { $0?.kind == .nonRenewing }) {
@@ -123,17 +123,17 @@ struct EntitlementWriter {
         for row in rows where originals.insert(row.originalKey).inserted {
             let original = try OriginalsTable(connection: connection).row(row.originalKey)
             let history = try HistoryReader(transaction: transaction).history(original)
-            for isShared in [false, true] {
+            for holder in history.holders {
                 let owners = Ownership.stored(history)
-                purchases += history.purchases(isShared: isShared, owners).filter {
+                purchases += history.purchases(of: holder, owners).filter {
                     $0.kind == .nonRenewing && $0.owner?.rawValue == chain.customer
                 }
-                revocations += history.revocations.compactMap { $0.revocation(history.key, isShared: isShared) }
+                revocations += history.handRevocations(of: holder)
             }
         }
         let spans = PassAccess.spans(of: purchases, revocations: revocations)
             .filter { $0.customer?.rawValue == chain.customer }
-        try write(spans, for: chain, ground: EntitlementRow.wholeGround)
+        try write(spans, for: chain, ground: EntitlementRow.passGround)
     }
 
     // MARK: Balances
@@ -234,9 +234,9 @@ struct EntitlementWriter {
 }
 
 extension PurchaseHistory {
-    /// The customer's own purchases, or those shared by a family.
-    func purchases(isShared: Bool, _ ownership: Ownership) -> [OwnedPurchase] {
-        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared && !$0.isErased }
+    /// The purchases of a holder.
+    func purchases(of holder: PurchaseHolder, _ ownership: Ownership) -> [OwnedPurchase] {
+        let own = records.filter { $0.facts.ownership.holder == holder && !$0.isErased }
         guard let first = own.first else { return [] }
         guard own.count > 1 else {
             return PurchaseGrouping.purchases(of: [first.facts], owners: ownership) { _ in first.terms }

@@ -39,8 +39,12 @@ struct EventWriter {
         _ history: PurchaseHistory, balances: EntitlementWriter.Balances
     ) throws(LedgerStorageError) {
         let copies = history.copies
+        let withdrawals = history.withdrawalNews
         for record in history.records {
-            for var event in events(of: record, in: history, isCopy: copies.contains(record.facts.key)) {
+            let key = record.facts.key
+            for var event in events(
+                of: record, in: history, isCopy: copies.contains(key), withdrawn: withdrawals[key])
+            {
                 if let former = record.formerRow?.ownerKey, former != record.row.ownerKey {
                     event.formerKey = former
                 }
@@ -69,8 +73,12 @@ struct EventWriter {
 
     /// The events of one transaction.
     ///
-    /// - Parameter isCopy: whether the owner has the purchase by another transaction, so that it is not granted again.
-    private func events(of record: TransactionRecord, in history: PurchaseHistory, isCopy: Bool) -> [EventRow] {
+    /// - Parameters:
+    ///   - isCopy: whether the owner has the purchase by another transaction, so that it is not granted again.
+    ///   - withdrawn: the units that were and are withdrawn, if they changed and this transaction reports it.
+    private func events(
+        of record: TransactionRecord, in history: PurchaseHistory, isCopy: Bool, withdrawn: (before: Int64, now: Int64)?
+    ) -> [EventRow] {
         var events: [EventRow] = []
         func add(_ type: EventType, _ change: (inout EventRow) -> Void = { _ in }) {
             var event = event(type)
@@ -90,7 +98,7 @@ struct EventWriter {
             add(.transferred) { $0.figures.units = now.quantity }
         default: break
         }
-        let (unitsBefore, units) = (before?.withdrawal?.units ?? 0, now.withdrawal?.units ?? 0)
+        let (unitsBefore, units) = withdrawn ?? (0, 0)
         if units > unitsBefore {
             add(.revoked) {
                 $0.figures.units = units - unitsBefore

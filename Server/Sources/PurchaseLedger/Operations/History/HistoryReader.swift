@@ -39,8 +39,8 @@ struct HistoryReader {
         if records.contains(where: { $0.row.kind == .consumable || $0.facts.kind == .consumable }) {
             history.formerLot = try LotsTable(connection: connection).row(original.key)
         }
-        history.revocations = try HandGrantsTable(connection: connection).revocations(ofOriginal: original.key)
-            .map(HandRevocationOfPurchase.init)
+        history.revocations = try HandGrantsTable(connection: connection)
+            .revocationsOfPurchases(ofOriginal: original.key)
         return history
     }
 

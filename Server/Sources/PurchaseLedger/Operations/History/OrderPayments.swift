@@ -77,6 +77,7 @@ final class OrderPayments {
     /// - Parameter named: a transaction whose claim names an order; it pays no other order.
     func settle(_ history: PurchaseHistory, except named: TransactionKey?) throws(LedgerStorageError) {
         guard history.records.contains(where: \.isChanged) else { return }
+        let formerWithdrawals = history.formerWithdrawals
         for purchase in history.purchases {
             let records = purchase.transactions.compactMap { transaction in
                 history.index(of: transaction.key).map { history.records[$0] }
@@ -88,9 +89,7 @@ final class OrderPayments {
                 try payOpenOrder(of: owner, with: first, among: records, purchase)
             }
             for record in records where !record.isNew { try followOwner(of: record) }
-            let isNews = records.contains { record in
-                record.formerFacts.map { $0.withdrawal != record.facts.withdrawal } ?? (record.facts.withdrawal != nil)
-            }
+            let isNews = records.contains { formerWithdrawals[$0.facts.key] != purchase.withdrawal }
             guard isNews else { continue }
             for record in records where !record.isNew {
                 try followWithdrawal(of: record, purchase)
@@ -106,7 +105,7 @@ final class OrderPayments {
         for copy in copies where try order(paidBy: copy) != nil { return }
         let claimed = ClaimedPurchase(
             facts: record.facts, kind: record.row.kind, withdrawal: purchase.withdrawal, isCopy: false,
-            hasPaidAnotherOrder: false)
+            isRepurchase: purchase.isRepurchase, hasPaidAnotherOrder: false)
         guard claimed.wholeWithdrawal == nil else { return }
         // Older unpaid orders could hide a matching one; a customer has few that have not expired.
         let open = try transaction.orders.open(
@@ -123,18 +122,14 @@ final class OrderPayments {
     /// The terms of an order for the decision.
     func terms(of order: OrderRow, purchase record: TransactionRecord) throws(LedgerStorageError) -> OrderTerms {
         var environments: [AppStoreEnvironment] = []
-        if let environment = order.environment {
-            environments = [try transaction.environments.environment(environment)]
-        } else {
-            environments = [.production]
-            let environment = record.facts.key.environment
-            if environment == .sandbox {
-                let testers = TestersTable(connection: transaction.connection)
-                let isTester = try testers.contains(order.customerKey, appKey: app.key)
-                if app.settings.sandboxAccess.counts(environment, isTester: isTester) {
-                    environments.append(environment)
-                }
-            }
+        let named = try order.environment.map { key throws(LedgerStorageError) in
+            try transaction.environments.environment(key)
+        }
+        // Purchases that do not count for the customer pay nothing, even if the order names their environment.
+        let isSandbox = record.facts.key.environment == .sandbox
+        for environment in named.map({ [$0] }) ?? (isSandbox ? [.production, .sandbox] : [.production])
+        where try transaction.counts(environment, for: order.customerKey, app) {
+            environments.append(environment)
         }
         return OrderTerms(
             productID: ExactText(

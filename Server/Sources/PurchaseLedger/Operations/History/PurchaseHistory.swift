@@ -34,8 +34,8 @@ struct PurchaseHistory {
     /// The owner of each transaction.
     ///
     /// - Parameter merges: the merges of the customers involved, each with its journal entry.
-    func ownership(isShared: Bool, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
-        let own = records.filter { $0.facts.ownership.isFamilyShared == isShared }
+    func ownership(of holder: PurchaseHolder, tokens: TokenAssignments, merges: [OwnershipAct]) -> Ownership {
+        let own = records.filter { $0.facts.ownership.holder == holder }
         guard !own.isEmpty else { return Ownership(owners: [:]) }
         let keys = Set(own.map(\.facts.key))
         let contents = acts.filter { keys.contains($0.transaction) }.map { act in
@@ -55,7 +55,15 @@ struct PurchaseHistory {
 
     /// The purchases, with any owner.
     var purchases: [OwnedPurchase] {
-        [false, true].flatMap { purchases(isShared: $0, Ownership(owners: [:])) }
+        holders.flatMap { purchases(of: $0, Ownership(owners: [:])) }
+    }
+
+    /// The holders of its transactions. Nearly all originals have only the buyer.
+    var holders: [PurchaseHolder] {
+        guard records.contains(where: { $0.facts.ownership.holder != .buyer }) else {
+            return records.isEmpty ? [] : [.buyer]
+        }
+        return Set(records.map(\.facts.ownership.holder)).sorted { $0.names.lexicographicallyPrecedes($1.names) }
     }
 
     /// The transactions with a new owner who has the same purchase by another transaction: one that had an owner before, or the
@@ -77,13 +85,69 @@ struct PurchaseHistory {
         return copies
     }
 
-    /// The last act on transactions with the same ownership type.
-    func lastAct(besides key: TransactionKey) -> RecordedAct? {
-        let isShared = { (transaction: TransactionKey) in
-            index(of: transaction).map { records[$0].facts.ownership.isFamilyShared } ?? false
+    /// The withdrawal of the purchase of each transaction by the former facts.
+    var formerWithdrawals: [TransactionKey: Withdrawal] {
+        let former = records.filter { !$0.isErased }.compactMap(\.formerFacts)
+        guard former.contains(where: { $0.lastWithdrawal != nil }) else { return [:] }
+        let terms = Dictionary(
+            records.compactMap { record in record.formerTerms.map { (record.facts.key, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        var withdrawals: [TransactionKey: Withdrawal] = [:]
+        for (_, transactions) in Dictionary(grouping: former, by: \.ownership) {
+            let purchases = PurchaseGrouping.purchases(of: transactions, owners: Ownership(owners: [:])) {
+                terms[$0.key]
+            }
+            for purchase in purchases {
+                guard let withdrawal = purchase.withdrawal else { continue }
+                for transaction in purchase.transactions { withdrawals[transaction.key] = withdrawal }
+            }
         }
-        let isSharedHere = isShared(key)
-        return acts.last { isShared($0.transaction) == isSharedHere }
+        return withdrawals
+    }
+
+    /// The withdrawn units of each purchase where they changed, before and now. One transaction of the purchase reports them: the
+    /// first whose facts changed.
+    var withdrawalNews: [TransactionKey: (before: Int64, now: Int64)] {
+        guard records.contains(where: { $0.facts.lastWithdrawal != nil || $0.formerFacts?.lastWithdrawal != nil })
+        else { return [:] }
+        let former = formerWithdrawals
+        var news: [TransactionKey: (before: Int64, now: Int64)] = [:]
+        for purchase in purchases {
+            let members = purchase.transactions.compactMap { transaction in
+                index(of: transaction.key).map { records[$0] }
+            }
+            guard let reporting = members.first(where: { $0.formerFacts !== $0.facts }) else { continue }
+            let known = members.filter { !$0.isNew }
+            let before = known.compactMap { former[$0.facts.key]?.units }.max() ?? 0
+            let now = purchase.withdrawal?.units ?? 0
+            if before != now { news[reporting.facts.key] = (before, now) }
+        }
+        return news
+    }
+
+    /// The last act on transactions of the same holder.
+    func lastAct(besides key: TransactionKey) -> RecordedAct? {
+        let holder = { (transaction: TransactionKey) in
+            index(of: transaction).map { records[$0].facts.ownership.holder } ?? .buyer
+        }
+        let holderHere = holder(key)
+        return acts.last { holder($0.transaction) == holderHere }
+    }
+
+    /// The manual revocations of a holder's copies.
+    func handRevocations(of holder: PurchaseHolder) -> [HandRevocation] {
+        revocations.compactMap { revocation in
+            let named = revocation.transactionID.flatMap { id in
+                records.first { $0.facts.key.transactionID == id && $0.facts.ownership.holder != .buyer }
+            }
+            let isMeant =
+                named.map { $0.facts.ownership.holder == holder }
+                ?? (revocation.row.revokedShared == (holder != .buyer))
+            guard isMeant else { return nil }
+            return HandRevocation(
+                target: .purchase(OwnershipKey(original: key, holder: holder)), from: revocation.row.startsAt,
+                liftedAt: revocation.row.liftedAt)
+        }
     }
 
     /// The position of a transaction.
@@ -104,6 +168,10 @@ struct TransactionRecord {
     var isCancelledByHint = false
 
     var isNew: Bool { formerFacts == nil }
+    /// The settings under which the purchase counted before.
+    var formerTerms: ProductTerms? {
+        formerRow.flatMap { row in row.kind.map { ProductTerms(kind: $0, duration: row.duration) } }
+    }
     /// Whether it has an owner, and had none before.
     var hasFirstOwner: Bool { row.ownerKey != nil && formerRow?.ownerKey == nil }
     /// Whether its owner was erased. Evidence of a transaction always names its product.
@@ -148,13 +216,25 @@ struct RecordedAct {
 
 /// A manual revocation of this original.
 struct HandRevocationOfPurchase {
-    var row: HandGrantRow
+    let row: HandGrantRow
+    /// The transaction that the operator named, if it is a member's. Its holder is revoked, not all members.
+    let transactionID: ExactText?
 
-    /// The revocation, if it matches the ownership type of the purchase.
-    func revocation(_ key: OriginalKey, isShared: Bool) -> HandRevocation? {
-        guard row.revokedShared == isShared else { return nil }
-        return HandRevocation(
-            target: .purchase(OwnershipKey(original: key, isFamilyShared: isShared)), from: row.startsAt,
-            liftedAt: row.liftedAt)
+    init(_ row: HandGrantRow, _ connection: any LedgerConnection) throws(LedgerStorageError) {
+        self.row = row
+        let details =
+            row.revokedShared ? try JournalTable(connection: connection).row(key: row.entryKey)?.details : nil
+        transactionID = try details.flatMap { details throws(LedgerStorageError) in
+            try HandRevokedDetails(encoded: details).transactionID.map { ExactText($0) }
+        }
+    }
+}
+
+extension HandGrantsTable {
+    /// The revocations of an original, with the transactions that they name.
+    func revocationsOfPurchases(ofOriginal key: Int64) throws(LedgerStorageError) -> [HandRevocationOfPurchase] {
+        var found: [HandRevocationOfPurchase] = []
+        for row in try revocations(ofOriginal: key) { found.append(try HandRevocationOfPurchase(row, connection)) }
+        return found
     }
 }

@@ -35,7 +35,7 @@ extension ErasureScope {
             environment: environment.name, transactionID: row.transactionID,
             second: row.xcodeSecond == 0 ? nil : row.xcodeSecond, originalID: facts.original.transactionID.string,
             originalSecond: facts.original.second == 0 ? nil : facts.original.second, kind: row.kind?.rawValue,
-            isShared: facts.ownership.isFamilyShared,
+            isShared: facts.ownership.holder != .buyer,
             purchasedAt: (facts.purchaseDate ?? facts.originalPurchaseDate)?.millisecondsSince1970,
             token: token?.text)
     }

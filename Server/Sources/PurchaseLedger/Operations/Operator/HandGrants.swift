@@ -139,7 +139,7 @@ public struct RevokeByHand: LedgerOperation {
             let named = try transaction.environments.environment(purchase.environment)
             let facts = try purchase.observed(in: named)
             (row.productKey, row.environment) = (purchase.productKey, purchase.environment)
-            (row.revokedOriginal, row.revokedShared) = (purchase.originalKey, facts.ownership.isFamilyShared)
+            (row.revokedOriginal, row.revokedShared) = (purchase.originalKey, facts.ownership.holder != .buyer)
             (details.environment, details.transactionID) = (named.name, transactionID)
             details.second = purchase.xcodeSecond == 0 ? nil : purchase.xcodeSecond
         case .grant(let grantID):

@@ -37,6 +37,7 @@ public struct FulfilOrder: LedgerOperation {
         }
         let customer = try transaction.customers.surviving(try transaction.customers.row(row.customerKey))
         try requireNoRevocation(row, transaction)
+        try requireCounting(row, customer, app, transaction)
         let taken = try take(row, customer, transaction)
         row.status = .fulfilled
         row.fulfilledAt = transaction.now
@@ -59,6 +60,17 @@ public struct FulfilOrder: LedgerOperation {
             .revocations(ofOriginal: paid.originalKey)
         guard revocations.allSatisfy({ $0.revokedShared || $0.liftedAt != nil }) else {
             throw LedgerRefusal(.orderRevoked, expected: nil, found: paid.transactionID)
+        }
+    }
+
+    /// - Throws: `order_environment_mismatch` if the purchase that paid the order no longer counts for the customer.
+    private func requireCounting(
+        _ row: OrderRow, _ customer: CustomerRow, _ app: RegistryApp, _ transaction: LedgerTransaction
+    ) throws {
+        guard let key = row.paidBy, let paid = try transaction.transactions.row(key) else { return }
+        let environment = try transaction.environments.environment(paid.environment)
+        guard try transaction.counts(environment, for: customer.key, app) else {
+            throw LedgerRefusal(.orderEnvironmentMismatch, expected: "a purchase that counts", found: environment.name)
         }
     }
 

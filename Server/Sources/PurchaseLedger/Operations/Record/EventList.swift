@@ -31,7 +31,7 @@ public struct EventList: LedgerQuery {
             .prefix { $0.key <= settled }
             .map {
                 StoredEvent(
-                    cursor: $0.key, type: $0.type, body: try EventBody($0, app: app.settings.id).encoded())
+                    cursor: $0.key, type: $0.type, body: try EventBody($0, app: app.settings).encoded())
             }
     }
 }

@@ -28,7 +28,7 @@ public struct OutgoingEvents: LedgerQuery {
                 .prefix { $0.key <= settled }
             var events: [OutgoingEvent] = []
             for event in page where event.figures.isAnnounced {
-                events.append(try OutgoingEvent(event, app: app.settings.id))
+                events.append(try OutgoingEvent(event, app: app.settings))
             }
             passed = page.last { !$0.figures.isAnnounced } ?? passed
             if !events.isEmpty {
@@ -60,7 +60,7 @@ public struct DueDeliveries: LedgerQuery {
 
     public func answer(_ reader: LedgerTransaction) throws -> [(lane: WebhookLane, deliveries: [PendingDelivery])] {
         let table = WebhookDeliveriesTable(connection: reader.connection)
-        let app = try reader.app(app).settings.id
+        let app = try reader.app(app).settings
         var lanes: [(lane: WebhookLane, deliveries: [PendingDelivery])] = []
         for head in try table.due(lease.key, at: reader.now, limit: Int64(max(1, limit))) {
             guard head.state != .resend else {
@@ -76,7 +76,7 @@ public struct DueDeliveries: LedgerQuery {
 }
 
 extension OutgoingEvent {
-    init(_ event: NamedEvent, app: String) throws(LedgerStorageError) {
+    init(_ event: NamedEvent, app: RegisteredApp) throws(LedgerStorageError) {
         (key, customer) = (event.key, event.customerKey ?? 0)
         // The random id of the entry is part of it, so events after a restore from a backup have ids other than the lost ones.
         id = "evt_\(event.entryID.bytes.hexadecimal)_\(event.key)"
@@ -91,7 +91,7 @@ extension OutgoingEvent {
 }
 
 extension PendingDelivery {
-    init(_ row: DeliveryRow, app: String) throws(LedgerStorageError) {
+    init(_ row: DeliveryRow, app: RegisteredApp) throws(LedgerStorageError) {
         event = try OutgoingEvent(row.event, app: app)
         (state, attempts, firstAt) = (row.state, row.attempts, row.firstAt)
     }

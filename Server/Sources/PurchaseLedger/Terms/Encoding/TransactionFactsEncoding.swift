@@ -20,6 +20,7 @@ extension ObservedTransaction {
         while let tag = try decoder.nextTag() {
             guard try fields.decode(tag, &decoder) else { throw decoder.malformed }
         }
+        fields.lastWithdrawal = fields.lastWithdrawal ?? fields.currentWithdrawalDate
         self.init(key: key, fields: fields)
         guard self.encoded == bytes else { throw .malformed(offset: bytes.count) }
     }
@@ -58,6 +59,9 @@ extension TransactionFields {
         encoder.add(35, fields.cancellation)
         encoder.add(36, fields.upgradedAt)
         encoder.add(37, fields.accountToken)
+        // Most transactions were never revoked, or still are, so the date is that of the fields above.
+        if fields.lastWithdrawal != fields.currentWithdrawalDate { encoder.add(38, fields.lastWithdrawal) }
+        encoder.add(39, fields.seats)
     }
 
     /// Reads the field with a tag.
@@ -88,6 +92,8 @@ extension TransactionFields {
         case 35: cancellation = try decoder.value()
         case 36: upgradedAt = try decoder.value()
         case 37: accountToken = try decoder.value()
+        case 38: lastWithdrawal = try decoder.value()
+        case 39: seats = try decoder.value()
         default: return false
         }
         return true
@@ -178,6 +184,18 @@ extension StampedRevocation: CanonicalValue {
     func encode(to writer: inout CanonicalWriter) {
         writer.write(stamp)
         writer.write(optional: revocation)
+    }
+}
+
+extension StampedSeats: CanonicalValue {
+    init(from reader: inout CanonicalReader) throws(FactsDecodingError) {
+        stamp = try reader.moment()
+        seats = try reader.value()
+    }
+
+    func encode(to writer: inout CanonicalWriter) {
+        writer.write(stamp)
+        writer.write(seats)
     }
 }
 

@@ -1,0 +1,142 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+@Suite("Repeated claims, tokens of others, kinds and dispositions")
+struct ClaimRuleTests {
+    @Test("C.4 A customer who was refused under deny gets the purchase under move, once", arguments: [false, true])
+    func refusedThenMove(isImported: Bool) async throws {
+        try await LedgerWorld.with { world in
+            let evidence = try LedgerWorld.period("901", from: 0)
+            func claim(_ world: LedgerWorld, _ customer: String) async throws -> PurchaseOutcome {
+                try await world.claim("901", product: LedgerWorld.monthly, customer: customer, evidence)
+            }
+            #expect(try await claim(world, "alice").code == "accepted")
+            if isImported {
+                let row = ImportSubmission(customerID: "bob", evidence: [evidence])
+                _ = try await world.ledger.perform(
+                    ImportPurchases(app: "example", isAnnounced: false, [world.ledger.examine(row, app: "example")]))
+            } else {
+                #expect(try await claim(world, "bob").code == "already_claimed")
+            }
+            var app = LedgerWorld.app()
+            app.transfer = .move
+            let moving = try await world.restarted([app])
+            let moved = try await claim(moving, "bob")
+            #expect(moved.code == "accepted" && moved.isReplayed)
+            #expect(try await moving.entitlement(LedgerWorld.monthly, of: "bob")?.state == .active)
+            #expect(try await claim(moving, "bob").code == "accepted")
+            #expect(try await moving.events().count { $0 == "transferred" } == 2, "each of the two customers is told")
+            #expect(try await claim(moving, "alice").code == "accepted")
+            try await moving.requireConsistency()
+        }
+    }
+
+    @Test("C.6 The new owner of a transferred purchase claims it with the token of the former owner")
+    func tokenOfFormerOwner() async throws {
+        try await LedgerWorld.with { world in
+            let token = UUID()
+            _ = try await world.ledger.perform(AssignToken(app: "example", customerID: "alice", token: token))
+            let evidence = try LedgerWorld.period("901", from: 0) { $0.appAccountToken = token.uuidString.lowercased() }
+            #expect(try await world.claim("901", product: LedgerWorld.monthly, evidence).code == "accepted")
+            let before = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", evidence)
+            #expect(before.code == "app_account_token_mismatch" && before.disposition == .refused)
+            _ = try await world.ledger.perform(
+                MovePurchase(app: "example", transactionID: "901", to: "bob", reason: "other account"))
+            let after = try await world.claim("901", product: LedgerWorld.monthly, customer: "bob", evidence)
+            #expect(after.code == "accepted" && after.disposition == .granted && after.isReplayed)
+            let restored = try await world.ledger.perform(
+                RestorePurchases(
+                    world.ledger.examine(
+                        RestoreSubmission(app: "example", customerID: "bob", evidence: [evidence]))))
+            #expect(restored.purchases.map(\.code) == ["accepted"])
+            let former = try await world.claim("901", product: LedgerWorld.monthly, evidence)
+            #expect(former.code == "already_claimed" && former.claimedBy == .anotherCustomer)
+        }
+    }
+
+    @Test("C.7 A product with purchases of two kinds shows both")
+    func kinds() async throws {
+        for kind in [ProductKind.nonConsumable, .nonRenewing] {
+            try await LedgerWorld.with {
+                $0.products[LedgerWorld.coins] = RegisteredProduct(kind: kind, duration: PassDuration("30d"))
+            } _: { world in
+                if kind == .nonRenewing {
+                    _ = try await world.claim(
+                        "1", try LedgerWorld.signed("1", kind: .nonRenewingSubscription))
+                } else {
+                    _ = try await world.ledger.perform(
+                        GrantByHand(
+                            app: "example", customerID: "alice", productID: LedgerWorld.coins, reason: "a gift"))
+                }
+                let later = try await world.restarted([LedgerWorld.app()])
+                let outcome = try await later.claim("2", try LedgerWorld.signed("2") { $0.quantity = 5 })
+                #expect(outcome.entitlement?.productKind == .consumable && outcome.entitlement?.balance == 5)
+                for moment in [nil, later.clock.now] {
+                    let shown = try await later.ledger.answer(
+                        EntitlementsOfCustomer(app: "example", customerID: "alice", at: moment)
+                    ).entitlements
+                    #expect(shown.map(\.productKind) == [.consumable, kind])
+                    #expect(shown.allSatisfy { $0.state == .active })
+                    #expect(shown.map(\.balance) == [5, 0])
+                }
+                #expect(try await later.consume(2, "c").balance == 3)
+                try await later.requireConsistency()
+            }
+        }
+    }
+
+    @Test("C.14 A refusal of the order alone is granted where the customer has the purchase")
+    func orderRefusals() async throws {
+        try await LedgerWorld.with { world in
+            let orders = [
+                try await world.order(product: LedgerWorld.pro), try await world.order(quantity: 2),
+                try await world.order(environment: .sandbox),
+            ]
+            let cancelled = try await world.order()
+            _ = try await world.ledger.perform(CancelOrder(app: "example", orderID: cancelled.id))
+            let first = try await world.order()
+            let second = try await world.order()
+            let evidence = try LedgerWorld.signed("1")
+            #expect(try await world.claim("1", order: first.id, evidence).code == "accepted")
+            for order in orders + [cancelled, second] {
+                let outcome = try await world.claim("1", order: order.id, evidence)
+                #expect(outcome.code != "accepted" && outcome.disposition == .granted, "\(outcome.code)")
+                #expect(outcome.isReplayed, "\(outcome.code)")
+                let another = try await world.order("bob")
+                let foreign = try await world.claim("1", customer: "bob", order: another.id, evidence)
+                #expect(foreign.code == "already_claimed" && foreign.disposition == .refused)
+            }
+        }
+    }
+
+    @Test("C.14 What the same customer claimed before is replayed, refused or not")
+    func replayed() async throws {
+        try await LedgerWorld.with { app in
+            app.requiresAccountToken = true
+        } _: { world in
+            let ended = try LedgerWorld.period("901", from: 0, days: 1)
+            world.clock.advance(days: 10)
+            let receipt = try LedgerWorld.receipt([
+                .consumable(productID: LedgerWorld.coins, transactionID: "7", purchaseDate: MintedWorld.moment)
+            ])
+            let coins = try LedgerWorld.signed("1")
+            let claims: [(id: String, product: String, bytes: [UInt8], code: String)] = [
+                ("901", LedgerWorld.monthly, ended, "subscription_expired"),
+                ("7", LedgerWorld.coins, receipt, "account_token_needed"),
+                ("1", LedgerWorld.pro, coins, "product_mismatch"),
+            ]
+            for (id, product, bytes, code) in claims {
+                for isReplayed in [false, true, true] {
+                    let outcome = try await world.claim(id, product: product, bytes)
+                    #expect(outcome.code == code)
+                    #expect(outcome.isReplayed == isReplayed, "\(code)")
+                }
+                #expect(try await world.claim(id, product: product, customer: "bob", bytes).isReplayed == false)
+            }
+        }
+    }
+}
