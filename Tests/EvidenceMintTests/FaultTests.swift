@@ -49,14 +49,14 @@ struct FaultTests {
         arguments: [
             ReceiptFault.wrongRoot, .missingLeafMarker, .missingIntermediateMarker, .expiredLeaf, .leafNotYetValid,
             .expiredIntermediate, .developerCertificate, .notAnAuthority, .pathLengthExceeded, .intermediateKeyUsage,
-            .leafKeyUsage, .unknownCriticalExtension, .wrongIssuerName, .weakLeafKey,
+            .leafKeyUsage, .unknownCriticalExtension, .wrongIssuerName, .weakLeafKey, .crossSigned,
         ])
     func certificates(fault: ReceiptFault) throws {
         let message = try ASN1Element(try World.encoder().encode(World.receipt, fault: fault))
         #expect(try message.descend(1, 0, 2, 1, 0).content == World.receipt.payload())
 
         let certificates = try message.descend(1, 0, 3).children()
-        #expect(certificates.count == (fault == .pathLengthExceeded ? 4 : 3))
+        #expect(certificates.count == (fault == .pathLengthExceeded ? 4 : fault == .crossSigned ? 10 : 3))
         let leaf = certificates[0]
         #expect(try message.descend(1, 0, 4, 0, 1, 0).encoded == leaf.descend(0, 3).encoded, "issuer")
         #expect(try message.descend(1, 0, 4, 0, 1, 1).encoded == leaf.descend(0, 1).encoded, "serial number")
