@@ -15,7 +15,7 @@ import Synchronization
 public final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
-    private let health: HealthRoutes
+    private let readiness: ReadinessMonitor
     private let bodies: BodyReader
     private let workers: WorkerPool
     private let access: AccessLimits
@@ -43,9 +43,9 @@ public final class ReloadableServer: Sendable {
         started = configuration
         self.desk = desk
         self.uptime = uptime
-        health = HealthRoutes(ledger: ledger, uptime: uptime)
-        bodies = BodyReader(limits)
+        readiness = ReadinessMonitor(ledger)
         workers = WorkerPool(limit: limits.waitingVerifications)
+        bodies = BodyReader(limits, workers: workers)
         access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
         connections = ConnectionLimiter(limit: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
@@ -76,8 +76,8 @@ public final class ReloadableServer: Sendable {
     public func application(
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
-        let (started, connections) = (started, connections)
-        return Application(
+        let (started, connections, readiness) = (started, connections, readiness)
+        var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
                 HTTPConnection(responder: responder, limiter: connections) { self.inForce.withLock { $0.limits } }
@@ -86,13 +86,15 @@ public final class ReloadableServer: Sendable {
                 address: .hostname(started.host, port: started.port),
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
-            services: services,
+            services: services + [readiness],
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
                 await onReady("http://\(host):\(port)")
             },
             logger: logger)
+        application.beforeServerStarts { await readiness.waitForFirst() }
+        return application
     }
 
     /// Passes each request to the routes in force.
@@ -122,7 +124,7 @@ public final class ReloadableServer: Sendable {
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
-        health.add(to: router)
+        HealthRoutes(readiness: readiness).add(to: router)
         DescriptionRoutes().add(to: router)
         if let ledger { addPurchaseRoutes(to: router, ledger, configuration) }
         VerifyReceiptRoutes(

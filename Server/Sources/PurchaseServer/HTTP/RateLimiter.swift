@@ -80,6 +80,20 @@ package final class RateLimiter: Sendable {
         }
     }
 
+    /// Takes further tokens for a request that turned out to be expensive, down to a debt of one burst.
+    ///
+    /// - Parameters:
+    ///   - name: whose.
+    ///   - tokens: how many.
+    package func charge(_ name: [UInt8], _ tokens: Double) {
+        let time = uptime()
+        state.withLock { state in
+            var bucket = bucket(name, state, time)
+            bucket.tokens = max(-state.limit.burst, bucket.tokens - tokens)
+            state.young[name] = bucket
+        }
+    }
+
     /// The number of seconds until there is a token; `nil` if there is one. It takes no token.
     package func wait(_ name: [UInt8]) -> Double? {
         let time = uptime()

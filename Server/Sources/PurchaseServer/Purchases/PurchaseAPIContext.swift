@@ -33,16 +33,14 @@ final class PurchaseAPIContext: Sendable {
     ///
     /// - Throws: a problem that describes the first error in it.
     func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
-        let (message, flaw) = try await workers.run(bytes: body.count) { Message.read(body) }
+        let (message, flaw) = try await workers.run { Message.read(body) }
         if let flaw { throw Problem(flaw) }
         return message
     }
 
-    /// Verifies evidence of this number of bytes, off the threads that serve connections.
-    func verify<Value: Sendable>(
-        bytes: Int, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await workers.run(bytes: bytes, work)
+    /// Verifies evidence, off the threads that serve connections.
+    func verify<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await workers.run(work)
     }
 
     /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.
@@ -209,6 +207,11 @@ extension RequestMembers.IdentifierRule {
 extension Rejection {
     /// The fact that was found if a request has no body.
     static let emptyBody = "an empty body"
+
+    /// Whether its evidence may have cost more than accepted evidence.
+    var isExpensive: Bool {
+        if case .verification(let code) = reason { code.isExpensive } else { false }
+    }
 
     /// The sentence, which names both spellings of a misspelled field.
     var detail: String {

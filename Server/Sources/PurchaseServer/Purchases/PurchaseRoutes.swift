@@ -59,13 +59,14 @@ struct PurchaseRoutes {
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
+        context.facts.note(rejectedVerifications: outcome.rejection?.isExpensive == true ? 1 : 0)
         if let rejection = outcome.rejection { return Problem(outcome, rejection).response() }
         return try Response.json(PurchaseAnswer(outcome))
     }
 
     private func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
         let ledger = api.ledger
-        return try await api.verify(bytes: body.count) {
+        return try await api.verify {
             var submission = submission
             submission.fill(from: body)
             return ledger.examine(submission)

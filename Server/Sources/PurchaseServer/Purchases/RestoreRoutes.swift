@@ -16,7 +16,7 @@ struct RestoreRoutes {
         let caller = try context.requireCaller(.client)
         _ = try request.idempotencyKey()
         let (customer, examined) = try await api.bodies.withBody(of: request) { body in
-            let (restore, flaw) = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+            let (restore, flaw) = try await api.verify { RestoreRequest.read(body) }
             if let flaw {
                 try await observe(restore, app: caller.app.id)
                 throw Problem(flaw)
@@ -25,11 +25,13 @@ struct RestoreRoutes {
                 app: caller.app.id, customerID: restore.customerID, evidence: restore.evidence)
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
             let (ledger, examinable) = (api.ledger, submission)
-            let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
+            let examined = try await api.verify { ledger.examine(examinable) }
             return (restore.customerID, examined)
         }
         // The body is no longer held here: a restore can wait for the App Store.
-        return try Response.json(RestoreAnswer(try await api.restore(examined), customerID: customer))
+        let outcome = try await api.restore(examined)
+        context.facts.note(rejectedVerifications: outcome.refused.count { $0.rejection.isExpensive })
+        return try Response.json(RestoreAnswer(outcome, customerID: customer))
     }
 
     /// The evidence contains facts from Apple even if the request is wrong.
@@ -37,7 +39,7 @@ struct RestoreRoutes {
         let ledger = api.ledger
         for evidence in restore.evidence where !evidence.isEmpty {
             let submission = EvidenceSubmission(app: app, source: "restore", evidence: evidence)
-            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(submission) }
+            let examined = try await api.verify { ledger.examine(submission) }
             _ = try await ledger.perform(ObserveEvidence(examined))
         }
     }
