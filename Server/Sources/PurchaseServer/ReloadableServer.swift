@@ -156,6 +156,7 @@ public final class ReloadableServer: Sendable {
         CustomerRoutes(api: api).add(to: group)
         SubmissionRoutes(api: api).add(to: group)
         RestoreRoutes(api: api).add(to: group)
+        InspectionRoutes(api: api).add(to: group)
         EventRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)
