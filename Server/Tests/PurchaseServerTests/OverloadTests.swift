@@ -6,7 +6,6 @@ import PurchaseAPI
 import PurchaseLedger
 import PurchaseServer
 import ServerTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -186,18 +185,18 @@ struct OverloadTests {
                 for _ in 0..<System.coreCount {
                     group.addTask { try await workers.run { gate.wait() } }
                 }
-                let answered = Mutex(0)
+                let answered = Counter()
                 for length in [0, 1 << 20] {
                     let body = Data(repeating: UInt8(ascii: " "), count: length) + Data("{}".utf8)
                     group.addTask {
                         let answer = try await world.send(.post, "/verifyReceipt", data: body, as: nil)
                         #expect(answer.text == #"{"status":21002}"#)
-                        answered.withLock { $0 += 1 }
+                        answered.increment()
                     }
                 }
                 do {
                     defer {
-                        #expect(answered.withLock { $0 } == 0)
+                        #expect(answered.value == 0)
                         for _ in 0..<System.coreCount { gate.signal() }
                     }
                     for _ in 0..<20 { #expect(try await world.send(.get, "/healthz", as: nil).status == 200) }

@@ -34,20 +34,17 @@ struct ReadinessTests {
     @Test("B.1 A check that hangs makes the last result stale, and nobody waits for it")
     func hanging() async throws {
         let time = Time()
-        let (gate, checks) = (AsyncStream<Void>.makeStream(), Mutex(0))
+        let (stream, gate) = AsyncStream<Void>.makeStream()
+        let checks = Counter()
         let monitor = ReadinessMonitor(now: time.read) {
-            let count = checks.withLock { count in
-                count += 1
-                return count
-            }
-            if count == 2 { for await _ in gate.stream { break } }
+            if checks.increment() == 2 { for await _ in stream { break } }
         }
         await monitor.refresh()
         let hanging = Task { await monitor.refresh() }
         #expect(monitor.state == .ready)
         time.advance(ReadinessMonitor.longestAge)
         #expect(monitor.state == .unknown)
-        gate.continuation.yield()
+        gate.yield()
         await hanging.value
         #expect(monitor.state == .ready)
     }
