@@ -4,7 +4,7 @@ import Synchronization
 
 /// Whether the server can work, as one task found it a moment ago. `/readyz` reads it without waiting for anything.
 package final class ReadinessMonitor: Service {
-    /// The time between two checks. A check writes about as much as a purchase does, so a full disk is noticed.
+    /// The time between two checks. A check writes about as much as a small purchase does.
     package static let interval = Duration.seconds(1)
     /// The age at which a result no longer counts: a check that takes so long means that the database does not answer.
     package static let longestAge = Duration.seconds(5)

@@ -64,7 +64,7 @@ struct DispositionTests {
             let cut = { (text: String, length: Int) in String(text.prefix(length)) }
             let twice = Data(text.utf8).base64EncodedString()
             var claims: [PurchaseRequest] = []
-            for damaged in [cut(text, 1000), cut(text, text.count - 1), twice, "", "null", cut(text, 1)] {
+            for damaged in [cut(text, 1000), cut(text, text.count - 8), twice, "", "null", cut(text, 1)] {
                 claims.append(
                     PurchaseRequest(
                         receiptData: damaged, productID: "com.example.app.coins", transactionID: "2000000000000001",
