@@ -3,18 +3,21 @@ import Testing
 
 @Suite("The flags of an offer")
 struct OfferFlagsTests {
-    @Test(
-        "F.2 A free period of any offer is a trial, and since late 2024 also counts as introductory",
-        arguments: [
-            // 2024-03-02: the last recorded answer of the old form. 2024-11-01: the first of the new one.
-            (true, true, 1_709_337_600_000 as Int64, true, false), (true, true, 1_730_419_200_000, true, true),
-            (false, true, 1_709_337_600_000, true, false), (false, true, 1_730_419_200_000, true, true),
-            (true, false, 1_709_337_600_000, false, true), (true, false, 1_730_419_200_000, false, true),
-            (false, false, 1_709_337_600_000, false, false), (false, false, 1_730_419_200_000, false, false),
-        ])
-    func flags(isIntroductory: Bool, isFree: Bool, date: Int64, trial: Bool, introductory: Bool) {
-        let flags = OfferFlags(isIntroductory: isIntroductory, isFree: isFree, purchaseDate: date)
-        #expect(flags.isTrialPeriod == trial && flags.isInIntroOfferPeriod == introductory)
+    @Test("F.2 A free period of any offer is a trial, and since late 2024 also counts as introductory")
+    func flags() {
+        // The last recorded answer of the old form is of 2024-03-02, the first of the new one of November 2024.
+        let (old, new): (Int64, Int64) = (1_709_337_600_000, 1_730_419_200_000)
+        let cases: [(isIntroductory: Bool, isFree: Bool, date: Int64, trial: Bool, introductory: Bool)] = [
+            (true, true, old, true, false), (true, true, new, true, true),
+            (false, true, old, true, false), (false, true, new, true, true),
+            (true, false, old, false, true), (true, false, new, false, true),
+            (false, false, old, false, false), (false, false, new, false, false),
+        ]
+        for example in cases {
+            let flags = OfferFlags(
+                isIntroductory: example.isIntroductory, isFree: example.isFree, purchaseDate: example.date)
+            #expect(flags.isTrialPeriod == example.trial && flags.isInIntroOfferPeriod == example.introductory)
+        }
     }
 
     @Test("F.2 promotional_offer_id comes before in_app_ownership_type, and both after the flags")
