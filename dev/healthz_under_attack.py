@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures how long /healthz takes while 64 connections send the most expensive known bodies to /verifyReceipt.
 
-usage: healthz_under_attack.py PROGRAM [--seconds N] [--limit-ms MS]
+usage: healthz_under_attack.py PROGRAM [--seconds N] [--limit-ms MS] [--only TEXT]
 
-Starts a separate server on a free port of this machine. For each kind of body, /healthz is requested every 10 ms for
+A body whose name ends in a rate is sent at that rate by all connections together, all others as fast as possible. Starts a separate server on a free port of this machine. For each kind of body, /healthz is requested every 10 ms for
 N seconds (10); the attackers are separate processes, so that their Python does not delay the clock. Prints
 median, 99th percentile and maximum in ms, and the number of answered bodies. With --limit-ms the status is 1 if the 99th
 percentile of any kind is beyond it, or if /healthz was not answered.
@@ -27,12 +27,15 @@ from running_server import RunningServer
 CONNECTIONS = 64
 EVERY = 0.01
 PROBES = 16
+RATE = 500_000
 
 
 def bodies(program, folder):
     """The kinds of bodies, the cheap ones to send first."""
     marks = "\u0301\u0316".encode()
     yield "a usual receipt", receipt(program, folder, 2)
+    yield "cross-signed certificates", receipt(program, folder, 1, "cross-signed")
+    yield "cross-signed certificates, 500 kB/s", receipt(program, folder, 1, "cross-signed")
     yield "a receipt of 1,000 purchases", receipt(program, folder, 1000)
     yield "name of 200 kB of marks", b'{"e' + marks * 50_000 + b'":1}'
     yield "name of 600 kB of marks", b'{"e' + marks * 150_000 + b'":1}'
@@ -47,11 +50,11 @@ def bodies(program, folder):
     yield "1 MB of small ASN.1 values", b'{"receipt-data":"' + base64.b64encode(nested) + b'"}'
 
 
-def receipt(program, folder, count):
-    purchases = []
+def receipt(program, folder, count, fault=None):
+    purchases = ["--fault", fault] if fault else []
     for number in range(count):
         purchases += ["--purchase", f"product=coins,kind=consumable,transaction={number + 1}"]
-    name = os.path.join(folder, f"receipt-{count}")
+    name = os.path.join(folder, f"receipt-{count}-{fault}")
     subprocess.run(
         [program, "mint", "--kind", "production", *purchases, "-o", name], cwd=folder, check=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -78,12 +81,16 @@ def read_answer(connection):
     return answer[9:12].decode()
 
 
-def attack(port, body, end, statuses):
-    """One connection that sends the body again and again; statuses of its answers."""
+def attack(port, body, end, statuses, pause):
+    """One connection that sends the body again and again, once in each pause; statuses of its answers."""
     data = b"POST /verifyReceipt HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     counts = {}
     connection = None
+    due = time.monotonic() + random.uniform(0, pause)
     while time.monotonic() < end:
+        if pause:
+            time.sleep(min(max(0, due - time.monotonic()), max(0, end - time.monotonic())))
+            due += pause
         try:
             if connection is None:
                 connection = socket.create_connection(("127.0.0.1", port), timeout=5)
@@ -137,11 +144,12 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--limit-ms", type=float)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only bodies whose name contains the text")
     arguments = parser.parse_args()
     program = os.path.abspath(arguments.program)
     is_bad = False
     with tempfile.TemporaryDirectory() as folder:
-        kinds = list(bodies(program, folder))
+        kinds = [kind for kind in bodies(program, folder) if arguments.only in kind[0]]
         print(f"{'body':36}{'bytes':>10}{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}{'failed':>8}  answers to the attack")
         for name, body in [("nothing is sent", None)] + kinds:
             server = RunningServer(
@@ -152,8 +160,9 @@ def main():
                 statuses = multiprocessing.Queue()
                 end = time.monotonic() + arguments.seconds + 1
                 if body is not None:
+                    pause = len(body) * CONNECTIONS / RATE if name.endswith("kB/s") else 0
                     attackers = [
-                        multiprocessing.Process(target=attack, args=(port, body, end, statuses), daemon=True)
+                        multiprocessing.Process(target=attack, args=(port, body, end, statuses, pause), daemon=True)
                         for _ in range(CONNECTIONS)
                     ]
                 for attacker in attackers:

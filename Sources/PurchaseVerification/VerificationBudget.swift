@@ -23,9 +23,11 @@ enum VerificationBudget {
     /// Certificates between the leaf and the anchor. Apple has one; two more leave room for a private authority.
     static let intermediates = 3
 
-    /// Signature checks spent on finding a path: two milliseconds. Apple's chains need two; a receipt with every place for a
-    /// certificate taken by an impostor of its issuer needs some twenty.
-    static let pathSignatures = 100
+    /// The weight of all signature checks of one search for a path, in checks with RSA-2048 (`PublicKey.signatureCheckWeight`):
+    /// about two milliseconds. Apple's chain of signed data, two checks with P-384, weighs 32; the rest leaves room for two
+    /// private authorities in addition, and for roots that share a name. A receipt with every place for a certificate taken by
+    /// an impostor of its issuer weighs some twenty.
+    static let pathSignatureWeight = 80
 
     /// Entries of the memory of verified paths, all kinds of evidence together. Apple has signed receipts with a dozen leaves
     /// since 2010 and transaction receipts with about as many; signed payloads, with three, take two entries each.

@@ -6,6 +6,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
     case signedRenewalInfo(SignedRenewalInfo)
     case appTransaction(AppTransaction)
     case notification(AppStoreNotification)
+    case realtimeRequest(RealtimeRequest)
 
     /// The kind of evidence.
     public var kind: EvidenceKind {
@@ -16,6 +17,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
         case .signedRenewalInfo: .signedRenewalInfo
         case .appTransaction: .appTransaction
         case .notification: .notification
+        case .realtimeRequest: .realtimeRequest
         }
     }
 
@@ -28,6 +30,7 @@ public enum VerifiedEvidence: Sendable, Equatable {
         case .signedRenewalInfo(let renewalInfo): SignedRenewalInfoFacts(content: renewalInfo)
         case .appTransaction(let transaction): AppTransactionFacts(content: transaction)
         case .notification(let notification): notification
+        case .realtimeRequest(let request): RealtimeRequestFacts(content: request)
         }
     }
 }

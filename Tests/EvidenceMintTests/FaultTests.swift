@@ -49,14 +49,14 @@ struct FaultTests {
         arguments: [
             ReceiptFault.wrongRoot, .missingLeafMarker, .missingIntermediateMarker, .expiredLeaf, .leafNotYetValid,
             .expiredIntermediate, .developerCertificate, .notAnAuthority, .pathLengthExceeded, .intermediateKeyUsage,
-            .leafKeyUsage, .unknownCriticalExtension, .wrongIssuerName, .weakLeafKey,
+            .leafKeyUsage, .unknownCriticalExtension, .wrongIssuerName, .weakLeafKey, .crossSigned,
         ])
     func certificates(fault: ReceiptFault) throws {
         let message = try ASN1Element(try World.encoder().encode(World.receipt, fault: fault))
         #expect(try message.descend(1, 0, 2, 1, 0).content == World.receipt.payload())
 
         let certificates = try message.descend(1, 0, 3).children()
-        #expect(certificates.count == (fault == .pathLengthExceeded ? 4 : 3))
+        #expect(certificates.count == (fault == .pathLengthExceeded ? 4 : fault == .crossSigned ? 10 : 3))
         let leaf = certificates[0]
         #expect(try message.descend(1, 0, 4, 0, 1, 0).encoded == leaf.descend(0, 3).encoded, "issuer")
         #expect(try message.descend(1, 0, 4, 0, 1, 1).encoded == leaf.descend(0, 1).encoded, "serial number")
@@ -72,6 +72,26 @@ struct FaultTests {
             #expect(try certificate.descend(0, 5).encoded == original.descend(0, 5).encoded, "subject")
             #expect(try certificate.descend(0, 6).encoded != original.descend(0, 6).encoded, "public key")
         }
+    }
+
+    @Test("B.5 of the name cross-signed adds nine authorities of two names, each issued by the other name")
+    func crossSigned() throws {
+        let fault = try #require(ReceiptFault(rawValue: "cross-signed"))
+        let message = try ASN1Element(try World.encoder().encode(World.receipt, fault: fault))
+        let certificates = try message.descend(1, 0, 3).children()
+        let names = try certificates.map { certificate in
+            (issuer: try certificate.descend(0, 3).encoded, subject: try certificate.descend(0, 5).encoded)
+        }
+        let authorities = names.dropFirst()
+        #expect(authorities.count == 9 && Set(authorities.map(\.subject)).count == 2)
+        for authority in authorities {
+            #expect(authority.issuer != authority.subject)
+            #expect(authorities.contains { $0.subject == authority.issuer })
+        }
+        #expect(names[0].issuer == authorities.first?.subject)
+        // The P-384 point takes 97 bytes.
+        let key = try certificates[1].descend(0, 6, 1).content
+        #expect(key.count == 98)
     }
 
     @Test("of the leaf's key makes it 1024 bits long")

@@ -76,6 +76,7 @@ extension VerifiedEvidence {
         case .signedRenewalInfo(let content): return content.productID?.utf8.count ?? 0
         case .appTransaction(let content): return content.bundleID?.utf8.count ?? 0
         case .notification(let content): return content.bundleID?.utf8.count ?? 0
+        case .realtimeRequest(let content): return content.productID?.utf8.count ?? 0
         case .appReceipt(let receipt): return receipt.everythingRead()
         }
     }

@@ -4,29 +4,27 @@ import NIOCore
 import PurchaseLedger
 
 /// `GET /healthz`: the process is alive and answers. `GET /readyz`: the server can work, so the database accepts
-/// writes.
+/// writes. Neither waits for the database, nor for the threads that verify.
 struct HealthRoutes {
-    let ledger: PurchaseLedger?
-    /// The check writes to the database and needs no key. Ten requests a second are more than any monitor sends.
-    private let probes: RateLimiter
-
-    init(ledger: PurchaseLedger?, uptime: @escaping @Sendable () -> Double) {
-        self.ledger = ledger
-        probes = RateLimiter(RateLimit(perSecond: 10, burst: 20), uptime: uptime)
-    }
+    let readiness: ReadinessMonitor
 
     func add(to router: Router<ServerContext>) {
         for method in [HTTPRequest.Method.get, .head] {
             router.on("/healthz", method: method) { _, _ in Self.response("ok") }
-            router.on("/readyz", method: method) { _, context in
-                try probes.require(context.limitedAddress, "this address")
-                do {
-                    try await ledger?.perform(ProbeReadiness())
-                } catch let error as LedgerStorageError {
+            router.on("/readyz", method: method) { _, _ in
+                switch readiness.state {
+                case .ready: return Self.response("ready")
+                case .failed(let kind):
                     // After any error, the server cannot work.
-                    throw Problem(.serviceUnavailable, error.kind.rawValue, error.kind.sentence, retryAfter: 1)
+                    throw Problem(.serviceUnavailable, kind.rawValue, kind.sentence, retryAfter: 1)
+                case .unknown:
+                    let kind = LedgerStorageError.Kind.unavailable
+                    throw Problem(
+                        .serviceUnavailable, kind.rawValue, kind.sentence,
+                        expected:
+                            "a check of the database in the last \(ReadinessMonitor.longestAge.components.seconds) s",
+                        found: "none that ended", retryAfter: 1)
                 }
-                return Self.response("ready")
             }
         }
     }

@@ -15,7 +15,7 @@ import Synchronization
 public final class ReloadableServer: Sendable {
     private let started: ServerConfiguration
     private let uptime: @Sendable () -> Double
-    private let health: HealthRoutes
+    private let readiness: ReadinessMonitor
     private let bodies: BodyReader
     private let workers: WorkerPool
     private let access: AccessLimits
@@ -46,9 +46,9 @@ public final class ReloadableServer: Sendable {
         self.desk = desk
         self.ledger = ledger
         self.uptime = uptime
-        health = HealthRoutes(ledger: ledger, uptime: uptime)
-        bodies = BodyReader(limits)
+        readiness = ReadinessMonitor(ledger)
         workers = WorkerPool(limit: limits.waitingVerifications)
+        bodies = BodyReader(limits, workers: workers)
         access = AccessLimits(limits, uptime: uptime)
         wrongSecrets = RateLimiter(limits.wrongSecrets, uptime: uptime)
         connections = ConnectionLimiter(limit: limits.connectionsPerAddress, exempt: configuration.uncountedAddresses)
@@ -79,9 +79,9 @@ public final class ReloadableServer: Sendable {
     public func application(
         logger: Logger, services: [any Service] = [], onReady: @escaping @Sendable (String) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
-        let (started, connections) = (started, connections)
+        let (started, connections, readiness) = (started, connections, readiness)
         let recording = ledger.map { KeyUses.Recording(uses: uses, ledger: $0, logger: logger) }
-        return Application(
+        var application = Application(
             responder: Responder(server: self),
             server: HTTPServerBuilder { responder in
                 HTTPConnection(responder: responder, limiter: connections) { self.inForce.withLock { $0.limits } }
@@ -90,13 +90,15 @@ public final class ReloadableServer: Sendable {
                 address: .hostname(started.host, port: started.port),
                 serverName: "assay",
                 availableConnectionsDelegate: MaximumAvailableConnections(started.limits.connections)),
-            services: services + [recording].compactMap(\.self),
+            services: services + [readiness] + [recording].compactMap(\.self),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? started.port
                 let host = started.host.contains(":") ? "[\(started.host)]" : started.host
                 await onReady("http://\(host):\(port)")
             },
             logger: logger)
+        application.beforeServerStarts { await readiness.waitForFirst() }
+        return application
     }
 
     /// Passes each request to the routes in force.
@@ -126,7 +128,7 @@ public final class ReloadableServer: Sendable {
         if !configuration.trustedProxies.isEmpty {
             router.add(middleware: ClientAddressMiddleware(proxies: configuration.trustedProxies))
         }
-        health.add(to: router)
+        HealthRoutes(readiness: readiness).add(to: router)
         DescriptionRoutes().add(to: router)
         if let ledger { addPurchaseRoutes(to: router, ledger, configuration) }
         VerifyReceiptRoutes(
@@ -162,6 +164,7 @@ public final class ReloadableServer: Sendable {
         TimelineRoutes(api: api).add(to: group)
         SubmissionRoutes(api: api).add(to: group)
         RestoreRoutes(api: api).add(to: group)
+        InspectionRoutes(api: api).add(to: group)
         EventRoutes(api: api).add(to: group)
         GrantRoutes(api: api).add(to: group)
         OwnerRoutes(api: api).add(to: group)

@@ -81,6 +81,7 @@ struct SimulateTests {
                     "assay simulate attacks --authority keys --against \(server.address)", in: folder)
                 #expect(result.status == 0, "\(result.output)")
                 #expect(!result.output.contains("WRONG"))
+                #expect(result.output.contains("  right  app-receipt: cross-signed "))
                 #expect(result.output.components(separatedBy: "\n").filter { $0.hasPrefix("  right") }.count > 150)
                 #expect(result.output.hasSuffix(" attacks, 0 answered wrongly\n"))
             }

@@ -55,6 +55,46 @@ struct DispositionTests {
         }
     }
 
+    @Test("C.16 Evidence that was cut or encoded twice keeps its transaction, in claims and in restores")
+    func damaged() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            let receipt = try MintedWorld.mint()
+            let text = Data(receipt).base64EncodedString()
+            let jws = try PurchaseServerWorld.signed("12").jws
+            let cut = { (text: String, length: Int) in String(text.prefix(length)) }
+            let twice = Data(text.utf8).base64EncodedString()
+            var claims: [PurchaseRequest] = []
+            for damaged in [cut(text, 1000), cut(text, text.count - 8), twice, "", "null", cut(text, 1)] {
+                claims.append(
+                    PurchaseRequest(
+                        receiptData: damaged, productID: "com.example.app.coins", transactionID: "2000000000000001",
+                        customerID: "alice"))
+            }
+            let end = try #require(jws.lastIndex(of: "."))
+            for damaged in [
+                cut(jws, 1000), cut(jws, jws.count - 1), String(jws[..<end]), Data(jws.utf8).base64EncodedString(),
+            ] {
+                claims.append(
+                    PurchaseRequest(
+                        signedTransaction: damaged, productID: "com.example.app.coins", transactionID: "12",
+                        customerID: "alice"))
+            }
+            for claim in claims {
+                let answer = try await world.send(.post, "/v1/purchases", claim, as: .client)
+                let disposition = try answer.document?.disposition
+                #expect(disposition == .retry || disposition == .operator && answer.status == 400, "\(answer.text)")
+            }
+            let restore = RestoreRequest(
+                customerID: "alice", signedTransactions: [cut(jws, 1000), cut(jws, jws.count - 1), "e30.e30.e30"])
+            let restored = try await world.send(.post, "/v1/restores", restore, as: .client)
+                .message(RestoreAnswer.self)
+            #expect(restored.refused.map(\.disposition) == [.retry, .retry, .retry])
+            // The whole evidence is accepted afterwards.
+            let whole = try await world.send(.post, "/v1/purchases", try PurchaseServerWorld.purchase())
+            #expect(try whole.message(PurchaseAnswer.self).disposition == .granted)
+        }
+    }
+
     @Test("A refusal names its disposition: refused, retry or operator")
     func judged() async throws {
         try await PurchaseServerWorld.run { world async throws in

@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import HTTPTypes
 import PurchaseAPI
@@ -31,22 +32,48 @@ struct RateLimitTests {
         }
     }
 
-    @Test("Guessing keys is limited by the address; the probes of machines have a limit of their own")
+    @Test("Guessing keys is limited by the address; the probes of machines are not limited")
     func perAddress() async throws {
         let time = TestUptime()
         try await PurchaseServerWorld.run(uptime: time) { configuration in
             configuration.limits.perAddress = RateLimit(perSecond: 0.01, burst: 3)
         } _: { world async throws in
-            var probes: [Int] = []
-            for _ in 0..<40 { probes.append(try await world.send(.get, "/readyz", as: nil).status) }
-            #expect(probes == Array(repeating: 200, count: 20) + Array(repeating: 429, count: 20))
             for expected in [401, 401, 401, 429] {
                 #expect(try await world.send(.get, "/v1/orders", as: nil).status == expected)
             }
-            #expect(try await world.send(.get, "/healthz", as: nil).status == 200)
-            time.advance(seconds: 0.1)
-            #expect(try await world.send(.get, "/readyz", as: nil).status == 200)
-            #expect(try await world.send(.get, "/readyz", as: nil).status == 429)
+            for path in ["/healthz", "/readyz"] {
+                for _ in 0..<40 { #expect(try await world.send(.get, path, as: nil).status == 200) }
+            }
+        }
+    }
+
+    @Test("B.1 Evidence that does not verify costs its address 41 tokens, evidence that does costs one")
+    func rejectedVerifications() async throws {
+        let forged = try MintedWorld.mint(fault: .crossSigned)
+        let rejected = try JSONEncoder().encode(
+            VerifyReceiptRequest(receiptData: Data(forged).base64EncodedString()))
+        let accepted = try JSONEncoder().encode(
+            VerifyReceiptRequest(receiptData: Data(try MintedWorld.mint()).base64EncodedString()))
+        let (claim, good) = (
+            try JSONEncoder().encode(try PurchaseServerWorld.purchase(receipt: forged)),
+            try JSONEncoder().encode(try PurchaseServerWorld.purchase())
+        )
+        for (path, bad, genuine, scope) in [
+            ("/sandbox/verifyReceipt", rejected, accepted, nil), ("/v1/purchases", claim, good, APIKeyScope.client),
+        ] {
+            try await PurchaseServerWorld.run { configuration in
+                configuration.limits.perAddress = RateLimit(perSecond: 0.001, burst: 100)
+                configuration.limits.addressPercentOfKey = 100
+            } _: { world async throws in
+                for _ in 0..<10 {
+                    #expect(try await world.send(.post, path, data: genuine, as: scope).status == 200)
+                }
+                // 90 tokens are left: three bodies go below zero.
+                for _ in 0..<3 {
+                    #expect(try await world.send(.post, path, data: bad, as: scope).status != 429)
+                }
+                #expect(try await world.send(.post, path, data: genuine, as: scope).status == 429)
+            }
         }
     }
 

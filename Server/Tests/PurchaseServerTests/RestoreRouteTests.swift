@@ -89,7 +89,7 @@ struct RestoreRouteTests {
             #expect(answer.purchases.map(\.disposition) == [.refused, .refused, .granted, .operator])
             #expect(answer.purchases.first?.expiresAt != nil)
             let refused = try #require(answer.refused.first)
-            #expect(answer.refused.count == 1 && refused.index == 2 && refused.disposition == .refused)
+            #expect(answer.refused.count == 1 && refused.index == 2 && refused.disposition == .retry)
             #expect(refused.detail?.isEmpty == false && refused.leafHash?.count == 64)
             let reasons = Dictionary(
                 uniqueKeysWithValues: answer.entitlements.map { ($0.productID, $0.reason) })

@@ -66,4 +66,36 @@ struct SignedPayloadTests {
             #expect(try answer.document?.disposition == .retry)
         }
     }
+
+    @Test("F.1 Notifications with a new body and realtime requests prove no purchase, and are recorded as such")
+    func liveStore() async throws {
+        try await PurchaseServerWorld.run { world async throws in
+            var templates: [any SignedPayloadTemplate] = [
+                RealtimeRequestTemplate(
+                    originalTransactionID: "1", productID: "com.example.app.coins", environment: "Production",
+                    signedDate: MintedWorld.moment)
+            ]
+            let app = [
+                Claim("bundleId", .string("com.example.app")), Claim("environment", .string("Production")),
+                Claim("unclaimSeatIds", .array([.string("a")])),
+            ]
+            for (name, body) in [
+                ("unclaimInfo", ClaimValue.object(app)), ("newInfo", .object(app)), ("newInfo", .object([])),
+            ] {
+                var notification = NotificationTemplate()
+                notification.notificationType = "UNCLAIM_SEATS"
+                notification.notificationUUID = "7edea87d-98f0-42d0-9682-49ca81022f73"
+                notification.signedDate = MintedWorld.moment
+                notification.extra = [Claim(name, body)]
+                templates.append(notification)
+            }
+            for template in templates {
+                let jws = String(decoding: try MintedWorld.mint(template), as: UTF8.self)
+                let answer = try await world.send(
+                    .post, "/v1/purchases", claim(jws, customerID: "alice"), as: .client)
+                #expect(try answer.problem == "evidence_not_a_purchase", "\(answer.text)")
+                #expect(try answer.document?.disposition == .retry)
+            }
+        }
+    }
 }

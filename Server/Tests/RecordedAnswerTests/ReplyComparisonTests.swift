@@ -68,7 +68,7 @@ struct ReplyComparisonTests {
                 reply, environment: receipt.environment?.name, proven: .init(receipt, requestDate: nil))
         case .transactionReceipt(let receipt):
             comparison = ReplyComparison(reply, environment: receipt.environment?.name, proven: .init(receipt))
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return []
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest: return []
         }
         return comparison.contradictions.map { "\($0.path): \($0.proven ?? "-") \($0.replied ?? "-")" }
     }
@@ -77,7 +77,7 @@ struct ReplyComparisonTests {
         switch evidence {
         case .appReceipt(let receipt): receipt.inAppPurchases.map(\.transactionID).sorted()
         case .transactionReceipt(let receipt): [receipt.transactionID]
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: []
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest: []
         }
     }
 }

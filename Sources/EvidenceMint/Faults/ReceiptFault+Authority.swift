@@ -54,6 +54,8 @@ extension ReceiptFault {
                     issuerKey: authority.intermediate.privateKey
                 )
             )
+        case .crossSigned:
+            try crossSign(&plan)
         case .foreignSignature:
             plan.options.signerKey = try ForeignKeys.authority.get().leaf
         default:
@@ -78,6 +80,30 @@ extension ReceiptFault {
 
         plan.authority = CertificateAuthority(root: authority.root, intermediate: authority.intermediate, leaf: leaf)
         plan.options.embeddedCertificates = [leaf, second, authority.intermediate, authority.root].map(\.certificate)
+    }
+
+    /// Replaces the authorities with nine of two names, each issued by all of the other name: they share one key. Together with
+    /// the leaf they fill all places for certificates that a verifier usually reads.
+    private func crossSign(_ plan: inout ReceiptPlan) throws {
+        let authority = plan.authority
+        let key = ForeignKeys.elliptic.intermediate
+        let names = ["First", "Second"].map {
+            CertificateTemplate.Name(commonName: "Assay Simulator \($0) Cross CA", organization: "Assay Simulator")
+        }
+        let authorities = try (0..<9).map { number in
+            var template = authority.intermediate.template ?? .receiptIntermediate.adopting(authority.intermediate)
+            (template.subject, template.issuer) = (names[number % 2], names[(number + 1) % 2])
+            template.serialNumber = [UInt8(number + 1)]
+            template.pathLength = nil
+            template.signatureAlgorithm = .ecdsaWithSHA384
+            return try SigningIdentity(template, key: key, issuerKey: key)
+        }
+        var template = authority.leaf.template ?? .receiptLeaf.adopting(authority.leaf)
+        template.issuer = names[0]
+        template.signatureAlgorithm = .ecdsaWithSHA384
+        let leaf = try SigningIdentity(template, key: authority.leaf.privateKey, issuerKey: key)
+        plan.authority = CertificateAuthority(root: authority.root, intermediate: authorities[0], leaf: leaf)
+        plan.options.embeddedCertificates = ([leaf] + authorities).map(\.certificate)
     }
 
     /// Replaces the creation date of a receipt without one: 2024-01-01T00:00:00Z.

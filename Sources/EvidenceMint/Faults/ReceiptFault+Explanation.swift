@@ -16,6 +16,7 @@ extension ReceiptFault {
         case .unknownCriticalExtension: "The leaf has an unknown critical extension."
         case .wrongIssuerName: "The leaf names an issuer that did not sign it."
         case .weakLeafKey: "The leaf's key has 1024 bits."
+        case .crossSigned: "Nine authorities with P-384 keys have issued each other and the leaf."
         case .flippedPayloadByte: "One bit of the payload was changed after signing."
         case .flippedSignatureByte: "One bit of the signature was changed."
         case .flippedLeafCertificateByte: "One bit of the leaf was changed."

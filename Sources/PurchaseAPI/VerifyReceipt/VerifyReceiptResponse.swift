@@ -204,8 +204,8 @@ extension VerifyReceiptResponse.InAppPurchase {
             json.digitsMember("web_order_line_item_id", webOrderLineItemID)
             json.flagMember("is_trial_period", isTrialPeriod)
             json.flagMember("is_in_intro_offer_period", isInIntroOfferPeriod)
-            json.member("in_app_ownership_type", inAppOwnershipType)
             json.member("promotional_offer_id", promotionalOfferID)
+            json.member("in_app_ownership_type", inAppOwnershipType)
             json.member("offer_code_ref_name", offerCodeRefName)
             if isUpgraded { json.flagMember("is_upgraded", true) }
             json.member("app_account_token", appAccountToken)

@@ -48,6 +48,13 @@ extension PurchaseVerifier {
 }
 
 extension CertificatePath {
+    /// Checks that the anchor may vouch for the environment of the evidence. A notification whose body is unknown may state none; it
+    /// proves no purchase of any environment.
+    func requireVouching(for facts: any EvidenceFacts) throws(VerificationError) {
+        if facts.kind == .notification, facts.environment == nil, !isLeafAnchored { return }
+        try requireVouching(for: facts.environment)
+    }
+
     /// Checks that the anchor may vouch for the environment.
     func requireVouching(for environment: AppStoreEnvironment?) throws(VerificationError) {
         guard anchor.vouches(for: environment, signedByAnchorItself: isLeafAnchored) else {

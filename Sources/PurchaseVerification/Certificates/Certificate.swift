@@ -88,15 +88,21 @@ final class Certificate: Sendable {
     /// A root issues itself.
     var isSelfIssued: Bool { issuer == subject }
 
-    /// Checks that the key of the issuer signed this certificate.
-    func requireSignature(by issuer: Certificate) throws(VerificationError) {
-        try requireSignature(by: try issuer.publicKey.get(), named: issuer.subject)
+    /// The digest of the part that is signed.
+    var digest: MessageDigest {
+        let der = der[...]
+        return MessageDigest(signatureAlgorithm.digestAlgorithm, der.span, toBeSigned)
     }
 
     /// Checks that the key of an authority with this name signed this certificate.
     func requireSignature(by key: PublicKey, named issuer: DistinguishedName) throws(VerificationError) {
-        let der = der[...]
-        let digest = MessageDigest(signatureAlgorithm.digestAlgorithm, der.span, toBeSigned)
+        try requireSignature(by: key, named: issuer, over: digest)
+    }
+
+    /// The same with the certificate's digest, which the caller has computed.
+    func requireSignature(
+        by key: PublicKey, named issuer: DistinguishedName, over digest: MessageDigest
+    ) throws(VerificationError) {
         let isValid: Bool? =
             switch (key, signatureAlgorithm.isRSA) {
             case (.rsa(let key), true): key.isValid(signature, for: digest)

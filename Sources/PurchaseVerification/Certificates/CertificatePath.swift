@@ -31,14 +31,15 @@ final class CertificatePath: Sendable {
 
 /// Finds the path from a leaf to a trust anchor (RFC 5280, 6.1), within a budget of certificates and signature checks.
 ///
-/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller.
+/// Candidates may be in any order. Embedded roots have no effect: a path ends at an anchor of the caller. Each certificate is
+/// checked against each possible issuer at most once, however many paths contain the two.
 struct CertificatePathBuilder {
     let anchors: [TrustAnchor]
     /// The time at which every certificate must be valid: the signing date of the evidence.
     let moment: Timestamp
     private var candidates: [Certificate] = []
     private var unreadable: VerificationError?
-    private var signatureChecks = 0
+    private var signatures = CertificateSignatureChecks()
     /// The failure that came nearest to an anchor, which is the most useful one.
     private var bestFailure: (depth: Int, error: VerificationError)?
 
@@ -84,7 +85,7 @@ struct CertificatePathBuilder {
         guard let current = chain.last, let leaf = chain.first else { return nil }
         // The path ends only at a root: an intermediate that the operator names vouches for transaction receipts, which do not
         // contain one. This evidence contains its intermediate, which must be correct in every respect.
-        for anchor in anchors where anchor.certificate.isSelfIssued && anchor.certificate.subject == current.issuer {
+        for anchor in anchors(naming: current.issuer) {
             if try issued(chain, by: anchor.certificate) {
                 return CertificatePath(leaf: leaf, intermediates: Array(chain.dropFirst()), anchor: anchor)
             }
@@ -98,7 +99,7 @@ struct CertificatePathBuilder {
                         .pathTooLong, expected: "at most \(VerificationBudget.intermediates) intermediates"))
                 return nil
             }
-            guard try issued(chain, by: candidate) else { continue }
+            guard try issued(chain, byEmbedded: candidate) else { continue }
             if let path = try extend(chain + [candidate]) { return path }
         }
         note(
@@ -108,14 +109,31 @@ struct CertificatePathBuilder {
         return nil
     }
 
+    private func anchors(naming subject: DistinguishedName) -> [TrustAnchor] {
+        anchors.filter { $0.certificate.isSelfIssued && $0.certificate.subject == subject }
+    }
+
+    /// The same for an issuer that the sender chose.
+    ///
+    /// Apple's only embedded P-384 authorities are directly below its P-384 root. Elsewhere a P-384 key only makes the
+    /// search expensive.
+    private mutating func issued(
+        _ chain: [Certificate], byEmbedded issuer: Certificate
+    ) throws(VerificationError) -> Bool {
+        guard case .success(.p384) = issuer.publicKey,
+            !anchors(naming: issuer.issuer).contains(where: { $0.certificate.hasP384Key })
+        else { return try issued(chain, by: issuer) }
+        note(
+            chain.count + 1,
+            VerificationError(
+                .issuerUnknown, expected: "a trusted root with P-384, which alone may issue \(issuer.subject)",
+                found: issuer.issuer.description))
+        return false
+    }
+
     /// Whether the issuer may have issued, and did issue, the last certificate of the chain. A reason against it is kept.
     private mutating func issued(_ chain: [Certificate], by issuer: Certificate) throws(VerificationError) -> Bool {
         guard let current = chain.last else { return false }
-        signatureChecks += 1
-        guard signatureChecks <= VerificationBudget.pathSignatures else {
-            throw VerificationError(
-                .pathBudgetExceeded, expected: "at most \(VerificationBudget.pathSignatures) signature checks")
-        }
         do throws(VerificationError) {
             _ = try issuer.publicKey.get()
             try requireUsable(issuer)
@@ -133,8 +151,10 @@ struct CertificatePathBuilder {
                     .pathLengthExceeded, expected: "at most \(limit) authorities below \(issuer.subject)",
                     found: "\(below)")
             }
-            try current.requireSignature(by: issuer)
+            try signatures.require(current, by: issuer)
             return true
+        } catch let error where error.code == .pathBudgetExceeded {
+            throw error
         } catch {
             note(chain.count, error)
             return false
@@ -155,4 +175,8 @@ struct CertificatePathBuilder {
         if depth == bestFailure?.depth, error.code == .issuerUnknown { return }
         bestFailure = (depth, error)
     }
+}
+
+extension Certificate {
+    fileprivate var hasP384Key: Bool { if case .success(.p384) = publicKey { true } else { false } }
 }

@@ -54,6 +54,26 @@ enum PublicKey: Sendable {
             .publicKeyUnacceptable, expected: "P-256 or P-384", found: ObjectIdentifier.dotted(bytes.shown(curve)))
     }
 
+    /// The cost of one signature check with the key, in checks with an RSA key of 2,048 bits. An RSA key of a size in between
+    /// weighs as the next larger one in the list: up to 2,048 bits 1, up to 3,072 bits 2, larger 3.
+    var signatureCheckWeight: Int {
+        switch self {
+        case .rsa(let key) where key.modulusBytes <= 256: 1
+        case .rsa(let key) where key.modulusBytes <= 384: 2
+        case .rsa: 3
+        case .p256: 2
+        case .p384: 16
+        }
+    }
+
+    /// Whether a key of this kind makes signatures of the algorithm.
+    func fits(_ algorithm: CertificateSignatureAlgorithm) -> Bool {
+        switch self {
+        case .rsa: algorithm.isRSA
+        case .p256, .p384: !algorithm.isRSA
+        }
+    }
+
     /// The kind of key, for people.
     var kind: String {
         switch self {

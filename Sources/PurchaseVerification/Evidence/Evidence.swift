@@ -12,6 +12,8 @@ public enum EvidenceKind: String, Sendable, CaseIterable {
     case appTransaction = "app_transaction"
     /// A notification of the App Store server to a backend (JWS).
     case notification
+    /// A question of the App Store server about a customer who cancels (JWS).
+    case realtimeRequest = "realtime_request"
 }
 
 /// Evidence without its text encoding.

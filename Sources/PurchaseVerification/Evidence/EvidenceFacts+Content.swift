@@ -96,6 +96,26 @@ struct AppTransactionFacts<Trust>: EvidenceFacts {
     }
 }
 
+/// The facts of a realtime request, which names the app by its number alone.
+struct RealtimeRequestFacts<Trust>: EvidenceFacts {
+    let content: SignedContent<RealtimeRequestClaims, Trust>
+
+    var kind: EvidenceKind { .realtimeRequest }
+    var bundleID: String? { nil }
+    var applicationVersion: String? { nil }
+    var environment: AppStoreEnvironment? { content.environment }
+    var appAppleID: UInt64? { content.appAppleID }
+    var signingDate: Timestamp? { content.signedDate }
+    var expirationDate: Timestamp? { nil }
+    /// It asks about a subscription and proves no transaction.
+    var transactions: [TransactionFacts] { [] }
+
+    /// A realtime request is made for a server.
+    func requireDevice(_ device: DeviceIdentifier) throws(VerificationError) {
+        throw VerificationError(.attributeMissing, expected: "a device")
+    }
+}
+
 extension NotificationContent: EvidenceFacts {
     public var kind: EvidenceKind { .notification }
     public var applicationVersion: String? { claims.data?.bundleVersion }

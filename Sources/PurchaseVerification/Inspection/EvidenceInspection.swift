@@ -51,6 +51,7 @@ public enum UnverifiedEvidence: Sendable {
     case signedRenewalInfo(UnverifiedSignedRenewalInfo)
     case appTransaction(UnverifiedAppTransaction)
     case notification(UnverifiedAppStoreNotification)
+    case realtimeRequest(UnverifiedRealtimeRequest)
 
     /// The signed payload of signed data: a JSON object in UTF-8. `nil` for receipts.
     public var payload: [UInt8]? {
@@ -60,6 +61,18 @@ public enum UnverifiedEvidence: Sendable {
         case .signedRenewalInfo(let content): content.payload
         case .appTransaction(let content): content.payload
         case .notification(let content): content.payload
+        case .realtimeRequest(let content): content.payload
+        }
+    }
+
+    /// All claims of signed data, as JSON; `nil` for receipts.
+    public var claims: [String: JSONValue]? {
+        guard let payload else { return nil }
+        do throws(VerificationError) {
+            return try ClaimReader(payload).others()
+        } catch {
+            // It was read before, or there would be no content.
+            return nil
         }
     }
 
@@ -71,6 +84,7 @@ public enum UnverifiedEvidence: Sendable {
         case .signedRenewalInfo(let content): SignedRenewalInfoFacts(content: content)
         case .appTransaction(let content): AppTransactionFacts(content: content)
         case .notification(let content): content
+        case .realtimeRequest(let content): RealtimeRequestFacts(content: content)
         }
     }
 }

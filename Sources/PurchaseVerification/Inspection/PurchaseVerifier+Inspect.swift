@@ -120,14 +120,14 @@ extension PurchaseVerifier {
         _ evidence: Evidence, _ policies: [any PurchasePolicy], _ run: inout InspectionRun
     ) -> EvidenceInspection {
         let jws = run.check("segments") { () throws(VerificationError) in try CompactJWS(evidence.bytes) }
+        let header = run.check("header", after: jws) { jws throws(VerificationError) in
+            try JWSHeader(try jws.decodedHeader())
+        }
         let signingDate = run.check("date of signing", after: jws) { jws throws(VerificationError) in
             guard let date = try SigningDate(jws.payload).moment else {
                 throw VerificationError(.creationDateMissing, expected: "signedDate")
             }
             return date
-        }
-        let header = run.check("header", after: jws) { jws throws(VerificationError) in
-            try JWSHeader(try jws.decodedHeader())
         }
         let path = run.check("certificate path", after: header, signingDate) {
             header, date throws(VerificationError) in
@@ -154,7 +154,7 @@ extension PurchaseVerifier {
         }
         run.check("authority for the environment", after: path, content) {
             path, content throws(VerificationError) in
-            try path.requireVouching(for: content.facts.environment)
+            try path.requireVouching(for: content.facts)
         }
         run.check(policies, content)
         return EvidenceInspection(
@@ -169,6 +169,7 @@ extension PurchaseVerifier {
         case .renewalInfo(let claims): .signedRenewalInfo(UnverifiedSignedRenewalInfo(claims, payload: payload))
         case .appTransaction(let claims): .appTransaction(UnverifiedAppTransaction(claims, payload: payload))
         case .notification(let claims): .notification(unverified(claims, payload))
+        case .realtimeRequest(let claims): .realtimeRequest(UnverifiedRealtimeRequest(claims, payload: payload))
         }
     }
 
@@ -184,7 +185,7 @@ extension PurchaseVerifier {
                 case .signedTransaction(let content): transaction = content
                 case .signedRenewalInfo(let content): renewalInfo = content
                 case .appTransaction(let content): appTransaction = content
-                case .appReceipt, .transactionReceipt, .notification: continue
+                case .appReceipt, .transactionReceipt, .notification, .realtimeRequest: continue
                 }
             } catch {
                 // The check of the signed data inside reports it.

@@ -95,6 +95,11 @@ struct ClaimReader {
         description(name) { document, place in document.value(at: place) }
     }
 
+    /// The seats of a subscription.
+    mutating func description(_ name: StaticString) -> MultiSeatInfo? {
+        description(name) { document, place in document.value(at: place).flatMap(MultiSeatInfo.init) }
+    }
+
     @inline(__always)
     private mutating func description<Value>(
         _ name: StaticString, _ value: (JSONDocument, Int) -> Value?
@@ -222,7 +227,7 @@ private struct PlaceSet {
 
 extension String {
     /// Whether the text can be one of an open set, such as `DID_RENEW`. Being short and ASCII, it may be compared and hashed.
-    fileprivate var isOpenValue: Bool {
+    var isOpenValue: Bool {
         utf8.count <= VerificationBudget.openValueBytes && utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }

@@ -10,6 +10,17 @@ public enum JSONValue: Sendable {
     case object([String: JSONValue])
 }
 
+extension JSONValue {
+    /// The text; `nil` for any other value.
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The text, if it can be one of an open set.
+    var openValue: String? { text.flatMap { $0.isOpenValue ? $0 : nil } }
+
+    /// The whole number; `nil` for any other value.
+    var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+}
+
 extension JSONValue: Equatable {
     /// Compares strings byte by byte.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {

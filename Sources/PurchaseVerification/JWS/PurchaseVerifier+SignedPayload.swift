@@ -7,7 +7,7 @@ extension PurchaseVerifier {
         let (payload, claims, path) = try verifiedClaims(bytes)
         let evidence = try verified(claims, payload)
         let facts = evidence.facts
-        try path.requireVouching(for: facts.environment)
+        try path.requireVouching(for: facts)
         try facts.require(policies)
         return evidence
     }
@@ -23,10 +23,12 @@ extension PurchaseVerifier {
             return (jws.payload, claims, path)
         }
         // Any failure above fails again below, where the error is the same for a verifier with an empty memory.
+        // The header comes first: if it is wrong, a missing date is not the reason.
+        let header = try JWSHeader(try jws.decodedHeader())
         guard let signingDate = try SigningDate(jws.payload).moment else {
             throw VerificationError(.creationDateMissing, expected: "signedDate")
         }
-        let path = try signedPayloadAuthority.path(jws, at: signingDate)
+        let path = try signedPayloadAuthority.path(jws, header, at: signingDate)
         try SignedPayloadAuthority.requireSignature(jws, by: path.leaf)
         return (jws.payload, try AnySignedClaims(jws.payload), path)
     }
@@ -56,6 +58,7 @@ extension PurchaseVerifier {
         case .appTransaction(let claims): .appTransaction(AppTransaction(claims, payload: payload))
         case .notification(let claims):
             .notification(try notification(claims, payload))
+        case .realtimeRequest(let claims): .realtimeRequest(RealtimeRequest(claims, payload: payload))
         }
     }
 

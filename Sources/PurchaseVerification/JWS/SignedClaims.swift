@@ -6,12 +6,13 @@ public protocol SignedClaims: AnyObject, Sendable {
     var otherClaims: [String: JSONValue] { get }
 }
 
-/// Signed data of one of the four kinds, told apart by claims that only one of them has.
+/// Signed data of one of the five kinds, told apart by claims that only one of them has.
 enum AnySignedClaims: Sendable {
     case transaction(TransactionClaims)
     case renewalInfo(RenewalInfoClaims)
     case appTransaction(AppTransactionClaims)
     case notification(NotificationClaims)
+    case realtimeRequest(RealtimeRequestClaims)
 
     /// - Throws: `claims_malformed`, `claims_unrecognized`.
     init(_ payload: [UInt8]) throws(VerificationError) {
@@ -21,6 +22,7 @@ enum AnySignedClaims: Sendable {
             case .notification: .notification(try NotificationClaims(&reader))
             case .appTransaction: .appTransaction(try AppTransactionClaims(&reader))
             case .signedRenewalInfo: .renewalInfo(try RenewalInfoClaims(&reader))
+            case .realtimeRequest: .realtimeRequest(try RealtimeRequestClaims(&reader))
             default: .transaction(try TransactionClaims(&reader))
             }
     }
@@ -31,6 +33,7 @@ enum AnySignedClaims: Sendable {
         case .renewalInfo: .signedRenewalInfo
         case .appTransaction: .appTransaction
         case .notification: .notification
+        case .realtimeRequest: .realtimeRequest
         }
     }
 
@@ -41,6 +44,7 @@ enum AnySignedClaims: Sendable {
         case .renewalInfo(let claims): claims.signedDate
         case .appTransaction(let claims): claims.receiptCreationDate ?? claims.signedDate
         case .notification(let claims): claims.signedDate
+        case .realtimeRequest(let claims): claims.signedDate
         }
     }
 }
@@ -64,8 +68,10 @@ extension ClaimReader {
             if has("receiptType") || has("receiptCreationDate") { return .appTransaction }
             if has("autoRenewStatus") || has("autoRenewProductId") { return .signedRenewalInfo }
             if has("bundleId") || has("transactionId") { return .signedTransaction }
+            if has("userLocale"), has("requestIdentifier") { return .realtimeRequest }
             throw VerificationError(
-                .claimsUnrecognized, expected: "a transaction, renewal info, an app transaction or a notification")
+                .claimsUnrecognized,
+                expected: "a transaction, renewal info, an app transaction, a notification or a realtime request")
         }
     }
 }

@@ -2,6 +2,8 @@
 public typealias SignedTransaction = SignedContent<TransactionClaims, Verified>
 /// Signed renewal info that the verifier vouches for.
 public typealias SignedRenewalInfo = SignedContent<RenewalInfoClaims, Verified>
+/// A realtime request that the verifier vouches for.
+public typealias RealtimeRequest = SignedContent<RealtimeRequestClaims, Verified>
 /// An app transaction that the verifier vouches for.
 public typealias AppTransaction = SignedContent<AppTransactionClaims, Verified>
 
@@ -11,6 +13,8 @@ public typealias UnverifiedSignedTransaction = SignedContent<TransactionClaims, 
 public typealias UnverifiedSignedRenewalInfo = SignedContent<RenewalInfoClaims, Unverified>
 /// The same, read from unverified bytes.
 public typealias UnverifiedAppTransaction = SignedContent<AppTransactionClaims, Unverified>
+/// The same, read from unverified bytes.
+public typealias UnverifiedRealtimeRequest = SignedContent<RealtimeRequestClaims, Unverified>
 
 /// The content of signed data: its claims are readable like its own properties, such as `transaction.productID`. The
 /// second type parameter says whether it was verified; there is no public initialiser.
@@ -45,6 +49,15 @@ extension SignedContent where Claims == TransactionClaims {
 
 extension SignedContent where Claims == RenewalInfoClaims {
     /// The environment of the subscription. Data of 2021 does not state it; then the transaction id determines it.
+    public var environment: AppStoreEnvironment {
+        claims.statedEnvironment.map { AppStoreEnvironment($0) }
+            ?? SandboxIdentifier.environment(
+                transactionID: claims.originalTransactionID, unsigned: nil, at: claims.signedDate)
+    }
+}
+
+extension SignedContent where Claims == RealtimeRequestClaims {
+    /// The environment of the subscription. If it is not stated, the transaction id determines it.
     public var environment: AppStoreEnvironment {
         claims.statedEnvironment.map { AppStoreEnvironment($0) }
             ?? SandboxIdentifier.environment(
@@ -96,18 +109,20 @@ public struct NotificationContent<Trust>: Sendable {
     /// The bundle id of the app that it is about.
     public var bundleID: String? {
         claims.data?.bundleID ?? claims.summary?.bundleID ?? claims.appData?.bundleID
-            ?? claims.externalPurchaseToken?.bundleID
+            ?? claims.externalPurchaseToken?.bundleID ?? claims.unclaimInfo?.bundleID ?? claims.unknownBody.bundleID
     }
 
     /// The App Store's number of the app; absent outside of production.
     public var appAppleID: UInt64? {
         claims.data?.appAppleID ?? claims.summary?.appAppleID ?? claims.appData?.appAppleID
-            ?? claims.externalPurchaseToken?.appAppleID
+            ?? claims.externalPurchaseToken?.appAppleID ?? claims.unclaimInfo?.appAppleID
+            ?? claims.unknownBody.appAppleID
     }
 
     /// The environment of the notification; `nil` if it is not stated.
     public var environment: AppStoreEnvironment? {
-        (claims.data?.environment ?? claims.summary?.environment ?? claims.appData?.environment)
+        (claims.data?.environment ?? claims.summary?.environment ?? claims.appData?.environment
+            ?? claims.unclaimInfo?.environment ?? claims.unknownBody.environment)
             .map { AppStoreEnvironment($0) } ?? claims.externalPurchaseToken?.environment
     }
 }

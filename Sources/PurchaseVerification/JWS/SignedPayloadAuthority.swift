@@ -17,8 +17,9 @@ struct SignedPayloadAuthority: Sendable {
     }
 
     /// The verified path of the header's leaf, valid at the time and with Apple's markers.
-    func path(_ jws: CompactJWS, at moment: Timestamp) throws(VerificationError) -> CertificatePath {
-        let header = try JWSHeader(try jws.decodedHeader())
+    func path(
+        _ jws: CompactJWS, _ header: JWSHeader, at moment: Timestamp
+    ) throws(VerificationError) -> CertificatePath {
         let path = try path(header, at: moment)
         // One header can be written in many ways, so attackers could fill the memory with variants of one genuine
         // chain. Only Apple's own encoding enters, and only with the root at which the path ends; for other encodings,

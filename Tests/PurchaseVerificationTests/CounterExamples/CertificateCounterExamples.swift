@@ -45,6 +45,7 @@ enum CertificateCounterExamples {
             }
         },
         .minted(.publicKeyUnacceptable, .weakLeafKey),
+        .minted(.issuerUnknown, .crossSigned),
         .leaf(.publicKeyUnacceptable, "the RSA exponent 3") { $0.publicKeyInfo = rsaKey(bytes: 256, exponent: [3]) },
         .leaf(.publicKeyUnacceptable, "the RSA exponent 1") { $0.publicKeyInfo = rsaKey(bytes: 256, exponent: [1]) },
         .leaf(.publicKeyUnacceptable, "an RSA exponent of 2,048 bit") {
@@ -205,26 +206,9 @@ enum CertificateCounterExamples {
         return try MintedWorld.mint(signing: signing)
     }
 
-    /// Nine authorities that could each have issued any other: more paths than a verifier should try.
+    /// Nine authorities with P-256 keys, five of one name and four of another, each issued by every one of the other name: 45
+    /// pairs of certificates, of a weight of 90.
     private static func thicket() throws -> [UInt8] {
-        let authority = try MintedWorld.authority()
-        let key = authority.intermediate
-        let name = CertificateTemplate.Name(commonName: "Bramble", organization: "Assay Simulator")
-        let knot = CertificateTemplate.Name(commonName: "Knot", organization: "Assay Simulator")
-        var embedded = [
-            try certificate("Leaf", by: key, issuer: name, key: authority.leaf.privateKey, isAuthority: false)
-        ]
-        for number in 0..<9 {
-            let isBramble = number % 2 == 0
-            embedded.append(
-                try certificate(
-                    isBramble ? "Bramble" : "Knot", by: key, issuer: isBramble ? knot : name, key: key.privateKey,
-                    isAuthority: true, number: number + 1))
-        }
-        var signing = SigningOptions()
-        signing.embeddedCertificates = embedded
-        signing.signerIssuer = name
-        signing.signerSerialNumber = [0x51]
-        return try MintedWorld.mint(signing: signing)
+        try CrossSignedSet(authorities: 9, key: .makeP256()).receipt()
     }
 }

@@ -37,6 +37,9 @@ struct ClaimsTarget {
         case .notification(let content):
             demand(content.notificationUUID == object["notificationUUID"] as? String, "another notification was read")
             _ = (content.environment?.name, content.bundleID, content.appAppleID, content.otherClaims.count)
+        case .realtimeRequest(let content):
+            demand(content.productID == object["productId"] as? String, "another product was read")
+            _ = (content.environment.name, content.otherClaims.count, content.appAppleID)
         case .appReceipt, .transactionReceipt:
             demand(false, "signed data became a receipt")
         }

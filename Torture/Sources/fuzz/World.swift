@@ -143,6 +143,7 @@ extension VerifiedEvidence {
         case .signedRenewalInfo(let content): inspection.content?.payload == content.payload
         case .appTransaction(let content): inspection.content?.payload == content.payload
         case .notification(let content): inspection.content?.payload == content.payload
+        case .realtimeRequest(let content): inspection.content?.payload == content.payload
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import PurchaseAPI
 
 /// A transaction: a purchase, a renewal, or a restored copy.
 public struct StoreTransaction: Codable, Hashable, Sendable {
@@ -108,8 +109,14 @@ public struct StoreTransaction: Codable, Hashable, Sendable {
 
     /// Whether the customer changed to a higher level before the period ended.
     public var isUpgraded: Bool { upgradeDate != nil }
-    /// Whether the period costs nothing because of an introductory offer.
-    public var isTrialPeriod: Bool { offer?.kind == .introductory && offer?.mode == .freeTrial }
-    /// Whether the period was sold under an introductory offer that is paid.
-    public var isInIntroOfferPeriod: Bool { offer?.kind == .introductory && offer?.mode != .freeTrial }
+    /// Whether the period costs nothing because of an offer.
+    public var isTrialPeriod: Bool { offerFlags.isTrialPeriod }
+    /// Whether the period counts as one with an introductory offer.
+    public var isInIntroOfferPeriod: Bool { offerFlags.isInIntroOfferPeriod }
+
+    private var offerFlags: OfferFlags {
+        OfferFlags(
+            isIntroductory: offer?.kind == .introductory, isFree: offer?.mode == .freeTrial,
+            purchaseDate: Int64((purchaseDate.timeIntervalSince1970 * 1000).rounded(.down)))
+    }
 }

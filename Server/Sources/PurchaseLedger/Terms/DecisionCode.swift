@@ -237,14 +237,13 @@ public struct Rejection: Error, Sendable, Equatable {
 }
 
 extension ReasonCode {
-    /// If evidence is genuine but of an app, version or environment that the settings do not accept, or signed under an unknown
-    /// anchor, the settings have to be corrected. Any other evidence is forged or damaged.
+    /// The instruction to the app about its transaction. Only a proof finishes it: what could not be read may be a damaged copy
+    /// of a genuine purchase.
     public var disposition: Disposition {
-        switch self {
-        case .bundleIDMismatch, .applicationVersionMismatch, .environmentNotAccepted, .environmentNotVouchedFor,
-            .appAppleIDMismatch, .issuerUnknown:
-            .operator
-        default: .refused
+        switch conclusion {
+        case .unread: .retry
+        case .forged, .worthless: .refused
+        case .notAccepted: .operator
         }
     }
 }

@@ -57,7 +57,7 @@ extension AppStoreAnswer {
             let proven = FlatReceipt(receipt)
             return ReplyComparison(reply.response, environment: receipt.environment?.name, proven: proven)
                 .contradictions.first
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return nil
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest: return nil
         }
     }
 

@@ -43,7 +43,7 @@ struct ClaimQuestioner: Sendable {
         let present = self.terms()
         switch outcome {
         case .conclusive(let reply):
-            let answer = try await workers.run(bytes: reply.json.count) { AppStoreAnswer(reply, question.evidence) }
+            let answer = try await workers.run { AppStoreAnswer(reply, question.evidence) }
             return .recorded(try await record(answer, of: claim, present))
         case .undetermined(let reason): return try await postpone(claim, reason, present)
         }
@@ -51,7 +51,7 @@ struct ClaimQuestioner: Sendable {
 
     private func question(about claim: AppStoreClaim, _ terms: AppStoreTerms) async throws -> ReceiptQuestion? {
         guard let sent = claim.evidence else { return nil }
-        return try await workers.run(bytes: sent.count) {
+        return try await workers.run {
             do throws(VerificationError) {
                 let evidence = try Evidence(sent)
                 let verified = try terms.verifier.verify(evidence, policies: [])
@@ -70,8 +70,7 @@ struct ClaimQuestioner: Sendable {
         // The receipt that was sent contains nothing new.
         if let latest = answer.latestReceipt, let sent = claim.evidence, latest == sent { answer.latestReceipt = nil }
         let final = answer
-        let bytes = (claim.evidence?.count ?? 0) + (final.reply?.count ?? 0)
-        let examined = try await workers.run(bytes: bytes) { terms.ledger.examine(claim, final) }
+        let examined = try await workers.run { terms.ledger.examine(claim, final) }
         let outcome = try await terms.ledger.perform(RecordAppStoreAnswer(examined))
         let facts: Logger.Metadata = [
             "claim": "\(claim.id.text)", "app": "\(claim.app)", "code": "\(final.refusal?.code ?? "accepted")",

@@ -28,7 +28,7 @@ package struct ReceiptQuestion: Sendable {
         case .transactionReceipt(let receipt):
             environment = receipt.environment
             autoRenewables = receipt.expiresDate == nil ? .absent : .present
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: return nil
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest: return nil
         }
         guard environment != .xcode else { return nil }
         evidence = verified

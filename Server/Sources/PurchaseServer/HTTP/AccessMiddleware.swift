@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import PurchaseLedger
+import PurchaseVerification
 
 /// Admits requests with a known key, within the limits of their rate. The address is counted first, so that guessing keys is
 /// limited, too, then the address's part of the key, and then the key.
@@ -37,7 +38,9 @@ struct AccessMiddleware: RouterMiddleware {
             limits.keys.charge(id, tokens: Double(tokens))
         }
         context.logger[metadataKey: "key"] = "\(key.id)"
-        return try await next(request, context)
+        let response = try await next(request, context)
+        limits.addresses.charge(address, rejections: context.facts.values.rejectedVerifications)
+        return response
     }
 
     private func key(_ request: Request) async throws -> APIKey {
@@ -83,6 +86,16 @@ struct AccessLimits: Sendable {
 }
 
 extension RateLimiter {
+    /// The tokens that one rejected verification takes in addition. An accepted one costs about 0.05 ms of a core, because its
+    /// certificates are known; the most expensive rejected one costs about 2 ms (docs/threat-model.md).
+    static let tokensOfRejection = 40.0
+
+    /// Takes the tokens of rejected verifications.
+    func charge(_ address: [UInt8], rejections: Int) {
+        guard rejections > 0 else { return }
+        charge(address, Self.tokensOfRejection * Double(rejections))
+    }
+
     /// Takes a token now.
     ///
     /// - Parameters:
@@ -106,4 +119,16 @@ extension RateLimiter {
 
     /// Whole seconds for `Retry-After`.
     static func retryAfter(_ wait: Double) -> Int { max(1, Int(min(wait, 3600).rounded(.up))) }
+}
+
+extension ReasonCode {
+    /// Whether evidence that is rejected with the code may have cost more than accepted evidence. Genuine evidence of another app or
+    /// environment costs the same.
+    var isExpensive: Bool {
+        switch conclusion {
+        case .unread, .forged: true
+        case .notAccepted: self == .issuerUnknown
+        case .worthless: false
+        }
+    }
 }

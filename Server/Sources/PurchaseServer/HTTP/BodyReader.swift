@@ -10,6 +10,7 @@ import Synchronization
 struct BodyReader: Sendable {
     private let bodyBytes: Int
     private let budget: Budget
+    private let workers: WorkerPool
 
     /// The bytes of all bodies.
     private final class Budget: Sendable {
@@ -23,18 +24,20 @@ struct BodyReader: Sendable {
     /// announced body need not arrive.
     private static let usualBodyBytes = 256 << 10
 
-    init(_ limits: ServerConfiguration.Limits) {
+    init(_ limits: ServerConfiguration.Limits, workers: WorkerPool) {
         bodyBytes = limits.bodyBytes
         budget = Budget(bytes: limits.bufferedBytes)
+        self.workers = workers
     }
 
-    private init(bodyBytes: Int, budget: Budget) {
+    private init(bodyBytes: Int, budget: Budget, workers: WorkerPool) {
         self.bodyBytes = bodyBytes
         self.budget = budget
+        self.workers = workers
     }
 
     /// A reader of bodies of another size, within the same budget.
-    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget) }
+    func limited(to bytes: Int) -> BodyReader { BodyReader(bodyBytes: bytes, budget: budget, workers: workers) }
 
     /// Reads the body, and counts it in the budget until the closure returns.
     ///
@@ -65,16 +68,16 @@ struct BodyReader: Sendable {
         } catch {
             throw BodyFault.incomplete
         }
-        try Self.requireDigest(of: body, request)
+        try await requireDigest(of: body, request)
         return try await use(body)
     }
 
     /// A signed answer vouches for the digest of its request, so the request must have that digest before anything is done with it.
-    private static func requireDigest(of body: [UInt8], _ request: Request) throws(BodyFault) {
+    private func requireDigest(of body: [UInt8], _ request: Request) async throws {
         guard request.headers[.acceptSignature] != nil, let stated = request.headers[.contentDigest] else { return }
-        guard let digest = ContentDigest.sha256(stated), SHA256.hash(data: body) == digest else {
-            throw .digestMismatch
-        }
+        guard let digest = ContentDigest.sha256(stated),
+            try await workers.run({ SHA256.hash(data: body) == digest })
+        else { throw BodyFault.digestMismatch }
     }
 }
 

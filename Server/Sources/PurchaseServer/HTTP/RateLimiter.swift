@@ -82,11 +82,17 @@ package final class RateLimiter: Sendable {
 
     /// Takes further tokens for a request that was admitted and turned out to cost more. If there are fewer, the name owes the
     /// rest, and its next requests wait for it.
-    package func charge(_ name: [UInt8], tokens: Double) {
+    ///
+    /// - Parameters:
+    ///   - name: whose.
+    ///   - tokens: how many.
+    ///   - isBounded: whether the debt ends at one burst, because requests in progress can add up.
+    package func charge(_ name: [UInt8], tokens: Double, isBounded: Bool = false) {
         let time = uptime()
         state.withLock { state in
             var bucket = bucket(name, state, time)
             bucket.tokens -= tokens
+            if isBounded { bucket.tokens = max(-state.limit.burst, bucket.tokens) }
             state.young[name] = bucket
         }
     }

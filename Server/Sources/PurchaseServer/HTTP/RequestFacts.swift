@@ -11,12 +11,18 @@ final class RequestFacts: Sendable {
         var key: String?
         /// The status in the body of an answer of `verifyReceipt`.
         var receiptStatus: Int?
+        /// The number of pieces of evidence that did not verify. They are not logged; they cost the address more of its rate.
+        var rejectedVerifications = 0
     }
 
     var values: Values { state.withLock { $0 } }
 
     func note(app: String, key: String) {
         state.withLock { ($0.app, $0.key) = (app, key) }
+    }
+
+    func note(rejectedVerifications: Int) {
+        state.withLock { $0.rejectedVerifications += rejectedVerifications }
     }
 
     func note(receiptStatus: Int) {

@@ -6,18 +6,13 @@ import Synchronization
 /// wait for them, so `/healthz` and the signal to stop are answered during any verification.
 ///
 /// The threads belong to the process, one per core, and take work in order of arrival. The number of waiting pieces is
-/// limited per server. Work on few bytes runs at once on the thread of the caller: waking another thread costs as much
-/// as the work.
+/// limited per server. Work on few bytes is no exception: 6 kB of hostile certificates can take as long as a megabyte of receipt.
 package final class WorkerPool: Sendable {
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: System.coreCount)
         threads.start()
         return threads
     }()
-
-    /// Work on at most this number of bytes runs on the thread of the caller. A receipt of 20 purchases is smaller, and
-    /// `dev/healthz_under_attack.py` sends hostile bytes of this length.
-    static let immediateBytes = 16 << 10
 
     private let limit: Int
     private let submitted = Atomic(0)
@@ -27,17 +22,15 @@ package final class WorkerPool: Sendable {
         self.limit = limit
     }
 
-    /// Runs the body on one of the threads, or at once if it is short work.
+    /// Runs the body on one of the threads.
     ///
-    /// - Parameter bytes: the number of received bytes that the work is about.
     /// - Throws: `WorkersBusy` if the queue is full, and the errors of the body.
     package func run<Value: Sendable>(
-        bytes: Int, _ body: @escaping @Sendable () throws -> Value
+        _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let waiting = submitted.add(1, ordering: .relaxed).newValue
         defer { submitted.subtract(1, ordering: .relaxed) }
         guard waiting <= limit else { throw WorkersBusy() }
-        if bytes <= Self.immediateBytes { return try body() }
         return try await Self.threads.runIfActive(body)
     }
 }

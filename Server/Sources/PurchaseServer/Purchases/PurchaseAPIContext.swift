@@ -33,7 +33,7 @@ final class PurchaseAPIContext: Sendable {
     ///
     /// - Throws: a problem that describes the first error in it.
     func request<Message: RequestMessage>(_: Message.Type, from body: [UInt8]) async throws -> Message {
-        let read = try await workers.run(bytes: body.count) { Message.read(body) }
+        let read = try await workers.run { Message.read(body) }
         // A flaw that names a field of the body says more than the field's name alone.
         if let flaw = read.flaw, flaw.found != nil { throw Problem(flaw) }
         if let unknown = read.unknown.first, !Message.ignoresUnknownMembers { throw Problem(unknown) }
@@ -41,11 +41,9 @@ final class PurchaseAPIContext: Sendable {
         return read.message
     }
 
-    /// Verifies evidence of this number of bytes, off the threads that serve connections.
-    func verify<Value: Sendable>(
-        bytes: Int, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await workers.run(bytes: bytes, work)
+    /// Verifies evidence, off the threads that serve connections.
+    func verify<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await workers.run(work)
     }
 
     /// The request under its `Idempotency-Key`; `nil` if it has none. It is then done each time it is sent.
@@ -270,6 +268,11 @@ extension RequestMembers.IdentifierRule {
 extension Rejection {
     /// The fact that was found if a request has no body.
     static let emptyBody = "an empty body"
+
+    /// Whether its evidence may have cost more than accepted evidence.
+    var isExpensive: Bool {
+        if case .verification(let code) = reason { code.isExpensive } else { false }
+    }
 
     /// The sentence, which names both spellings of a misspelled field.
     var detail: String {

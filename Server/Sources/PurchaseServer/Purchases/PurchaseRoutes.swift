@@ -60,6 +60,7 @@ struct PurchaseRoutes {
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
+        context.facts.note(rejectedVerifications: outcome.rejection?.isExpensive == true ? 1 : 0)
         let warnings = WarningMessage.about(unknown)
         if let rejection = outcome.rejection {
             var problem = Problem(outcome, rejection)
@@ -76,7 +77,7 @@ struct PurchaseRoutes {
         _ submission: PurchaseSubmission, _ body: [UInt8]
     ) async throws -> (ExaminedSubmission, unknown: [RequestMembers.UnknownMember]) {
         let ledger = api.ledger
-        return try await api.verify(bytes: body.count) {
+        return try await api.verify {
             var submission = submission
             let unknown = submission.fill(from: body)
             return (ledger.examine(submission), unknown)

@@ -16,7 +16,7 @@ struct RestoreRoutes {
         let caller = try context.requireCaller(.client)
         _ = try request.idempotencyKey()
         let (customer, examined, unknown) = try await api.bodies.withBody(of: request) { body in
-            let read = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+            let read = try await api.verify { RestoreRequest.read(body) }
             let restore = read.message
             // The request itself has taken one token.
             caller.charge(max(0, restore.evidence.count - 1))
@@ -32,11 +32,13 @@ struct RestoreRoutes {
             (submission.keyID, submission.sourceAddress) = (caller.key.id, context.remoteAddress)
             submission.unknownMembers = read.unknown.map(\.name)
             let (ledger, examinable) = (api.ledger, submission)
-            let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
+            let examined = try await api.verify { ledger.examine(examinable) }
             return (restore.customerID, examined, read.unknown)
         }
         // The body is no longer held here: a restore can wait for the App Store.
-        var answer = RestoreAnswer(try await api.restore(examined), customerID: customer)
+        let outcome = try await api.restore(examined)
+        context.facts.note(rejectedVerifications: outcome.refused.count { $0.rejection.isExpensive })
+        var answer = RestoreAnswer(outcome, customerID: customer)
         answer.warnings = WarningMessage.about(unknown)
         return try Response.json(answer)
     }
@@ -50,7 +52,7 @@ struct RestoreRoutes {
         (submission.flaw, submission.isRestore) = (flaw, true)
         submission.keepMalformed(body)
         let (ledger, examinable) = (api.ledger, submission)
-        let examined = try await api.verify(bytes: body.count) { ledger.examine(examinable) }
+        let examined = try await api.verify { ledger.examine(examinable) }
         let outcome = try await ledger.perform(ClaimPurchase(examined))
         return Problem(outcome, outcome.rejection ?? flaw)
     }
@@ -62,7 +64,7 @@ struct RestoreRoutes {
             var submission = EvidenceSubmission(app: caller.app.id, source: "restore", evidence: evidence)
             submission.keyID = caller.key.id
             let sent = submission
-            let examined = try await api.verify(bytes: evidence.count) { ledger.examine(sent) }
+            let examined = try await api.verify { ledger.examine(sent) }
             _ = try await ledger.perform(ObserveEvidence(examined))
         }
     }

@@ -41,12 +41,15 @@ struct VerifyReceiptRoutes {
         }
         do {
             let (answer, json) = try await bodies.withBody(of: request) { body in
-                try await workers.run(bytes: body.count) {
+                try await workers.run {
                     let answer = service.answer(body, at: door, from: sender, now: Timestamp(Date()))
                     return (answer, answer.response.json())
                 }
             }
             context.facts.note(receiptStatus: answer.response.status.rawValue)
+            if case .verification(let error) = answer.reason, error.code.isExpensive {
+                addresses.charge(sender, rejections: 1)
+            }
             return Self.response(json, answer.reason, isAsOfSigning: answer.isAsOfSigning)
         } catch is WorkersBusy {
             return Self.response(.temporarilyUnavailable, .serverBusy)

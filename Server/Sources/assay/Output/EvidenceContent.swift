@@ -14,6 +14,7 @@ enum EvidenceContent {
         case .signedRenewalInfo(let content): claims(content.payload, to: &json)
         case .appTransaction(let content): claims(content.payload, to: &json)
         case .notification(let content): claims(content.payload, to: &json)
+        case .realtimeRequest(let content): claims(content.payload, to: &json)
         }
     }
 
@@ -43,6 +44,9 @@ enum EvidenceContent {
             line(content.bundleID, content.data?.bundleVersion, content.environment, content.signedDate)
                 + "          \((content.notificationType?.rawValue).plain) \(content.subtype?.rawValue.printable ?? "")\n"
                 + (content.transaction.map(transaction) ?? "") + (content.renewalInfo.map(renewalInfo) ?? "")
+        case .realtimeRequest(let content):
+            "          asks about subscription \(content.originalTransactionID.plain) of \(content.productID.plain)"
+                + ", \(content.environment.name.printable)\n"
         }
     }
 

@@ -21,7 +21,7 @@ extension InspectionReport {
         case .transactionReceipt(let receipt, let unsigned):
             text += "\nPurchase info (read, not vouched for)\n" + table(Self.claims(receipt.attributes))
             text += "\nBeside it, signed by nobody\n" + table(Self.claims(unsigned))
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification:
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest:
             text += "\nClaims (read, not vouched for)\n" + table(claims)
         case .appReceipt, nil: break
         }
@@ -32,7 +32,7 @@ extension InspectionReport {
         let members: [Claim]
         switch inspection.content {
         case .transactionReceipt(let receipt, _): members = Self.claims(receipt.attributes)
-        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification: members = claims
+        case .signedTransaction, .signedRenewalInfo, .appTransaction, .notification, .realtimeRequest: members = claims
         case .appReceipt, nil: return
         }
         json.key("unverified_claims")

@@ -194,6 +194,7 @@ extension EvidenceKind {
         case .signedRenewalInfo: "signed renewal info of StoreKit 2 (JWS)"
         case .appTransaction: "app transaction of StoreKit 2 (JWS)"
         case .notification: "server notification, version 2 (JWS)"
+        case .realtimeRequest: "realtime request of the Retention Messaging API (JWS)"
         }
     }
 }

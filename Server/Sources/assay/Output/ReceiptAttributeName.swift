@@ -46,6 +46,7 @@ enum ReceiptAttributeName {
         1717: "always empty",
         1718: "always empty",
         1719: "introductory price",
+        1720: "meaning unknown",
         1721: "promotional offer",
         1722: "ownership",
     ]

@@ -1,5 +1,5 @@
 /// The claims of a server notification of version 2 (Apple, "responseBodyV2DecodedPayload"): its type, and exactly one of data,
-/// summary, external purchase token and app data.
+/// summary, external purchase token, app data and unclaim info, or one object that this version does not know.
 public final class NotificationClaims: SignedClaims {
     /// The type of the notification.
     public let notificationType: NotificationType?
@@ -20,8 +20,12 @@ public final class NotificationClaims: SignedClaims {
     public let externalPurchaseToken: ExternalPurchaseToken?
     /// The app transaction that it is about.
     public let appData: NotificationAppData?
-    /// Every claim without a field here, unchanged.
+    /// The seats whose access ends.
+    public let unclaimInfo: NotificationUnclaimInfo?
+    /// Every claim without a field here, unchanged; among them an object that this version does not know.
     public let otherClaims: [String: JSONValue]
+    /// The app that an unknown object names.
+    let unknownBody: UnknownNotificationBody
 
     init(_ reader: inout ClaimReader) throws(VerificationError) {
         notificationType = try reader.open("notificationType")
@@ -33,12 +37,16 @@ public final class NotificationClaims: SignedClaims {
         summary = try reader.object("summary", NotificationSummary.init)
         externalPurchaseToken = try reader.object("externalPurchaseToken", ExternalPurchaseToken.init)
         appData = try reader.object("appData", NotificationAppData.init)
+        unclaimInfo = try reader.object("unclaimInfo", NotificationUnclaimInfo.init)
         otherClaims = try reader.others()
-        let parts = [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
+        unknownBody = UnknownNotificationBody(otherClaims)
+        let parts = [
+            data != nil, summary != nil, externalPurchaseToken != nil, appData != nil, unclaimInfo != nil,
+        ].count { $0 }
         guard parts <= 1 else {
             throw VerificationError(
-                .claimsMalformed, expected: "one of data, summary, externalPurchaseToken and appData", found: "\(parts)"
-            )
+                .claimsMalformed, expected: "one of data, summary, externalPurchaseToken, appData and unclaimInfo",
+                found: "\(parts)")
         }
     }
 }

@@ -21,7 +21,7 @@ public struct InAppOwnershipType: OpenValue {
 
     public static let purchased = Self(rawValue: "PURCHASED")
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
-    /// A seat of a multiseat purchase was assigned to the customer.
+    /// A seat that another purchaser pays for.
     public static let assigned = Self(rawValue: "ASSIGNED")
 }
 
@@ -32,6 +32,12 @@ public struct TransactionReason: OpenValue {
 
     public static let purchase = Self(rawValue: "PURCHASE")
     public static let renewal = Self(rawValue: "RENEWAL")
+}
+
+/// The reason for a further transaction of a period (Apple, "additionalTransactionReason"). No value is documented yet.
+public struct AdditionalTransactionReason: OpenValue {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// The reason for a revocation (Apple, "revocationReason").
@@ -167,6 +173,9 @@ public struct NotificationType: OpenValue {
     public static let rescindConsent = Self(rawValue: "RESCIND_CONSENT")
     public static let metadataUpdate = Self(rawValue: "METADATA_UPDATE")
     public static let migration = Self(rawValue: "MIGRATION")
+    /// The spelling of `migration` in Apple's change log.
+    public static let migrate = Self(rawValue: "MIGRATE")
+    public static let unclaimSeats = Self(rawValue: "UNCLAIM_SEATS")
     public static let priceChange = Self(rawValue: "PRICE_CHANGE")
 }
 
@@ -194,4 +203,7 @@ public struct NotificationSubtype: OpenValue {
     public static let unreported = Self(rawValue: "UNREPORTED")
     public static let activeTokenReminder = Self(rawValue: "ACTIVE_TOKEN_REMINDER")
     public static let created = Self(rawValue: "CREATED")
+    public static let increaseQuantity = Self(rawValue: "INCREASE_QUANTITY")
+    public static let decreaseQuantity = Self(rawValue: "DECREASE_QUANTITY")
+    public static let seats = Self(rawValue: "SEATS")
 }

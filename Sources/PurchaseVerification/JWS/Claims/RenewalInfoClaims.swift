@@ -34,6 +34,10 @@ public final class RenewalInfoClaims: SignedClaims {
     public let renewalDate: Timestamp?
     /// The price of the next period in thousandths of the currency.
     public let renewalPrice: Int64?
+    /// The number of seats of the next period. It can change until the renewal.
+    public let renewalQuantity: Int64?
+    /// The seats of the subscription.
+    public let multiSeatInfo: MultiSeatInfo?
     /// The currency of the price (ISO 4217).
     public let currency: String?
     /// The win-back offers that the customer may take.
@@ -73,6 +77,8 @@ public final class RenewalInfoClaims: SignedClaims {
         recentSubscriptionStartDate = try reader.date("recentSubscriptionStartDate")
         renewalDate = try reader.date("renewalDate")
         renewalPrice = reader.description("renewalPrice")
+        renewalQuantity = reader.description("renewalQuantity")
+        multiSeatInfo = reader.description("multiSeatInfo")
         currency = reader.description("currency")
         eligibleWinBackOfferIDs = reader.description("eligibleWinBackOfferIds")
         appAccountToken = try reader.claim("appAccountToken")

@@ -4,6 +4,8 @@ public final class TransactionClaims: SignedClaims {
     public let transactionID: String?
     /// The first transaction of a subscription or of a restored product.
     public let originalTransactionID: String?
+    /// The first transaction of the subscription that this one continues.
+    public let previousOriginalTransactionID: String?
     /// The order line of a subscription period.
     public let webOrderLineItemID: String?
     /// The bundle id of the app.
@@ -54,6 +56,10 @@ public final class TransactionClaims: SignedClaims {
     public let storefrontID: String?
     /// The reason for the transaction.
     public let transactionReason: TransactionReason?
+    /// The reason for this transaction, if the period has more than one. It does not replace the others.
+    public let additionalTransactionReason: AdditionalTransactionReason?
+    /// The seats of the subscription; `quantity` is the number of seats of this transaction.
+    public let multiSeatInfo: MultiSeatInfo?
     /// The currency of the price (ISO 4217).
     public let currency: String?
     /// The price in thousandths of the currency.
@@ -80,6 +86,7 @@ public final class TransactionClaims: SignedClaims {
     init(_ reader: inout ClaimReader) throws(VerificationError) {
         transactionID = try reader.claim("transactionId")
         originalTransactionID = try reader.claim("originalTransactionId")
+        previousOriginalTransactionID = reader.description("previousOriginalTransactionId")
         webOrderLineItemID = reader.description("webOrderLineItemId")
         bundleID = try reader.claim("bundleId")
         productID = try reader.claim("productId")
@@ -105,6 +112,8 @@ public final class TransactionClaims: SignedClaims {
         storefront = reader.description("storefront")
         storefrontID = reader.description("storefrontId")
         transactionReason = reader.openDescription("transactionReason")
+        additionalTransactionReason = reader.openDescription("additionalTransactionReason")
+        multiSeatInfo = reader.description("multiSeatInfo")
         currency = reader.description("currency")
         price = reader.description("price")
         appTransactionID = reader.description("appTransactionId")

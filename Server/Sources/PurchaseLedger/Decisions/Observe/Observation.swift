@@ -26,7 +26,7 @@ public struct Observation: Sendable, Equatable {
         case .notification(let notification):
             transactions = [notification.transaction?.statement].compactMap(\.self)
             renewals = [notification.renewalInfo?.statement].compactMap(\.self)
-        case .appTransaction:
+        case .appTransaction, .realtimeRequest:
             (transactions, renewals) = ([], [])
         }
         transactionFacts = Self.facts(of: transactions)

@@ -32,6 +32,16 @@ extension PurchaseLedger {
     func examine(_ evidence: [UInt8], app name: String) -> ExaminedEvidence {
         EvidenceExaminer(verifier: verifier).examine(evidence, app: registry.app(name)?.settings)
     }
+
+    /// Inspects evidence with the trust anchors of the ledger and the settings of an app. It writes nothing and grants nothing.
+    ///
+    /// - Parameters:
+    ///   - evidence: as it was sent.
+    ///   - app: the app whose settings the evidence is compared with.
+    public func inspect(_ evidence: [UInt8], app name: String) -> EvidenceInspection {
+        let policies = registry.app(name)?.settings.policies ?? []
+        return verifier.inspect(evidence, policies: policies.map(PolicyOfNamedApp.init))
+    }
 }
 
 /// Verifies evidence. Genuine evidence is observed whatever the settings of the claim's app, so the settings are checked
@@ -64,10 +74,8 @@ struct EvidenceExaminer: Sendable {
 
     /// The reason why the settings of an app do not accept the evidence.
     private func objection(_ app: RegisteredApp, _ facts: any EvidenceFacts) -> VerificationError? {
-        // Renewal info names no app; its subscription does.
-        guard facts.kind != .signedRenewalInfo else { return nil }
         do throws(VerificationError) {
-            for policy in app.policies { try policy.check(facts) }
+            for policy in app.policies { try PolicyOfNamedApp(policy: policy).check(facts) }
             return nil
         } catch {
             return error
@@ -94,6 +102,22 @@ extension RegisteredApp {
         if let appleID { policies.append(AppAppleIDPolicy(appleID)) }
         if !versions.isEmpty { policies.append(StatedVersionPolicy(versions: versions)) }
         return policies
+    }
+}
+
+/// A policy of an app, for evidence that names one. Renewal info, a realtime request and a notification with an unknown body may name
+/// none; without a transaction, they grant nothing.
+private struct PolicyOfNamedApp: PurchasePolicy {
+    let policy: any PurchasePolicy
+
+    var name: String { policy.name }
+
+    func check(_ facts: some EvidenceFacts) throws(VerificationError) {
+        switch facts.kind {
+        case .signedRenewalInfo, .realtimeRequest: return
+        case .notification where facts.bundleID == nil && facts.transactions.isEmpty: return
+        default: try policy.check(facts)
+        }
     }
 }
 

@@ -1,0 +1,58 @@
+/// The answer of `POST /v1/inspect`. It vouches for nothing and grants nothing.
+public struct InspectionAnswer: Codable, Sendable, Equatable {
+    /// The kind of evidence, such as `app_receipt`; `nil` if it was not recognised.
+    public var evidence: String?
+    /// The text encoding in which it was sent.
+    public var encoding: String?
+    /// `verified` if every check passed, otherwise `rejected`.
+    public var verdict: Verdict
+    /// The code of the first check that failed: the one that a claim with this evidence gets.
+    public var code: String?
+    /// The sentence for people.
+    public var detail: String?
+    /// What an app should do with its transaction if a claim gets this code.
+    public var disposition: Disposition?
+    /// The checks, in their order; after a failure, later checks are also made if they can be.
+    public var checks: [InspectionCheck]
+    /// The algorithm of the signature.
+    public var signature: String?
+    /// The embedded certificates, in their order.
+    public var certificates: [InspectedCertificate]
+    /// The names from the signer to the trust anchor; empty if there is no path.
+    public var certificatePath: [String]
+    /// The decoded content, with Apple's keys; `nil` if it could not be read. Nobody vouches for it unless the verdict is `verified`.
+    public var content: JSONContent?
+
+    /// The result of all checks.
+    public struct Verdict: WireEnumeration {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let verified = Verdict(rawValue: "verified")
+        public static let rejected = Verdict(rawValue: "rejected")
+    }
+
+    /// An answer by its parts.
+    public init(
+        evidence: String?, encoding: String?, verdict: Verdict, code: String? = nil, detail: String? = nil,
+        disposition: Disposition? = nil, checks: [InspectionCheck], signature: String? = nil,
+        certificates: [InspectedCertificate], certificatePath: [String], content: JSONContent? = nil
+    ) {
+        self.evidence = evidence
+        self.encoding = encoding
+        self.verdict = verdict
+        self.code = code
+        self.detail = detail
+        self.disposition = disposition
+        self.checks = checks
+        self.signature = signature
+        self.certificates = certificates
+        self.certificatePath = certificatePath
+        self.content = content
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case evidence, encoding, verdict, code, detail, disposition, checks, signature, certificates, content
+        case certificatePath = "certificate_path"
+    }
+}
