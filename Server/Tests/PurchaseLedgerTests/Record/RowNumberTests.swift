@@ -34,7 +34,8 @@ struct RowNumberTests {
         try await LedgerWorld.with { world in
             var app = LedgerWorld.app()
             for days in 1...3 {
-                app.products[LedgerWorld.pass] = RegisteredProduct(kind: .nonRenewing, duration: PassDuration("\(days)d"))
+                app.products[LedgerWorld.pass] = RegisteredProduct(
+                    kind: .nonRenewing, duration: PassDuration("\(days)d"))
                 _ = try await world.restarted([app])
             }
             let numbers = try await world.database.read(.lists) { connection in
