@@ -70,7 +70,8 @@ struct WebhookRestartTests {
     @Test("D.2 After kill -9 a server takes its own webhook lease at once, and repeats few deliveries")
     func killed() async throws {
         try await Self.inFolder { folder, environment in
-            try await RunningServer.run("assay serve --port 0 2>first", in: folder, environment: environment) { server in
+            try await RunningServer.run("assay serve --port 0 2>first", in: folder, environment: environment) {
+                server in
                 try await Self.delivers("first", folder)
                 let orders = Self.order("seq 1 2000", server)
                 async let posted = Program.shell(orders, in: folder, environment: environment)
@@ -79,7 +80,8 @@ struct WebhookRestartTests {
                 _ = try await posted
             }
             let before = Self.received(folder).count
-            try await RunningServer.run("assay serve --port 0 2>second", in: folder, environment: environment) { server in
+            try await RunningServer.run("assay serve --port 0 2>second", in: folder, environment: environment) {
+                server in
                 let start = ContinuousClock.now
                 _ = try await Program.shell(Self.order("echo last", server), in: folder, environment: environment)
                 try await RecordCommandTests.wait { Self.received(folder).contains { $0.hasSuffix(" last") } }
