@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
@@ -71,13 +72,10 @@ struct IndexAttackTests {
             database = try SQLiteDatabase(path: path)
             world = try await LedgerWorld(database, clock: clock)
             // The attack works: the lookup by the id of Alice's transaction finds Mallory's row.
+            let lookup = "SELECT transaction_key FROM transactions WHERE environment = 1 AND transaction_id = '1'"
+            let reading = "SELECT transaction_key FROM transactions NOT INDEXED WHERE transaction_id = '1'"
             let (found, read) = try await database.read(.lists) { connection in
-                (
-                    try connection.rows(
-                        "SELECT transaction_key FROM transactions WHERE environment = 1 AND transaction_id = '1'", []),
-                    try connection.rows(
-                        "SELECT transaction_key FROM transactions NOT INDEXED WHERE transaction_id = '1'", [])
-                )
+                (try connection.rows(lookup, []).map(\.values), try connection.rows(reading, []).map(\.values))
             }
             #expect(found != read)
             for isVerifyingEvidence in [false, true] {
@@ -88,24 +86,14 @@ struct IndexAttackTests {
             }
             _ = try await world.ledger.repair()
             try await world.requireConsistency()
-            let repaired = try await database.read(.lists) { connection in
-                try connection.rows(
-                    "SELECT transaction_key FROM transactions WHERE environment = 1 AND transaction_id = '1'", [])
-            }
+            let repaired = try await database.read(.lists) { try $0.rows(lookup, []).map(\.values) }
             #expect(repaired == read)
             try await database.close()
         }
     }
 
-    @Test(
-        "A.3 Each trigger, view, table and index is listed whatever its name, also if its row says that it is of another kind",
-        arguments: [
-            ("trigger", "sqlite_quiet", "CREATE TRIGGER sqlite_quiet AFTER INSERT ON lots BEGIN SELECT 1; END"),
-            ("trigger", "journal_no_update", "CREATE TRIGGER sqlite_two AFTER INSERT ON lots BEGIN SELECT 1; END"),
-            ("table", "sqlite_stat1", "CREATE TRIGGER sqlite_three AFTER INSERT ON lots BEGIN SELECT 1; END"),
-            ("view", "sqlite_view", "CREATE VIEW sqlite_view AS SELECT 1 AS one"),
-        ])
-    func hiddenObjects(type: String, name: String, sql: String) async throws {
+    @Test("A.3 A trigger whose name begins with sqlite_ is a finding")
+    func hiddenTrigger() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.appending(path: "assay.sqlite").path
             let clock = TestClock()
@@ -117,14 +105,14 @@ struct IndexAttackTests {
                 [
                     "PRAGMA writable_schema = ON",
                     """
-                    INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)
-                    VALUES ('\(type)', '\(name)', 'lots', 0, '\(sql)')
+                    INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('trigger', 'sqlite_quiet',
+                    'lots', 0, 'CREATE TRIGGER sqlite_quiet AFTER INSERT ON lots BEGIN UPDATE lots SET available = 9; END')
                     """,
                 ])
             database = try SQLiteDatabase(path: path)
             let world = try await LedgerWorld(database, clock: clock)
-            let kinds = try await world.ledger.audit(isVerifyingEvidence: false).findings.map(\.kind)
-            #expect(kinds.contains(.schemaUnknown) || kinds.contains(.schemaDiffers), "\(kinds)")
+            let findings = try await world.ledger.audit(isVerifyingEvidence: false).findings
+            #expect(findings.map { "\($0.kind.rawValue) \($0.detail)" } == ["schema_unknown trigger sqlite_quiet"])
             try await database.close()
         }
     }

@@ -1,3 +1,4 @@
+import EvidenceMint
 import Foundation
 import PurchaseLedger
 import PurchaseVerification
@@ -140,14 +141,7 @@ struct SchemaAttackTests {
             let owner = try PostgreSQLDatabase(url: place.url())
             let world = try await LedgerWorld(owner)
             _ = try await world.claim("1", try LedgerWorld.signed("1"))
-            let role = "server_\(place.name)"
-            try await Self.execute(
-                [
-                    "CREATE ROLE \(role) LOGIN", "GRANT CREATE ON DATABASE \(place.name) TO \(role)",
-                    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role)",
-                    "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO \(role)",
-                ], owner)
-            let database = try PostgreSQLDatabase(url: place.url().replacing("user=assay", with: "user=\(role)"))
+            let database = try PostgreSQLDatabase(url: try await ServerRole.make(in: place))
             let server = try await LedgerWorld(database, clock: world.clock)
             try await server.requireConsistency()
             try await Self.execute(
@@ -165,6 +159,33 @@ struct SchemaAttackTests {
                 "\(findings)")
             try await database.close()
             try await owner.close()
+        }
+    }
+
+    @Test("A.2 A server works under a role that does not own the tables, with the rights of docs/postgresql.md")
+    func serverRole() async throws {
+        try await TestEngine.postgresqlServerRole.withDatabase { open in
+            let database = try open()
+            let world = try await LedgerWorld(database)
+            let order = try await world.order(quantity: 2)
+            let paid = try await world.claim("1", order: order.id, try LedgerWorld.signed("1") { $0.quantity = 2 })
+            #expect(paid.code == "accepted")
+            _ = try await world.claim(
+                "2", product: LedgerWorld.pro, customer: "bob",
+                try LedgerWorld.signed("2", product: LedgerWorld.pro, kind: .nonConsumable))
+            _ = try await world.consume(1, "c")
+            _ = try await world.ledger.perform(
+                AssignToken(app: "example", customerID: LedgerWorld.customer, token: UUID()))
+            try await world.requireConsistency()
+            for sql in [
+                "DELETE FROM journal", "TRUNCATE lots", "ALTER TABLE lots DISABLE TRIGGER ALL", "DROP TABLE lots",
+                "ALTER TABLE journal DISABLE TRIGGER journal_no_update", "UPDATE schema_migrations SET number = 9",
+            ] {
+                await #expect(throws: LedgerStorageError.self, "\(sql)") {
+                    try await database.write { _ = try $0.execute(sql, []) }
+                }
+            }
+            try await database.close()
         }
     }
 
