@@ -126,6 +126,62 @@ struct RecordCommandTests {
         }
     }
 
+    @Test("A.7 Growth between two checkpoints is proven to somebody who has only them, the proof and the public key")
+    func growth() async throws {
+        try await Self.inFolder { folder in
+            try await RunningServer.run(Self.serve, in: folder) { try await Self.claim(0, $0, folder) }
+            _ = try await Program.shell("cp checkpoint early", in: folder)
+            try await RunningServer.run(Self.serve, in: folder) { server in
+                for number in 1..<4 { try await Self.claim(number, server, folder) }
+            }
+            let proven = try await Self.output("audit prove-growth --from early --to checkpoint -o growth.json", folder)
+            #expect(proven.status == 0, "\(proven.output)")
+            let last = try await Self.output("audit prove-growth --from early 2>/dev/null | grep -q assay-growth-proof/1", folder)
+            #expect(last.status == 0, "\(last.output)")
+            let key = try await Program.shell("assay keys signing --for log", in: folder).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let swapped = try await Self.output("audit prove-growth --from checkpoint --to early", folder)
+            #expect(swapped.status == 2 && swapped.output.contains("exchange"), "\(swapped.output)")
+            try await Program.inTemporaryFolder { empty in
+                for name in ["growth.json", "early", "checkpoint"] {
+                    try FileManager.default.copyItem(
+                        at: folder.appending(path: name), to: empty.appending(path: name))
+                }
+                for checkpoints in ["", " --from early --to checkpoint"] {
+                    let checked = try await Self.output(
+                        "audit check-growth growth.json --key '\(key)'" + checkpoints, empty)
+                    #expect(checked.status == 0 && checked.output.contains("the proof holds"), "\(checked.output)")
+                }
+                let other = try await Self.output(
+                    "audit check-growth growth.json --key '\(key)' --from checkpoint", empty)
+                #expect(other.status == 1 && other.output.contains("log_proof_invalid"), "\(other.output)")
+                let change = """
+                    python3 -c 'import json; p = json.load(open("growth.json")); h = p["path"][0]
+                    p["path"][0] = ("A" if h[0] != "A" else "B") + h[1:]; json.dump(p, open("wrong.json", "w"))'
+                    """
+                _ = try await Program.shell(change, in: empty)
+                let wrong = try await Self.output("audit check-growth wrong.json --key '\(key)'", empty)
+                #expect(wrong.status == 1 && wrong.output.contains("log_proof_invalid"), "\(wrong.output)")
+                #expect(try await Self.output("audit check-growth growth.json", empty).status == 2)
+                #expect(try await Self.output("audit check-growth early --key '\(key)'", empty).status == 2)
+            }
+        }
+    }
+
+    @Test("A.7 An origin in the settings that is not that of the existing key is an error with both names")
+    func ignoredOrigin() async throws {
+        try await Self.inFolder { folder in
+            _ = try await Program.shell("sed -i 's#origin: .*#origin: example.com/other#' assay.yaml", in: folder)
+            for command in ["serve --port 0", "keys create --app game --scope client", "keys signing --for log"] {
+                let refused = try await Self.output(command, folder)
+                #expect(
+                    refused.status == 2 && refused.output.contains("log_origin_differs")
+                        && refused.output.contains("example.com/other") && refused.output.contains("example.com/assay"),
+                    "\(command): \(refused.output)")
+            }
+        }
+    }
+
     @Test("A stopped server has sealed, signed and published everything, and its database is one file")
     func stop() async throws {
         try await Self.inFolder { folder in

@@ -57,6 +57,38 @@ struct WebhookLedgerTests {
         }
     }
 
+    @Test("D.2 A process takes the lease of its holder's former process once, and a copy of its key gives no more")
+    func predecessor() async throws {
+        try await LedgerWorld.with { world in
+            let key = try LogSigningKey(newFor: "example.com/assay").verifier
+            let (old, new) = (WebhookOwner(holderOf: key), WebhookOwner(holderOf: key))
+            let stranger = WebhookOwner(holderOf: try LogSigningKey(newFor: "example.com/assay").verifier)
+            let locked = WebhookOwner(holderOf: nil)
+            #expect(old.bytes != new.bytes && !locked.replacesPredecessor)
+            func take(_ owner: WebhookOwner, _ replaces: Bool? = nil) async throws -> WebhookLease? {
+                let replaces = replaces ?? owner.replacesPredecessor
+                let vacancy = WebhookVacancy(
+                    app: "example", url: Self.url, owner: owner.bytes, replacesPredecessor: replaces)
+                guard let newest = try await world.ledger.answer(vacancy) else { return nil }
+                return try await world.ledger.perform(
+                    LeaseWebhook(
+                        app: "example", url: Self.url, owner: owner.bytes, beginning: newest,
+                        replacesPredecessor: replaces))
+            }
+            let lost = try #require(try await take(old))
+            for other in [stranger, locked] { #expect(try await take(other) == nil) }
+            #expect(try await take(new, false) == nil)
+            let lease = try #require(try await take(new))
+            // What the former process still sends is not recorded.
+            #expect(try await world.ledger.perform(RecordDeliveries(lost)) == nil)
+            try await world.ledger.perform(ReleaseWebhook(lost))
+            #expect(try await world.ledger.perform(RecordDeliveries(lease)) != nil)
+            #expect(try await take(old, false) == nil)
+            world.clock.advance(seconds: 61)
+            #expect(try await take(stranger) != nil)
+        }
+    }
+
     @Test("A server that lost its lease records nothing, nor does one that does not know of an operator's change")
     func lostLease() async throws {
         try await LedgerWorld.with { world in

@@ -9,6 +9,8 @@ public struct AuditReport: Sendable, Equatable {
     public var findings: [AuditFinding]
     /// The number of further findings; a lower bound.
     public var omitted = 0
+    /// What was wrong with indexes before a repair made them again.
+    public var repairedIndexes: [AuditFinding] = []
 }
 
 /// The progress of an audit.
@@ -43,12 +45,14 @@ public struct AuditFinding: Sendable, Equatable {
         case auditIncomplete = "audit_incomplete"
         /// A claim was accepted without evidence.
         case grantWithoutEvidence = "grant_without_evidence"
-        /// A table, an index or a trigger is missing.
+        /// A table, an index, a trigger or a function is missing.
         case schemaMissing = "schema_missing"
-        /// A table, an index or a trigger has another definition.
+        /// A table, an index, a trigger or a function has another definition or is disabled.
         case schemaDiffers = "schema_differs"
-        /// A table, an index or a trigger that no migration creates.
+        /// An object that no migration creates, or a setting of a role that changes what tables show.
         case schemaUnknown = "schema_unknown"
+        /// An index does not have the rows of its table, so that a lookup finds other rows than a reading of the table.
+        case indexDiffers = "index_differs"
         /// A row of a table differs from a rebuild.
         case rowDiffers = "row_differs"
         /// A rebuild has a row that the table lacks.

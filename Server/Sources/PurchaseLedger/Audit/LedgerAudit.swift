@@ -14,7 +14,7 @@ extension PurchaseLedger {
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditReport {
         try await LedgerAudit(
-            ledger: self, folder: folder, isVerifyingEvidence: isVerifyingEvidence, progress: progress
+            ledger: underAudit, folder: folder, isVerifyingEvidence: isVerifyingEvidence, progress: progress
         ).run(isRepairing: false)
     }
 
@@ -23,12 +23,18 @@ extension PurchaseLedger {
     /// A rebuild from a changed journal, or without evidence that is missing or refused, would lose purchases, so it is not
     /// written.
     ///
+    /// The indexes are made again first: the rebuild is written by them.
+    ///
     /// - Returns: the findings before the repair.
     public func repair(
         in folder: URL = FileManager.default.temporaryDirectory,
         progress: @escaping @Sendable (AuditProgress) -> Void = { _ in }
     ) async throws -> AuditReport {
-        try await LedgerAudit(ledger: self, folder: folder, progress: progress).run(isRepairing: true)
+        let indexes = try await IndexAudit(database: database).repair()
+        var report = try await LedgerAudit(ledger: underAudit, folder: folder, progress: progress).run(
+            isRepairing: true)
+        report.repairedIndexes = indexes
+        return report
     }
 }
 
@@ -42,7 +48,7 @@ extension PurchaseLedger {
     ) async throws -> AuditReport? {
         let rules = try await database.read(.keys) { try RulesTable(connection: $0).latest() }
         guard let rules, rules < RegisterSettings.rulesVersion else { return nil }
-        return try await LedgerAudit(ledger: self, folder: folder).run(isRepairing: true, isOfNewRules: true)
+        return try await LedgerAudit(ledger: underAudit, folder: folder).run(isRepairing: true, isOfNewRules: true)
     }
 }
 
@@ -79,6 +85,7 @@ struct LedgerAudit {
             // The file is not needed after a crash.
             try await rebuilt.set("synchronous", to: "OFF")
             try await LedgerMigrations.migrate(rebuilt, now: 0)
+            add(try await IndexAudit(database: ledger.database).findings(), to: &report)
             try await compareSchema(rebuilt, &report)
             try await rebuilt.write { connection in
                 // An erasure refers to customers by reference.
@@ -133,10 +140,23 @@ struct LedgerAudit {
         let (found, expected) = (
             SchemaComparison(dialect: ledger.database.dialect), SchemaComparison(dialect: rebuilt.dialect)
         )
-        let present = try await ledger.database.read(.lists) { try found.definitions($0) }
-        var definitions = try await SchemaComparison.expected(ledger.database)
-        if definitions == nil { definitions = try await rebuilt.read(.lists) { try expected.definitions($0) } }
-        report.findings += found.findings(present, expected: definitions ?? [:])
+        let (present, surroundings) = try await ledger.database.read(.lists) { connection in
+            (try found.definitions(connection), try found.surroundings(connection))
+        }
+        report.findings += surroundings
+        do {
+            var definitions = try await SchemaComparison.expected(ledger.database)
+            if definitions == nil { definitions = try await rebuilt.read(.lists) { try expected.definitions($0) } }
+            report.findings += found.findings(present, expected: definitions ?? [:])
+        } catch let error as LedgerStorageError where error.kind == .other {
+            // A role that does not own the tables may be unable to create another schema.
+            report.findings.append(
+                AuditFinding(
+                    kind: .auditIncomplete,
+                    detail:
+                        "the schema was not compared; run the audit as the role that owns the tables (\(error.detail))")
+            )
+        }
     }
 
     /// Reads the journal in pages, checks each entry, and applies it to the rebuild. Meanwhile the evidence of the next page is

@@ -9,7 +9,7 @@ extension PurchaseLedger {
     ///   - lateAfter: the number of seconds after which a pending entry is late.
     /// - Throws: `LedgerStorageError`.
     public func auditLog(_ checkpoints: [Checkpoint], lateAfter: Int64 = 60) async throws -> LogAuditReport {
-        var audit = LogAudit(ledger: self, checkpoints: checkpoints.sorted { $0.size < $1.size })
+        var audit = LogAudit(ledger: underAudit, checkpoints: checkpoints.sorted { $0.size < $1.size })
         return try await audit.run(lateAfter: lateAfter)
     }
 }

@@ -1,6 +1,6 @@
 import PurchaseVerification
 
-/// Compares the tables, unique keys, indexes and triggers of a database with those that the migrations create.
+/// Compares the tables, keys, indexes, triggers and policies of a database with those that the migrations create.
 struct SchemaComparison {
     let dialect: any LedgerDialect
 
@@ -9,10 +9,28 @@ struct SchemaComparison {
         var definitions: [String: String] = [:]
         for row in try connection.rows(dialect.schemaQuery, []) {
             var reader = row.reader
-            let name = "\(try reader.text()) \(try reader.text())"
+            let object = "\(try reader.text()) \(try reader.text())"
+            // Two objects can have one name in the catalog of a database that was tampered with.
+            var (name, number) = (object, 1)
+            while definitions[name] != nil {
+                number += 1
+                name = "\(object) (\(number))"
+            }
             definitions[name] = try reader.optionalText() ?? ""
         }
         return definitions
+    }
+
+    /// The objects outside the schema that change what its tables show.
+    func surroundings(_ connection: any LedgerConnection) throws(LedgerStorageError) -> [AuditFinding] {
+        guard let query = dialect.surroundingsQuery else { return [] }
+        var findings: [AuditFinding] = []
+        for row in try connection.rows(query, []) {
+            var reader = row.reader
+            findings.append(
+                AuditFinding(kind: .schemaUnknown, detail: "\(try reader.text()) \(try reader.text())"))
+        }
+        return findings
     }
 
     /// The definitions that the migrations create, found in a second database if the engine can create one beside the ledger's;

@@ -54,8 +54,7 @@ struct TableDump: Sendable {
             name: "settings_history", keyCount: 2, pageKey: ["settings_history.settings_key"],
             columns: """
                 apps.name, journal.entry_id, settings_history.sha256, settings_history.body,
-                (SELECT count(*) FROM settings_history AS earlier WHERE earlier.app_key = settings_history.app_key
-                AND earlier.settings_key < settings_history.settings_key)
+                settings_history.settings_key
                 """,
             source: """
                 settings_history \(join("apps", "app_key", "settings_history"))
@@ -96,10 +95,11 @@ struct TableDump: Sendable {
                 """),
         TableDump(
             name: "account_tokens", keyCount: 2, pageKey: ["account_tokens.app_key", "account_tokens.token"],
-            columns: "apps.name, account_tokens.token, customers.reference",
+            columns: "apps.name, account_tokens.token, customers.reference, journal.entry_id",
             source: """
                 account_tokens \(join("apps", "app_key", "account_tokens"))
                 \(join("customers", "customer_key", "account_tokens"))
+                \(join("journal", "entry_key", "account_tokens"))
                 """),
         TableDump(
             name: "testers", keyCount: 2, pageKey: ["testers.app_key", "testers.customer_key"],

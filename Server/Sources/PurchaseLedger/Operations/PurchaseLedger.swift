@@ -71,6 +71,13 @@ public struct PurchaseLedger: Sendable {
             database: database, verifier: verifier, registry: registry, clock: clock, entryKey: entryKey)
     }
 
+    /// The same ledger, whose reads begin with the engine's settings for an audit.
+    var underAudit: PurchaseLedger {
+        PurchaseLedger(
+            database: AuditedDatabase(database: database), verifier: verifier, registry: registry, clock: clock,
+            entryKey: entryKey)
+    }
+
     /// The names of the apps in the settings, sorted.
     public var apps: [String] { registry.apps.map(\.settings.id).sorted() }
 

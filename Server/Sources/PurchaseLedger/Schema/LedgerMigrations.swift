@@ -21,6 +21,8 @@ public enum LedgerMigrations {
     public static func migrate(
         _ database: any LedgerDatabase, now: Int64, upTo newest: Int64 = current
     ) async throws -> [LedgerMigration] {
+        // Without missing migrations nothing is written, so the role of a server need not own the tables.
+        guard try await !isCurrent(database) else { return [] }
         let dialect = database.dialect
         let missing = try await database.write { connection in
             try createTable(connection, dialect)
@@ -45,6 +47,16 @@ public enum LedgerMigrations {
         }
         database.requireSchema(newest)
         return missing
+    }
+
+    /// Whether a database has exactly this version's schema. If that cannot be read, the migration says why.
+    private static func isCurrent(_ database: any LedgerDatabase) async throws -> Bool {
+        do {
+            try await requireCurrent(database)
+            return true
+        } catch is LedgerStorageError {
+            return false
+        }
     }
 
     /// Creates the newest schema without recording the migrations.

@@ -18,7 +18,8 @@ enum SchemaVersion2 {
 
     static let migration = LedgerMigration(
         number: 2, title: "Rules of copies, environments, orders and refused evidence",
-        statements: orders + namesOfActs + refusals + passes + listsOfCustomers + keyUses)
+        statements: orders + namesOfActs + refusals + passes + listsOfCustomers + keyUses
+            + settingsNumbers)
 
     /// The events of operators' acts under the names of their journal entries.
     private static let namesOfActs: [LedgerMigration.Statement] = [
@@ -57,5 +58,16 @@ enum SchemaVersion2 {
             CREATE INDEX journal_not_confirmed ON journal (app_key, code, at, entry_key) WHERE kind = 2 AND code <> 'accepted'
             """),
         .definition("CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL"),
+    ]
+
+    /// Numbers recorded settings without gaps, so that the audit compares the numbers. No row refers to them. Negative numbers
+    /// first, because a new number can be the old one of another row.
+    private static let settingsNumbers: [LedgerMigration.Statement] = [
+        .sql(
+            """
+            UPDATE settings_history SET settings_key = -(SELECT count(*) FROM settings_history AS earlier
+            WHERE abs(earlier.settings_key) <= abs(settings_history.settings_key))
+            """),
+        .sql("UPDATE settings_history SET settings_key = -settings_key"),
     ]
 }

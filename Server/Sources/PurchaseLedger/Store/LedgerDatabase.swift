@@ -124,6 +124,8 @@ extension LedgerDialect {
     public var rowsPerInsert: Int { 1 }
     public var unlimitedTime: [String] { [] }
     public var otherProcesses: String? { nil }
+    public var surroundingsQuery: String? { nil }
+    public var auditSettings: [String] { [] }
 }
 
 extension LedgerConnection {
@@ -198,6 +200,21 @@ public protocol LedgerDialect: Sendable {
 
     /// A query of the kind, name and definition of each table, index and trigger.
     var schemaQuery: String { get }
+
+    /// A query of the kind and name of objects that are not part of the schema and change what its tables show; `nil` if the
+    /// engine has none.
+    var surroundingsQuery: String? { get }
+
+    /// Statements with which each transaction of an audit begins.
+    var auditSettings: [String] { get }
+
+    /// Statements that make all indexes again from their tables.
+    var reindexing: [String] { get }
+
+    /// Compares all indexes with their tables, in transactions that are not much longer than the reading of one table.
+    ///
+    /// - Returns: the differences, as sentences.
+    func indexDifferences(_ database: any LedgerDatabase) async throws -> [String]
 
     /// Statements that prevent rows of a table from being changed, deleted or replaced.
     func appendOnly(_ rule: AppendOnlyRule) -> [String]

@@ -26,9 +26,14 @@ struct SettingsHistoryTable {
         return settings
     }
 
+    /// Inserts settings under the next number. The engine would leave gaps, and then the audit could not know the number.
     func insert(appKey: Int64, sha256: [UInt8], body: [UInt8], entry: Int64) throws(LedgerStorageError) {
+        let last = try connection.rows("SELECT coalesce(max(settings_key), 0) FROM settings_history", [])
+        guard var reader = last.first?.reader else {
+            throw LedgerStorageError(.other, "the largest number of settings has no row")
+        }
         try connection.send(
-            "INSERT INTO settings_history (app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4)",
-            [.integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
+            "INSERT INTO settings_history (settings_key, app_key, sha256, body, entry_key) VALUES (?1, ?2, ?3, ?4, ?5)",
+            [.integer(try reader.integer() + 1), .integer(appKey), .blob(sha256), .blob(body), .integer(entry)])
     }
 }

@@ -34,10 +34,10 @@ struct WebhookRow: TableRow {
     }
 
     /// Whether a server may deliver to it.
-    func isFree(for owner: [UInt8], at now: Timestamp) -> Bool {
+    func isFree(for owner: [UInt8], at now: Timestamp, replacesPredecessor: Bool) -> Bool {
         guard disabledAt == nil else { return false }
         guard let leaseOwner, let leaseUntil, leaseOwner != owner else { return true }
-        return leaseUntil < now
+        return leaseUntil < now || (replacesPredecessor && WebhookOwner.haveOneHolder(leaseOwner, owner))
     }
 }
 

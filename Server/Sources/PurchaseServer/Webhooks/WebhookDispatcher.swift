@@ -13,7 +13,7 @@ public final class WebhookDispatcher: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let limits: WebhookLimits
     /// Distinguishes this server from others.
-    private let owner: [UInt8]
+    private let owner: WebhookOwner
     private let running = Mutex<[Running]>([])
 
     private struct Running: Sendable {
@@ -21,18 +21,22 @@ public final class WebhookDispatcher: Sendable {
         let task: Task<Void, Never>
     }
 
-    /// - Parameter logger: where to log; no URL, secret or body is logged.
-    public convenience init(logger: Logger) {
-        self.init(logger: logger, resolver: .system) { Timestamp(Date()) }
+    /// - Parameters:
+    ///   - logger: where to log; no URL, secret or body is logged.
+    ///   - key: the public key of the signing key whose lock this process holds; `nil` if it holds none.
+    public convenience init(logger: Logger, holderOf key: LogVerifierKey?) {
+        self.init(logger: logger, owner: WebhookOwner(holderOf: key), resolver: .system) { Timestamp(Date()) }
     }
 
     /// - Parameters:
     ///   - logger: where to log; no URL, secret or body is logged.
+    ///   - owner: distinguishes this server from others.
     ///   - resolver: resolves the names of receivers.
     ///   - attemptLimit: how long an attempt may take.
     ///   - clock: the ledger's clock.
     package init(
-        logger: Logger, resolver: NameResolver, attemptLimit: TimeAmount = WebhookClient.attemptLimit,
+        logger: Logger, owner: WebhookOwner = WebhookOwner(holderOf: nil), resolver: NameResolver,
+        attemptLimit: TimeAmount = WebhookClient.attemptLimit,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.logger = logger
@@ -40,7 +44,7 @@ public final class WebhookDispatcher: Sendable {
         self.clock = clock
         self.resolver = resolver
         limits = WebhookLimits()
-        owner = UUID().bytes
+        self.owner = owner
     }
 
     /// Delivers to these webhooks from now on. Unchanged webhooks continue undisturbed, with the ledger that they have.

@@ -13,7 +13,7 @@ struct WebhookSender: Sendable {
     let ledger: PurchaseLedger
     let client: WebhookClient
     /// Distinguishes this server from others.
-    let owner: [UInt8]
+    let owner: WebhookOwner
     let logger: Logger
     let clock: @Sendable () -> Timestamp
     var limits = WebhookLimits()
@@ -26,9 +26,12 @@ struct WebhookSender: Sendable {
 
     /// Delivers until the task is cancelled.
     func run() async {
+        var replacesPredecessor = owner.replacesPredecessor
         while !Task.isCancelled {
             do {
-                if let lease = try await lease() {
+                let lease = try await lease(replacesPredecessor)
+                replacesPredecessor = false
+                if let lease {
                     logger.info("this server delivers to the webhook", metadata: metadata)
                     try await deliver(lease)
                     continue
@@ -47,10 +50,16 @@ struct WebhookSender: Sendable {
 
     private var metadata: Logger.Metadata { ["app": "\(webhook.app)", "host": "\(webhook.url.host)"] }
 
-    private func lease() async throws -> WebhookLease? {
-        let (app, url) = (webhook.app, webhook.url.text)
-        guard let newest = try await ledger.answer(WebhookVacancy(app: app, url: url, owner: owner)) else { return nil }
-        return try await ledger.perform(LeaseWebhook(app: app, url: url, owner: owner, beginning: newest))
+    /// Takes the lease, if it is free.
+    ///
+    /// - Parameter replacesPredecessor: whether the lease of a process that ended without returning it counts as free.
+    private func lease(_ replacesPredecessor: Bool) async throws -> WebhookLease? {
+        let (app, url, owner) = (webhook.app, webhook.url.text, owner.bytes)
+        let vacancy = WebhookVacancy(app: app, url: url, owner: owner, replacesPredecessor: replacesPredecessor)
+        guard let newest = try await ledger.answer(vacancy) else { return nil }
+        return try await ledger.perform(
+            LeaseWebhook(
+                app: app, url: url, owner: owner, beginning: newest, replacesPredecessor: replacesPredecessor))
     }
 
     /// A pause that cancellation ends.

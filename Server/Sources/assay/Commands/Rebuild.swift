@@ -11,7 +11,8 @@ struct Rebuild: AsyncParsableCommand {
             --repair nothing in the database is changed. Name the certificates with which the server verifies evidence \
             (--trust, ASSAY_TRUST or server.trust); other evidence counts as refused.
 
-            --repair replaces the tables by the rebuild and records that in the journal. Stop the server first. It is \
+            --repair makes all indexes again, replaces the tables by the rebuild and records that in the journal. Stop the \
+            server first. It is \
             refused if the journal or its evidence was changed, or if evidence that was accepted is refused now, because \
             purchases would be lost: restore a backup, or name the certificates.
 
@@ -29,6 +30,12 @@ struct Rebuild: AsyncParsableCommand {
         try await options.withLedger(repair ? .writing : .auditing, trust: trust) { ledger in
             let report = try await report(on: ledger)
             AuditOutput.write(report)
+            if !report.repairedIndexes.isEmpty {
+                for finding in report.repairedIndexes {
+                    Terminal.write("\(finding.kind.rawValue)  \(finding.detail.printable)\n")
+                }
+                Terminal.write("assay: these \(report.repairedIndexes.count) differences of indexes were repaired\n")
+            }
             guard !report.findings.isEmpty else {
                 Terminal.write("assay: the tables equal the rebuild\n")
                 return

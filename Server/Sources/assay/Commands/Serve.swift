@@ -137,12 +137,13 @@ struct Serve: AsyncParsableCommand {
                 clock: { Timestamp(Date()) }, entryKey: try await keys.entryKey(of: database))
             try await applyNewRules(ledger, logger)
             try await Self.warn(apps, ledger, logger)
+            let signer = try signer(keys, logger)
             let sealing = try RecordSealing(
-                ledger: ledger, signer: try signer(keys, logger), places: keys.checkpoints, logger: logger)
+                ledger: ledger, signer: signer, places: keys.checkpoints, logger: logger)
             let desk = try AppStoreDesk(
                 ledger: ledger, configuration: configuration, clock: { Timestamp(Date()) }, logger: logger)
             let server = ReloadableServer(configuration, ledger: ledger, desk: desk)
-            let webhooks = WebhookDispatcher(logger: logger)
+            let webhooks = WebhookDispatcher(logger: logger, holderOf: signer?.verifier)
             let reload = SettingsReload(
                 server: server, webhooks: webhooks, ledger: ledger, started: configuration, logger: logger
             ) {

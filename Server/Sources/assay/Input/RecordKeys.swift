@@ -28,9 +28,12 @@ struct RecordKeys {
         return key
     }
 
-    /// Creates the signing key of a server that has none.
+    /// Creates the signing key of a server that has none. The origin in the settings must be that of an existing key.
     func createSigningKeyIfMissing() throws(LogError) {
-        guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else { return }
+        guard try CheckpointSigner.createKeyIfMissing(at: signingKeyFile, origin: origin) else {
+            if let origin { try CheckpointSigner.requireOrigin(origin, ofKeyAt: signingKeyFile) }
+            return
+        }
         Terminal.remark(
             "made the signing key \(signingKeyFile); 'assay keys signing --for log' prints its public key")
     }

@@ -7,8 +7,12 @@ import Testing
 enum TestEngine: String, CaseIterable {
     case sqlite
     case postgresql
+    /// PostgreSQL, where another role owns the tables. Tests that change the schema cannot run under it.
+    case postgresqlServerRole = "postgresql-server-role"
 
-    /// The engines of this run: all, or those that `ASSAY_TEST_ENGINES` names.
+    static let allCases: [TestEngine] = [.sqlite, .postgresql]
+
+    /// The engines of this run: SQLite and PostgreSQL, or those that `ASSAY_TEST_ENGINES` names.
     static var chosen: [TestEngine] {
         guard let names = ProcessInfo.processInfo.environment["ASSAY_TEST_ENGINES"] else { return allCases }
         return names.split(separator: ",").compactMap { TestEngine(rawValue: String($0)) }
@@ -44,6 +48,11 @@ enum TestEngine: String, CaseIterable {
         case .postgresql:
             try await ThrowawayPostgreSQL.withDatabase { place in
                 let url = place.url()
+                try await body { try PostgreSQLDatabase(url: url) }
+            }
+        case .postgresqlServerRole:
+            try await ThrowawayPostgreSQL.withDatabase { place in
+                let url = try await ServerRole.make(in: place)
                 try await body { try PostgreSQLDatabase(url: url) }
             }
         }

@@ -19,6 +19,40 @@ public struct WebhookLease: Sendable, Equatable {
     public static let lifetime: Int64 = 60_000
 }
 
+/// Identifies a process that delivers to webhooks, and the holder that it runs for.
+///
+/// A process that holds the lock of a signing key on its machine has the key's holder: the process that held the lock before it
+/// has ended. So it may take the lease of its predecessor at once. Each process has another owner, so a predecessor cannot
+/// record anything after its lease was taken.
+public struct WebhookOwner: Sendable, Equatable {
+    /// The number of bytes that name the holder.
+    static let holderSize = 16
+
+    /// What a lease stores: the holder, and a random number.
+    public let bytes: [UInt8]
+    /// Whether it may take a lease of its holder that has not ended. It does so once, at its start: if two machines have copies
+    /// of one key, they do not take the lease from each other again and again.
+    public let replacesPredecessor: Bool
+
+    /// A process.
+    ///
+    /// - Parameter key: the public key of the signing key whose lock this process holds; `nil` if it holds none.
+    public init(holderOf key: LogVerifierKey?) {
+        let digest = key.map { StorableEvidence.sha256(Array("assay webhook holder\n\($0.text)".utf8)) }
+        let holder = digest.map { Array($0.prefix(Self.holderSize)) } ?? Self.random
+        bytes = holder + Self.random
+        replacesPredecessor = key != nil
+    }
+
+    private static var random: [UInt8] { (0..<holderSize).map { _ in UInt8.random(in: .min ... .max) } }
+
+    /// Whether two processes have the same holder.
+    static func haveOneHolder(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        first.count == 2 * holderSize && second.count == first.count
+            && first.prefix(holderSize) == second.prefix(holderSize)
+    }
+}
+
 /// Takes the lease of a webhook, if no other server has it and it is not disabled.
 public struct LeaseWebhook: LedgerOperation {
     public var app: String
@@ -27,10 +61,13 @@ public struct LeaseWebhook: LedgerOperation {
     public var owner: [UInt8]
     /// The event after which a new webhook begins, from `WebhookVacancy`.
     public var beginning: Int64
+    /// Whether it takes the lease of another process of its holder (`WebhookOwner`).
+    public var replacesPredecessor: Bool
 
     /// Takes the lease of a webhook for a server.
-    public init(app: String, url: String, owner: [UInt8], beginning: Int64) {
+    public init(app: String, url: String, owner: [UInt8], beginning: Int64, replacesPredecessor: Bool = false) {
         (self.app, self.url, self.owner, self.beginning) = (app, url, owner, beginning)
+        self.replacesPredecessor = replacesPredecessor
     }
 
     public var locks: LedgerLocks { .parts([.webhook(app, url)]) }
@@ -41,9 +78,9 @@ public struct LeaseWebhook: LedgerOperation {
         if try table.row(appKey: app.key, url: url) == nil {
             try table.insert(appKey: app.key, url: url, after: beginning)
         }
-        guard let row = try table.row(appKey: app.key, url: url), row.isFree(for: owner, at: transaction.now) else {
-            return nil
-        }
+        guard let row = try table.row(appKey: app.key, url: url),
+            row.isFree(for: owner, at: transaction.now, replacesPredecessor: replacesPredecessor)
+        else { return nil }
         try table.setLease(row.key, owner: owner, until: transaction.now.leaseEnd)
         let deliveries = WebhookDeliveriesTable(connection: transaction.connection)
         return WebhookLease(
@@ -61,10 +98,13 @@ public struct WebhookVacancy: LedgerQuery {
     public var app: String
     public var url: String
     public var owner: [UInt8]
+    /// Whether it takes the lease of another process of its holder.
+    public var replacesPredecessor: Bool
 
     /// Checks for a server.
-    public init(app: String, url: String, owner: [UInt8]) {
+    public init(app: String, url: String, owner: [UInt8], replacesPredecessor: Bool = false) {
         (self.app, self.url, self.owner) = (app, url, owner)
+        self.replacesPredecessor = replacesPredecessor
     }
 
     /// - Returns: the app's newest event, after which a new webhook begins; `nil` if another server has the lease, or the webhook
@@ -74,7 +114,9 @@ public struct WebhookVacancy: LedgerQuery {
         // Only a read can determine which events can still be committed.
         let settled = try reader.connection.settledEvent() ?? .max
         let row = try WebhooksTable(connection: reader.connection).row(appKey: app.key, url: url)
-        guard row?.isFree(for: owner, at: reader.now) ?? true else { return nil }
+        guard row?.isFree(for: owner, at: reader.now, replacesPredecessor: replacesPredecessor) ?? true else {
+            return nil
+        }
         return try EventsTable(connection: reader.connection).newest(appKey: app.key, upTo: settled)
     }
 }

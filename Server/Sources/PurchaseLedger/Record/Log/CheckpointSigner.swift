@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PurchaseVerification
 import Synchronization
 
 /// Signs checkpoints of one log with one key. It signs only trees that extend the last signed tree, which it stores in a file
@@ -76,6 +77,32 @@ public final class CheckpointSigner: Sendable {
             // Another process was faster.
             return false
         }
+    }
+
+    /// Checks that an existing key is that of the origin in the settings, or of its continuation after a restore from a backup
+    /// (`example.com/assay/2`).
+    ///
+    /// - Throws: `originDiffers`, `fileMissing`, `fileMode`, `malformed`, `fileFailed`.
+    public static func requireOrigin(_ origin: String, ofKeyAt path: String) throws(LogError) {
+        let name = try LogSigningKey(text: try LogFile.secret(path, limit: largestKey)).verifier.name
+        let (wanted, found) = (continuation(origin), continuation(name))
+        guard wanted.base.isSame(as: found.base), wanted.number <= found.number else {
+            throw LogError(
+                .originDiffers,
+                """
+                record.origin is '\(origin)', and the key \(path) belongs to '\(name)'; name that origin, or name \
+                another file for a new key
+                """)
+        }
+    }
+
+    /// An origin, and which continuation of it a name is.
+    private static func continuation(_ name: String) -> (base: String, number: Int) {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count > 1, let number = parts.last.flatMap({ Int($0) }), (2..<1_000_000).contains(number) else {
+            return (name, 1)
+        }
+        return (parts.dropLast().joined(separator: "/"), number)
     }
 
     /// A random origin, because logs without a chosen name must not share a name.

@@ -31,6 +31,8 @@ public struct LogError: Error, Sendable, Equatable {
         case entryKeyMissing = "entry_key_missing"
         /// The database has entries of another key.
         case entryKeyDiffers = "entry_key_differs"
+        /// The settings name another origin than that of the signing key.
+        case originDiffers = "log_origin_differs"
         /// Another process signs with this key.
         case signerBusy = "log_signer_busy"
         /// The log at a signed size differs from the signed tree.
@@ -45,7 +47,7 @@ public struct LogError: Error, Sendable, Equatable {
         case entryUnknown = "entry_unknown"
         /// The log extends the last signed tree; no origin has to be ended.
         case notInterrupted = "record_not_interrupted"
-        /// A proof does not prove its entry.
+        /// A proof does not prove its entry, or the growth of the log.
         case proofInvalid = "log_proof_invalid"
     }
 }

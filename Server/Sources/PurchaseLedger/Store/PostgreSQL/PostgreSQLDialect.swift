@@ -13,31 +13,6 @@ struct PostgreSQLDialect: LedgerDialect {
         return words
     }
 
-    /// The definitions omit the name of the schema, so that two schemas can be compared. A disabled trigger has a different
-    /// definition.
-    var schemaQuery: String {
-        """
-        SELECT kind, name, replace(definition, quote_ident(current_schema()) || '.', '') FROM (
-        SELECT 'table' AS kind, relname::text AS name, string_agg(
-        attname || ' ' || format_type(atttypid, atttypmod) || coalesce(' COLLATE ' || collname, '')
-        || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END || attidentity::text, ', ' ORDER BY attnum) AS definition
-        FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-        LEFT JOIN pg_collation ON pg_collation.oid = attcollation
-        WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace GROUP BY relname
-        UNION ALL SELECT 'constraint', conrelid::regclass::text || '.' || conname, pg_get_constraintdef(oid)
-        FROM pg_constraint WHERE connamespace = current_schema()::regnamespace
-        UNION ALL SELECT 'index', indexname::text, indexdef FROM pg_indexes WHERE schemaname = current_schema()
-        UNION ALL SELECT 'trigger', tgname::text, pg_get_triggerdef(pg_trigger.oid) || ' ' || tgenabled::text
-        FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-        WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace
-        UNION ALL SELECT 'function', proname::text, prosrc FROM pg_proc
-        WHERE pronamespace = current_schema()::regnamespace
-        UNION ALL SELECT 'view', relname::text, pg_get_viewdef(oid) FROM pg_class
-        WHERE relkind IN ('v', 'm') AND relnamespace = current_schema()::regnamespace
-        ) AS definitions ORDER BY kind, name
-        """
-    }
-
     /// A transaction that uses them is rolled back.
     var scratchSchema: [String] {
         ["CREATE SCHEMA assay_expected", "SET LOCAL search_path = assay_expected"]
@@ -108,5 +83,22 @@ struct PostgreSQLDialect: LedgerDialect {
             END LOOP; END $$
             """
         ]
+    }
+
+    /// `REINDEX SCHEMA` cannot run in a transaction.
+    var reindexing: [String] {
+        [
+            """
+            DO $$ DECLARE place regclass; BEGIN
+            FOR place IN SELECT pg_class.oid FROM pg_class WHERE relkind = 'r' AND relnamespace = (
+            SELECT relnamespace FROM pg_class WHERE oid = to_regclass('schema_migrations')) LOOP
+            EXECUTE format('REINDEX TABLE %s', place);
+            END LOOP; END $$
+            """
+        ]
+    }
+
+    func indexDifferences(_ database: any LedgerDatabase) async throws -> [String] {
+        try await PostgreSQLIndexAudit(database: database).differences()
     }
 }

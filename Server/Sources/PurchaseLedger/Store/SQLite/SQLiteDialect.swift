@@ -3,9 +3,16 @@ struct SQLiteDialect: LedgerDialect {
     /// The portable types are SQLite's own.
     func definition(_ sql: String) -> String { sql }
 
-    /// Names that begin with `sqlite_` are SQLite's own: the indexes of unique columns, which the tables define.
+    /// Everything except the tables that SQLite itself creates, and the indexes of unique columns, which have no SQL because the
+    /// tables define them. A name that begins with `sqlite_` says nothing: with `writable_schema` a trigger can have one.
     var schemaQuery: String {
-        "SELECT type, name, sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_' ORDER BY type, name"
+        """
+        SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)
+        AND NOT (type = 'table'
+        AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat2', 'sqlite_stat3', 'sqlite_stat4')
+        AND substr(sql, 1, length(name) + 14) = 'CREATE TABLE ' || name || '(')
+        ORDER BY type, name
+        """
     }
 
     /// `INSERT OR REPLACE` deletes the old row without running the trigger for deletions, so the trigger for insertions looks
@@ -31,5 +38,42 @@ struct SQLiteDialect: LedgerDialect {
             \(rule.ignoresDuplicates ? "BEGIN SELECT RAISE(IGNORE); END" : refusal)
             """,
         ]
+    }
+
+    var reindexing: [String] { ["REINDEX"] }
+
+    /// Each table is checked in a transaction of its own, so that the WAL does not grow behind all of them.
+    func indexDifferences(_ database: any LedgerDatabase) async throws -> [String] {
+        let tables = try await database.read(.lists) { connection in
+            try Self.texts(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name", connection)
+        }
+        var differences: [String] = []
+        for table in tables {
+            let name = table.replacing("'", with: "''")
+            do {
+                differences += try await database.read(.lists) { connection in
+                    try Self.texts("PRAGMA integrity_check('\(name)')", connection).filter { $0 != "ok" }
+                        .map { "\(table): \($0)" }
+                }
+            } catch let error as LedgerStorageError where error.kind == .corrupt {
+                differences.append("\(table): \(error.detail)")
+            }
+        }
+        let references = try await database.read(.lists) { connection in
+            try connection.rows("PRAGMA foreign_key_check", []).map(\.values)
+        }
+        return differences + references.map { "a row refers to one that does not exist: \($0)" }
+    }
+
+    private static func texts(
+        _ sql: String, _ connection: any LedgerConnection
+    ) throws(LedgerStorageError) -> [String] {
+        var texts: [String] = []
+        for row in try connection.rows(sql, []) {
+            var reader = row.reader
+            texts.append(try reader.text())
+        }
+        return texts
     }
 }

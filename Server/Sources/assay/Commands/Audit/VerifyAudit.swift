@@ -11,8 +11,9 @@ struct VerifyAudit: AsyncParsableCommand {
             "Compares the log with its checkpoints, the journal with its hashes, and the tables with the journal.",
         discussion: """
             It computes the Merkle log again and compares it with checkpoints: those of --checkpoint, and the last one that this \
-            server signed. It checks the code of every entry under the key of entries (--entry-key), the schema with its \
-            unique keys and triggers, each entry with its leaf, each piece of evidence with its SHA-256, and the tables \
+            server signed. It checks the code of every entry under the key of entries (--entry-key), every index against its \
+            table, the schema with its unique keys and triggers, each entry with its leaf, each piece of evidence with its \
+            SHA-256, and the tables \
             that entries alone determine, such as keys, customers, tokens and orders.
 
             With --evidence it verifies all evidence again on all processors, computes facts, owners, entitlements and \
@@ -60,18 +61,7 @@ struct VerifyAudit: AsyncParsableCommand {
             let signed = try keys.lastSigned()
             let known = try self.keys.keys(own: signed?.verifier)
             var checkpoints: [SignedCheckpoint] = []
-            for path in checkpoint {
-                let note = Array(try InputFile.read(path))
-                do throws(LogError) {
-                    checkpoints.append(try SignedCheckpoint(note: note, keys: known))
-                } catch {
-                    throw InputError(
-                        path,
-                        error.code == .malformed
-                            ? "not a checkpoint of a log (\(error)); name a file that 'assay serve --checkpoints FILE' wrote"
-                            : "\(error)")
-                }
-            }
+            for path in checkpoint { checkpoints.append(try CheckpointInput.read(path, keys: known)) }
             if let own = signed?.checkpoint { checkpoints.append(own) }
             return checkpoints
         } catch let error as LogError {

@@ -1,0 +1,167 @@
+import EvidenceMint
+import Foundation
+import PurchaseLedger
+import PurchaseVerification
+import TestSupport
+import Testing
+
+/// Indexes that do not have the rows of their tables: whoever finds a row by its key finds another one than whoever reads the
+/// table.
+@Suite("Indexes that differ from their tables")
+struct IndexAttackTests {
+    private static let identity = "environment, transaction_id, xcode_second"
+
+    /// Opens the file, changes it in one transaction, and closes it, so that the next connection reads the schema again.
+    private static func change(_ path: String, _ statements: [String]) async throws {
+        let database = try SQLiteDatabase(path: path)
+        try await database.write { connection in
+            for sql in statements { _ = try connection.rows(sql, []) }
+        }
+        try await database.close()
+    }
+
+    private static func swap(_ first: String, _ second: String) -> [String] {
+        [
+            "UPDATE transactions SET transaction_id = 'x' WHERE transaction_id = '\(first)'",
+            "UPDATE transactions SET transaction_id = '\(first)' WHERE transaction_id = '\(second)'",
+            "UPDATE transactions SET transaction_id = '\(second)' WHERE transaction_id = 'x'",
+        ]
+    }
+
+    /// Makes the unique index of transactions find each of two transactions under the id of the other one. The table itself is
+    /// right.
+    private static func makeStale(_ path: String) async throws {
+        let index = "name = 'sqlite_autoindex_transactions_1'"
+        try await change(path, swap("1", "2"))
+        try await change(
+            path,
+            [
+                "PRAGMA writable_schema = ON", "CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE \(index)",
+                "DELETE FROM sqlite_master WHERE \(index)",
+                """
+                UPDATE sqlite_master SET sql = replace(sql, 'UNIQUE (\(identity))', 'CHECK (1)')
+                WHERE name = 'transactions'
+                """,
+            ])
+        try await change(path, swap("1", "2"))
+        try await change(
+            path,
+            [
+                "PRAGMA writable_schema = ON",
+                "INSERT INTO sqlite_master SELECT * FROM kept",
+                """
+                UPDATE sqlite_master SET sql = replace(sql, 'CHECK (1)', 'UNIQUE (\(identity))')
+                WHERE name = 'transactions'
+                """,
+            ])
+        try await change(path, ["DROP TABLE kept"])
+    }
+
+    @Test("A.3 A stale unique index that finds other rows than the table has is a finding; a repair makes it again")
+    func staleIndex() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let clock = TestClock()
+            var database = try SQLiteDatabase(path: path)
+            var world = try await LedgerWorld(database, clock: clock)
+            _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1") { $0.quantity = 100 })
+            _ = try await world.claim("2", customer: "mallory", try LedgerWorld.signed("2"))
+            try await world.requireConsistency()
+            try await database.close()
+            try await Self.makeStale(path)
+            database = try SQLiteDatabase(path: path)
+            world = try await LedgerWorld(database, clock: clock)
+            // The attack works: the lookup by the id of Alice's transaction finds Mallory's row.
+            let lookup = "SELECT transaction_key FROM transactions WHERE environment = 1 AND transaction_id = '1'"
+            let reading = "SELECT transaction_key FROM transactions NOT INDEXED WHERE transaction_id = '1'"
+            let (found, read) = try await database.read(.lists) { connection in
+                (try connection.rows(lookup, []).map(\.values), try connection.rows(reading, []).map(\.values))
+            }
+            #expect(found != read)
+            for isVerifyingEvidence in [false, true] {
+                let findings = try await world.ledger.audit(isVerifyingEvidence: isVerifyingEvidence).findings
+                #expect(
+                    findings.contains { $0.kind.rawValue == "index_differs" && $0.detail.contains("transactions") },
+                    "\(findings)")
+            }
+            _ = try await world.ledger.repair()
+            try await world.requireConsistency()
+            let repaired = try await database.read(.lists) { try $0.rows(lookup, []).map(\.values) }
+            #expect(repaired == read)
+            try await database.close()
+        }
+    }
+
+    @Test("A.3 A trigger whose name begins with sqlite_ is a finding")
+    func hiddenTrigger() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.appending(path: "assay.sqlite").path
+            let clock = TestClock()
+            var database = try SQLiteDatabase(path: path)
+            try await LedgerWorld(database, clock: clock).requireConsistency()
+            try await database.close()
+            try await Self.change(
+                path,
+                [
+                    "PRAGMA writable_schema = ON",
+                    """
+                    INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('trigger', 'sqlite_quiet',
+                    'lots', 0, 'CREATE TRIGGER sqlite_quiet AFTER INSERT ON lots BEGIN UPDATE lots SET available = 9; END')
+                    """,
+                ])
+            database = try SQLiteDatabase(path: path)
+            let world = try await LedgerWorld(database, clock: clock)
+            let findings = try await world.ledger.audit(isVerifyingEvidence: false).findings
+            #expect(findings.map { "\($0.kind.rawValue) \($0.detail)" } == ["schema_unknown trigger sqlite_quiet"])
+            try await database.close()
+        }
+    }
+
+    @Test("A.3 The statistics that ANALYZE writes are no findings")
+    func statistics() async throws {
+        try await TemporaryFolder.with { folder in
+            let database = try SQLiteDatabase(path: folder.appending(path: "assay.sqlite").path)
+            let world = try await LedgerWorld(database)
+            _ = try await world.claim("1", try LedgerWorld.signed("1"))
+            try await database.write { _ = try $0.execute("ANALYZE", []) }
+            try await world.requireConsistency()
+            try await database.close()
+        }
+    }
+
+    @Test(
+        "A.3 On PostgreSQL an index that finds other rows than the table has is a finding, with amcheck and without it",
+        arguments: [false, true])
+    func staleIndexOnPostgreSQL(hasExtension: Bool) async throws {
+        try await ThrowawayPostgreSQL.withDatabase { place in
+            let database = try PostgreSQLDatabase(url: place.url())
+            let world = try await LedgerWorld(database)
+            if hasExtension { try await database.write { _ = try $0.execute("CREATE EXTENSION amcheck", []) } }
+            _ = try await world.claim("1", customer: "alice", try LedgerWorld.signed("1") { $0.quantity = 100 })
+            _ = try await world.claim("2", customer: "mallory", try LedgerWorld.signed("2"))
+            try await world.requireConsistency()
+            let index = """
+                (SELECT conindid FROM pg_constraint WHERE conrelid = 'transactions'::regclass AND contype = 'u')
+                """
+            // Each statement in a transaction of its own, because a relation's list of indexes is cached.
+            let statements =
+                Self.swap("1", "2") + ["UPDATE pg_index SET indislive = false WHERE indexrelid = \(index)"]
+                + Self.swap("1", "2") + ["UPDATE pg_index SET indislive = true WHERE indexrelid = \(index)"]
+            try await database.close()
+            for sql in statements {
+                let attacker = try PostgreSQLDatabase(url: place.url())
+                try await attacker.write { _ = try $0.execute(sql, []) }
+                try await attacker.close()
+            }
+            let again = try PostgreSQLDatabase(url: place.url())
+            let opened = try await LedgerWorld(again, clock: world.clock)
+            let findings = try await opened.ledger.audit(isVerifyingEvidence: false).findings
+            #expect(
+                findings.contains { $0.kind.rawValue == "index_differs" && $0.detail.contains("transactions") },
+                "\(findings)")
+            _ = try await opened.ledger.repair()
+            try await opened.requireConsistency()
+            try await again.close()
+        }
+    }
+}
