@@ -60,7 +60,7 @@ struct DevTests {
             for _ in 1...2 {
                 try await RunningServer.run(
                     "sh -c 'umask 0; exec assay dev --port 0 --store-port 0 --no-open'", in: folder
-                ) { _ in
+                ) { _ async throws in
                     #expect(try await Program.shell(opened, in: folder).output == "700\n")
                 }
                 #expect(try await Program.shell(opened, in: folder).output == "700\n")

@@ -121,7 +121,8 @@ struct ImportCommandTests {
         }
     }
 
-    @Test("B.5 An import of a folder refuses symbolic links, to files and to folders, and imports the files beside them")
+    @Test(
+        "B.5 An import of a folder refuses symbolic links, to files and to folders, and imports the files beside them")
     func links() async throws {
         try await Self.inFolder(3) { folder, evidence in
             try Self.write(evidence[0], "files/alice.jws", folder)

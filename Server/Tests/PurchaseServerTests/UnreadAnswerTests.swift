@@ -35,7 +35,8 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test("B.2 A connection whose client takes nothing of its answer is closed after the time limit, and others are not")
+    @Test(
+        "B.2 A connection whose client takes nothing of its answer is closed after the time limit, and others are not")
     func closed() async throws {
         let log = RecordingLog()
         try await PurchaseServerWorld.run(logger: log.logger(.debug)) {

@@ -1,9 +1,7 @@
-import Crypto
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOHTTP1
-import PurchaseAPI
 import Synchronization
 
 /// Reads the bodies of requests, within the limits of one of them and of all together. All readers of a server share one budget.
@@ -65,16 +63,7 @@ struct BodyReader: Sendable {
         } catch {
             throw BodyFault.incomplete
         }
-        try Self.requireDigest(of: body, request)
         return try await use(body)
-    }
-
-    /// A signed answer vouches for the digest of its request, so the request must have that digest before anything is done with it.
-    private static func requireDigest(of body: [UInt8], _ request: Request) throws(BodyFault) {
-        guard request.headers[.acceptSignature] != nil, let stated = request.headers[.contentDigest] else { return }
-        guard let digest = ContentDigest.sha256(stated), SHA256.hash(data: body) == digest else {
-            throw .digestMismatch
-        }
     }
 }
 
@@ -86,6 +75,6 @@ enum BodyFault: Error {
     case noRoom
     /// The connection broke or was cut off; nobody will read the answer.
     case incomplete
-    /// It does not match `Content-Digest`, in a request that asks for a signed answer.
+    /// It does not match `Content-Digest`.
     case digestMismatch
 }

@@ -11,12 +11,24 @@ final class RequestFacts: Sendable {
         var key: String?
         /// The status in the body of an answer of `verifyReceipt`.
         var receiptStatus: Int?
+        /// Whether evidence in the request was read.
+        var isEvidenceRead = false
+        /// Whether the request failed because the database is away, which has a line of its own.
+        var isOutage = false
     }
 
     var values: Values { state.withLock { $0 } }
 
     func note(app: String, key: String) {
         state.withLock { ($0.app, $0.key) = (app, key) }
+    }
+
+    func noteEvidence() {
+        state.withLock { $0.isEvidenceRead = true }
+    }
+
+    func noteOutage() {
+        state.withLock { $0.isOutage = true }
     }
 
     func note(receiptStatus: Int) {

@@ -50,12 +50,12 @@ struct PurchaseRoutes {
         let blank = submission
         let examined: ExaminedSubmission
         do {
-            examined = try await api.bodies.withBody(of: request) { body in try await examine(blank, body) }
+            examined = try await api.bodies.withBody(of: request) { body in try await examine(blank, body, context) }
         } catch let fault as BodyFault {
             // Only a body that is too large says something about the purchase.
             guard case .tooLarge = fault else { throw fault }
             submission.flaw = submission.flaw ?? fault.rejection
-            examined = try await examine(submission, [])
+            examined = try await examine(submission, [], context)
         }
         // The body is no longer held here: a claim can wait for the App Store.
         let outcome = try await api.claim(examined)
@@ -63,11 +63,14 @@ struct PurchaseRoutes {
         return try Response.json(PurchaseAnswer(outcome))
     }
 
-    private func examine(_ submission: PurchaseSubmission, _ body: [UInt8]) async throws -> ExaminedSubmission {
-        let ledger = api.ledger
+    private func examine(
+        _ submission: PurchaseSubmission, _ body: [UInt8], _ context: ServerContext
+    ) async throws -> ExaminedSubmission {
+        let (ledger, facts) = (api.ledger, context.facts)
         return try await api.verify(bytes: body.count) {
             var submission = submission
             submission.fill(from: body)
+            if submission.evidence != nil { facts.noteEvidence() }
             return ledger.examine(submission)
         }
     }

@@ -17,6 +17,7 @@ struct RestoreRoutes {
         _ = try request.idempotencyKey()
         let (customer, examined) = try await api.bodies.withBody(of: request) { body in
             let (restore, flaw) = try await api.verify(bytes: body.count) { RestoreRequest.read(body) }
+            if !restore.evidence.isEmpty { context.facts.noteEvidence() }
             if let flaw {
                 try await observe(restore, app: caller.app.id)
                 throw Problem(flaw)
